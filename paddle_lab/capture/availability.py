@@ -1,4 +1,4 @@
-"""Is there a Paddle this package can capture? One clear sentence where there is not."""
+"""Checks that Paddle is installed and can be traced; if not, one sentence says why."""
 
 from __future__ import annotations
 

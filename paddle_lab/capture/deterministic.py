@@ -1,4 +1,4 @@
-"""``paddle_lab.deterministic()``: what makes two runs alike, for the length of a block."""
+"""``paddle_lab.deterministic()``: a block with settings that make two runs alike."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from paddle_lab.words import say
 
 _FLAGS = {"FLAGS_cudnn_deterministic": 1, "FLAGS_embedding_deterministic": 1}
 _AT_START = {"NVIDIA_TF32_OVERRIDE": "0", "NCCL_ALGO": "Tree"}
-"""Read by the drivers when they start."""
+"""Environment variables that the drivers read when they start."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One thing that was set for the length of the block."""
+    """One setting that the block changes."""
 
     name: str
     value: str
     holds: str
-    """From when on: at once, or from the start of a process."""
+    """When the setting takes effect: at once, or at the start of a process, for example."""
 
     def __str__(self) -> str:
         return say("notices.holds.setting", name=self.name, value=self.value, holds=self.holds)
@@ -81,7 +81,7 @@ def _settings(seed: int, flags: Mapping[str, Any]) -> list[Setting]:
 def _flag(paddle: Any, name: str) -> Any:
     try:
         return paddle.get_flags(name)[name]
-    except ValueError:  # a build that has none, as CPU builds have none of cuDNN's
+    except ValueError:  # this build lacks the flag: CPU builds have no flags of cuDNN
         return None
 
 
@@ -95,7 +95,7 @@ def _in_order(make: Any) -> Any:
         bound.arguments["num_workers"] = 0
         if bound.arguments.get("shuffle"):
             bound.arguments["shuffle"] = False
-        bound.arguments.pop("persistent_workers", None)  # there are none
+        bound.arguments.pop("persistent_workers", None)  # there are no workers
         make(*bound.args, **bound.kwargs)
 
     return made_in_order

@@ -1,9 +1,9 @@
 """Reading ``tensor.grad_fn`` without keeping the grad node alive for ever.
 
 In Paddle 3.3 each read of ``Tensor.grad_fn`` leaves one reference to the node too many, so the node
-and all it saved for backward are never freed (``next_functions`` has no such fault). The surplus
-reference is dropped here, if the Paddle that is running leaves one. That is found out once, on a
-tensor of our own, before the first hook is installed.
+and all it saved for backward are never freed (``next_functions`` has no such fault). If the running
+Paddle has this fault, the extra reference is dropped here. A test on a tensor of our own finds that
+out once, before the first hook is installed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class GradFnReader:
 
     @property
     def is_leaking(self) -> bool:
-        """Whether reading ``grad_fn`` leaves a reference; ``False`` until that was found out.
+        """Whether reading ``grad_fn`` leaves a reference; ``False`` until this is known.
 
-        The native part asks for it by this name.
+        The native part reads it by this name.
         """
         return bool(self._is_leaking)
 
@@ -57,14 +57,14 @@ class GradFnReader:
             _drop_reference(node)
 
     def node(self, tensor: Any) -> Any:
-        """Return the tensor's grad node, ``None`` where it has none."""
+        """Return the tensor's grad node, ``None`` if it has none."""
         node = DOOR.grad_fn(tensor) if DOOR.has("backward") else None
         if node is not None and self._is_leaking:
             _drop_reference(node)
         return node
 
     def address(self, tensor: Any) -> int | None:
-        """Return the address of the tensor's grad node, ``None`` where it has none."""
+        """Return the address of the tensor's grad node, ``None`` if it has none."""
         node = self.node(tensor)
         return None if node is None else DOOR.node_address(node)
 

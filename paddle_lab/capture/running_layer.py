@@ -1,4 +1,4 @@
-"""Which layer's call is running, as seen from another thread."""
+"""Finds the layer whose call is running, from another thread."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ def running_layer() -> str:
     """Return the path of the layer that runs in the main thread, in its root.
 
     The root is the outermost layer that runs. This looks at the thread's frames, so calls are not
-    hooked and cost nothing. Nothing of a frame is kept. Only the variables of ``Layer.__call__``
-    are read: before Python 3.13 they stay with the frame until it ends, and they hold no more than
-    the call's own arguments.
+    hooked and cost nothing. No frame is kept. Only the variables of ``Layer.__call__`` are read.
+    Before Python 3.13 they stay with the frame until it ends, but they hold only the call's own
+    arguments.
 
     Returns
     -------
     path
-        As ``named_sublayers`` says it; the class of a root, or of a layer that no root holds;
-        ``""`` outside layers.
+        As ``named_sublayers`` gives it; the class of a root, or of a layer that no root holds;
+        ``""`` outside of layers.
     """
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
@@ -49,7 +49,7 @@ def _running(file: str) -> Iterator[Any]:
     while frame is not None:
         code = frame.f_code
         name = code.co_name
-        if name == "<module>":  # a cell; what runs it is no layer
+        if name == "<module>":  # a cell; its callers are not layers
             return
         if name == "__call__" and code.co_filename == file:
             yield frame.f_locals["self"]
@@ -58,11 +58,11 @@ def _running(file: str) -> Iterator[Any]:
 
 @native_twin
 def thread_frame(ident: int) -> FrameType | None:
-    """Return the innermost frame that a thread runs, ``None`` where it runs none.
+    """Return the innermost frame that a thread runs, ``None`` if it runs none.
 
     Parameters
     ----------
     ident
-        Of the thread.
+        The identity of the thread.
     """
     return thread_frames().get(ident)

@@ -33,26 +33,26 @@ from paddle_lab.version import __version__
 
 
 class CaptureSession:
-    """Hooks on, hooks off, and the record in between.
+    """Installs the hooks, removes them, and builds the record.
 
     Parameters
     ----------
     anchor
-        A frame that runs as long as the trace does; stacks are walked as far as it.
+        A frame that runs as long as the trace. Stacks are walked up to it.
     within
-        The frame of the ``with`` statement, whose loops are not part of the trace; then the anchor
-        and its callers belong into stacks.
+        The frame of the ``with`` statement. Its loops are not part of the trace. If it is given,
+        stacks contain the anchor and its callers, too.
     cells
-        Tells notebook cells by file name; ``None`` outside notebooks.
+        Finds notebook cells by file name; ``None`` outside of notebooks.
     memory
         Whether to record allocations as well.
     evidence
         What to record for checks, in addition to what every trace has: ``"values"``,
         ``"gradients"``, ``"rerun"``, ``"cuda"``.
     grad_region
-        The region whose gradients are kept themselves.
+        The region whose gradients are kept as arrays.
     limit
-        How many ops are kept, and which; all unless given.
+        How many ops are kept, and which; by default all.
 
     Raises
     ------
@@ -94,18 +94,18 @@ class CaptureSession:
         if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):
             collectors.append(Gradients(self._recorder, values_of=grad_region))
         self.digests: Digests | None = None
-        """What every op made, where ``"rerun"`` is among the evidence."""
+        """The digests of every op's outputs, if ``"rerun"`` is among the evidence."""
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
             collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:
-            # After the others, which have on_op to themselves.
+            # After the other collectors, which set on_op for themselves alone.
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     @property
     def op_count(self) -> int:
-        """How many ops have run so far, those included that are not kept."""
+        """How many ops have run so far, including those that are not kept."""
         return self._recorder.next_op.next
 
     def open(self) -> None:
@@ -158,7 +158,7 @@ class CaptureSession:
             steps.append((time_ns - self._recorder.start_ns, scope))
 
     def _stop_recording(self) -> None:
-        """Take the hooks away before the traced code ends."""
+        """Remove the hooks before the traced code ends."""
         if self._memory is not None:
             self._memory.stop()
         self._remove_hooks()

@@ -1,1 +1,1 @@
-"""The backward graph: which grad nodes there are, and which op made each."""
+"""The backward graph: its grad nodes, and the op that made each."""

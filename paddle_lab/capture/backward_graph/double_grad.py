@@ -1,11 +1,11 @@
-"""Which op the grad nodes belong to that ``paddle.grad(create_graph=True)`` makes in C++.
+"""Finds the ops of the grad nodes that ``paddle.grad(create_graph=True)`` makes in C++.
 
-Running the ``TanhGradNode`` of op *k* with ``create_graph`` makes a ``TanhDoubleGradNode``: it
-belongs to *k* as well, and is known by its name and by handing gradients to *k*'s own node
-(through the output it saved) or to where that one does (through inputs). Whatever else such a call
-makes (sums where gradients meet, the parts of a composed formula) belongs to the call. Post hooks
-would tell more, but in Paddle 3.3 one on a ``ConcatGradNode`` or ``StackGradNode`` makes the
-backward pass fail.
+If the ``TanhGradNode`` of op *k* runs with ``create_graph``, C++ makes a ``TanhDoubleGradNode``,
+which belongs to *k* too. It is recognized by its name and by its next nodes: *k*'s own node
+(through the output that this node saved), or the same nodes as those of *k*'s own node (through
+inputs). All other nodes that the call makes (sums of gradients, parts of a composed formula) belong
+to the call. Post hooks could tell more, but in Paddle 3.3 a post hook on a ``ConcatGradNode`` or a
+``StackGradNode`` makes the backward pass fail.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ORDERS = {"DoubleGradNode": "GradNode", "TripleGradNode": "DoubleGradNode"}
 _HIGHER = re.compile(r"^(\w+?)(DoubleGradNode|TripleGradNode)")
 
 _Known = tuple[int, set[int], int]
-"""Of a grad node: its address, where it hands gradients to, and its op."""
+"""A grad node: its address, the addresses of its next nodes, and its op."""
 
 
 def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) -> Reached:
@@ -30,16 +30,16 @@ def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) ->
     Parameters
     ----------
     roots
-        Grad nodes of what the call returned.
+        Grad nodes of the tensors that the call returned.
     before
-        The nodes there were before it: of the graph it ran through, and of its ``grad_outputs``.
+        The nodes that existed before: in the call's graph, and behind its ``grad_outputs``.
     call_op
         The op of the call itself.
 
     Returns
     -------
     dict
-        The nodes made; those with no op of their own have the call's, leaves have -1.
+        The nodes that the call made. A node with no op of its own has the call's op, a leaf has -1.
     """
     by_name: dict[str, list[_Known]] = {}
     for address, (node, op) in before.items():

@@ -1,15 +1,17 @@
-"""The backward graph: which grad nodes there are, how they hang together, and which op made each.
+"""The backward graph: its grad nodes, their edges, and the op that made each node.
 
-Nodes are known by address, ``node_ptr()``, and freed addresses are reused. Holding every node would
-rule that out, but would also keep the activations that nodes save. So a node is attributed by what
-the record says must be there: from a node that op *k* made, a gradient goes on either to the grad
-node of one of *k*'s input tensors, whose address was noted when that tensor was made and which is
-alive because *k*'s node holds it, or to a leaf, or else to another node that *k* itself made (one
-``linear`` makes an ``AddGradNode`` and a ``MatmulGradNode``). A stale address can satisfy none of
-these.
+Nodes are known by address, ``node_ptr()``, but Paddle reuses freed addresses. Holding every node
+would prevent that, but would also keep the activations that nodes save. So the op of a node follows
+from the record. A gradient that leaves a node of op *k* goes to one of three places:
 
-Held until the trace ends are only leaves, nodes from before the trace, and those that a backward
-call with ``create_graph`` makes in C++, where no op is seen.
+- the grad node of one of *k*'s input tensors: its address was noted when that tensor was made, and
+  it is alive because *k*'s node holds it,
+- a leaf,
+- another node that *k* made (one ``linear`` makes an ``AddGradNode`` and a ``MatmulGradNode``).
+
+A stale address fits none of these. Only three kinds of nodes are held until the trace ends: leaves,
+nodes from before the trace, and nodes that a backward call with ``create_graph`` makes in C++,
+where no op is seen.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ NO_TENSOR = -1
 LEAF_NAME = "GradNodeAccumulation"
 
 Reached = dict[int, tuple[Any, int]]
-"""Address of a grad node to the node and its op."""
+"""From the address of a grad node to the node and its op."""
 
 
 class GradNodePool:
@@ -39,7 +41,7 @@ class GradNodePool:
     Parameters
     ----------
     lineage
-        Returns where the gradients of an op's inputs go.
+        Returns the grad nodes that receive the gradients of an op's inputs.
     """
 
     def __init__(self, lineage: Lineage) -> None:
@@ -50,20 +52,20 @@ class GradNodePool:
         self.roots = Tape()
         """Rows of :class:`RootCell`."""
         self.targets = Tape()
-        """Of each tensor that ``paddle.grad`` was asked for, as many: backward call, grad node."""
+        """Pairs of backward call and grad node: one for each of ``inputs`` of ``paddle.grad``."""
         self.leaf_keys: dict[int, int] = {}
         """Address of an accumulation node to its key."""
         self.lineage = lineage
         self.keys = AddressTable()
-        """Of nodes, by address and op."""
+        """Keys of nodes, by address and op."""
         self.held: Reached = {}
-        """Nodes whose op they alone tell, so that their addresses stay theirs."""
+        """Nodes that are kept alive, so that no other node gets their addresses."""
         self.next_key = Counter()
         self.next_edge = Counter()
         self.key_of_name = OP_NAMES.key
 
     def reach(self, roots: Iterable[Any]) -> Reached:
-        """Return the nodes reachable from ``roots`` without recording them; ops as far as held."""
+        """Return the nodes reachable from ``roots``; record nothing. Only held nodes have an op."""
         reached: Reached = {}
         pending = list(roots)
         while pending:
@@ -75,7 +77,7 @@ class GradNodePool:
         return reached
 
     def key_of(self, address: int, op: int) -> int:
-        """Return the key of a node, -1 where no walk has reached it."""
+        """Return the key of a node, -1 if no walk has reached it."""
         key: int = self.keys.find(address, op)
         return key
 
@@ -92,7 +94,7 @@ class GradNodePool:
         return {key: op for key, _, _, op in rows_of(self.rows, NODE_CELLS)}
 
     def forget(self, gone: Iterable[list[int]]) -> None:
-        """Forget what is known of grad nodes, by their rows."""
+        """Forget grad nodes, given their rows."""
         for key, _, address, op in gone:
             self.keys.drop(address, op)
             if op == NO_OP:

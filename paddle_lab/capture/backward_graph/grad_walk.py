@@ -1,4 +1,4 @@
-"""The walk over a backward graph that has not been recorded yet, or not all of it."""
+"""The walk over those parts of a backward graph that are not recorded yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.rows.lineage import Upstream
 
 Link = tuple[int, int, int]
-"""A slot of a grad node, the address of the node it hands a gradient to, and of which tensor."""
+"""A slot of a grad node, the address of the next node there, and the tensor of the gradient."""
 
 
 @native_twin
@@ -30,14 +30,14 @@ def walk_grad_nodes(
     roots
         Grad nodes and the ops that made them.
     backward_call
-        The call these are the roots of.
+        The backward call that starts at these roots.
     returns_reached
-        Whether to return anything: most of those who call need no object for each node.
+        Whether to return the nodes. Most callers need no object for each node.
 
     Returns
     -------
     dict
-        Address to (node, op) of all that were reached. Drop it soon: it holds the nodes.
+        Address to (node, op) of all reached nodes. Drop it soon: it holds the nodes.
     """
     reached: Reached = {}
     links_of: dict[int, list[Link]] = {}
@@ -69,7 +69,7 @@ def walk_grad_nodes(
 def _following(
     pool: GradNodePool, node: Any, op: int, upstream: Upstream
 ) -> tuple[list[Link], list[tuple[Any, int, int]]]:
-    """Return what a node hands gradients to: links, and the nodes with addresses and ops."""
+    """Return a node's links, and its next nodes with their addresses and ops."""
     links: list[Link] = []
     found: list[tuple[Any, int, int]] = []
     for slot, following in enumerate(DOOR.next_functions(node)):
@@ -89,7 +89,7 @@ def _following(
 
 
 def _record(pool: GradNodePool, reached: Reached, links_of: dict[int, list[Link]]) -> None:
-    """Record nodes that are not recorded yet, and their edges."""
+    """Record the nodes that are not recorded yet, and their edges."""
     keys: dict[int, int] = {}
     fresh: list[int] = []
     for address, (node, op) in reached.items():

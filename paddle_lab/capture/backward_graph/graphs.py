@@ -1,4 +1,4 @@
-"""The backward graphs of one trace: walked when a backward call begins, tied to ops and tensors."""
+"""The backward graphs of one trace. Each is walked when a backward call begins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import cells_of
 
 PADDLE_GRAD_OP = "paddle.grad"
-"""What a call of ``paddle.grad`` is recorded as."""
+"""The op name under which a call of ``paddle.grad`` is recorded."""
 
 
 class BackwardGraphs:
@@ -42,7 +42,7 @@ class BackwardGraphs:
         self._has_forgotten = False
 
     def walk(self, tensors: Any, backward_call: int, *, returns_reached: bool = False) -> Reached:
-        """Record the graph that hangs on ``tensors``; see :func:`walk_grad_nodes`."""
+        """Record the graph behind ``tensors``; see :func:`walk_grad_nodes`."""
         roots = []
         for tensor in flat(tensors):
             node = GRAD_FN.node(tensor) if isinstance(tensor, self._tensor_type) else None
@@ -58,14 +58,14 @@ class BackwardGraphs:
         return reached
 
     def ask(self, tensors: Any, stops: Any, backward_call: int) -> None:
-        """Note where a call of ``paddle.grad`` whose graph was walked brings gradients to.
+        """Note the targets and stops of a ``paddle.grad`` call whose graph was walked before.
 
         Parameters
         ----------
         tensors
-            Whose gradients it returns.
+            The tensors whose gradients the call returns.
         stops
-            Its ``no_grad_vars``, through which no gradient goes.
+            Its ``no_grad_vars``: no gradient passes through them.
         """
         for tensor in flat(tensors):
             self.grad_nodes.targets.extend((backward_call, self.node_of(tensor)))
@@ -73,7 +73,7 @@ class BackwardGraphs:
         self.stops.extend((backward_call, key) for key in known if key != NO_KEY)
 
     def node_of(self, tensor: Any) -> int:
-        """Return the key of a tensor's grad node, -1 where no walk has come to one."""
+        """Return the key of a tensor's grad node, -1 if no walk has reached one."""
         pool = self.grad_nodes
         address = GRAD_FN.address(tensor) or 0
         if address in pool.leaf_keys:
@@ -87,7 +87,7 @@ class BackwardGraphs:
         Returns
         -------
         bool
-            Whether there were any.
+            Whether there were such tensors.
         """
         unreached: set[int] = set()
         for key in self._tensors.living_keys().tolist():
@@ -115,21 +115,21 @@ class BackwardGraphs:
         return [node for node in nodes if node is not None]
 
     def slots_of(self, op: int) -> list[int]:
-        """Return the argument position of each tensor an op was given.
+        """Return the argument position of each input tensor of an op.
 
-        None for op -1, and for calls of ``paddle.grad``, which are no op of Paddle's.
+        The list is empty for op -1 and for calls of ``paddle.grad``, which is no op of Paddle.
         """
         is_call = self._lineage.name_key(op) == OP_NAMES.key(PADDLE_GRAD_OP)
         return [] if is_call else self._lineage.inputs(op)[::2]
 
     def tensors(self) -> list[int]:
-        """Return the rows of tensors that leaves, edges and stops are about."""
+        """Return the rows of the tensors that leaves, edges and stops refer to."""
         edges = cells_of(self.grad_nodes.edges).reshape(-1, EDGE_CELLS)
         stops = (tensor for _, tensor in self.stops)
         return [*self.leaf_tensors.values(), *edges[:, 4].tolist(), *stops]
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget what belongs to backward calls, grad nodes and ops that are not kept."""
+        """Forget backward calls, grad nodes and ops that the trace does not keep."""
         self.stops[:] = [stop for stop in self.stops if stop[0] not in gone.backward_calls]
         for node in gone.grad_nodes.intersection(self.leaf_tensors):
             del self.leaf_tensors[node]
@@ -139,7 +139,7 @@ class BackwardGraphs:
         self._has_forgotten = True
 
     def _name_leaves(self) -> None:
-        """Find the tensors behind new accumulation nodes, while both are alive."""
+        """Find the tensors of new accumulation nodes while both are alive."""
         for tensor, key in self._tensors.living():
             if not tensor.stop_gradient and tensor.is_leaf:
                 leaf = self.grad_nodes.leaf_keys.get(GRAD_FN.address(tensor) or 0)
@@ -148,7 +148,7 @@ class BackwardGraphs:
 
 
 def flat(values: Any) -> list[Any]:
-    """Return what is in nested lists and tuples, in order."""
+    """Return the items of nested lists and tuples, in order."""
     found: list[Any] = []
     pending = [values]
     while pending:

@@ -1,4 +1,4 @@
-"""The one door to what Paddle does not document: its names, and what is off without them."""
+"""The only access to names that Paddle does not document, and to the features that need them."""
 
 from paddle_lab.capture.door.door import DOOR, Door
 

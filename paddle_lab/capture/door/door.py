@@ -1,4 +1,4 @@
-"""Looking up Paddle's private names once, and telling which features lack one."""
+"""Looks up Paddle's private names once, and reports the features that lack one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lab.words import listing, say
 _PATHS: Final = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
 _PROPERTIES: Final = (property, cached_property, GetSetDescriptorType)
 _OF_INSTANCES: Final = "()"
-"""Follows a class in the path of an attribute that the class's ``__init__`` sets."""
+"""In a path, this follows a class: the class's ``__init__`` sets the attribute."""
 
 
 class Door:
@@ -28,14 +28,14 @@ class Door:
     """
 
     def __getattr__(self, name: str) -> Any:
-        # Python calls this for attributes that are not there: all before the first look.
+        # Python calls this only for missing attributes. Before the first lookup all are missing.
         if name in _PATHS and "_missing" not in vars(self) and self._missing is not None:
             return getattr(self, name)
         raise AttributeError(say("notices.door.no_name", name=_PATHS.get(name, name)))
 
     @cached_property
     def _missing(self) -> dict[str, list[str]]:
-        """Features that are off, and the paths that Paddle lacks, once all names were looked up."""
+        """Features that are off, and the paths that Paddle lacks. Reading it looks up all names."""
         missing: dict[str, list[str]] = {}
         for feature, (names, _) in FEATURES.items():
             for name, path in names.items():
@@ -56,7 +56,7 @@ class Door:
         Parameters
         ----------
         wanted
-            What a trace was asked for: values of :attr:`Feature.wanted_by`.
+            What the trace should record: values of :attr:`Feature.wanted_by`.
         """
         return [
             say(
@@ -85,23 +85,23 @@ class Door:
         Parameters
         ----------
         name
-            As the table calls it; its feature is on.
+            A name in the table; its feature is on.
         make_replacement
-            Called with what Paddle has there; returns its replacement.
+            Called with Paddle's object; returns its replacement.
         """
         owner, _, attribute = _PATHS[name].rpartition(".")
         return AttributePatch(_found(owner), attribute, make_replacement)
 
 
 def _found(path: str) -> Any:
-    """Return what is at a path, ``None`` for nothing; a function that reads what instances have."""
+    """Return the object at a path, or ``None``. For a property, return a function that reads it."""
     owner, is_of_instances, attribute = path.partition(f"{_OF_INSTANCES}.")
     first, *names = owner.split(".")
     found: Any = sys.modules[first]
     for name in names:
         found = getattr(found, name, None)
     if not is_of_instances:
-        # Of properties, a function that reads them.
+        # Reading a property needs an instance.
         return attrgetter(names[-1]) if isinstance(found, _PROPERTIES) else found
     code = getattr(inspect.unwrap(getattr(found, "__init__", found)), "__code__", None)
     return attrgetter(attribute) if attribute in getattr(code, "co_names", ()) else None

@@ -1,4 +1,4 @@
-"""Every name of Paddle that we use and that its public documentation does not have.
+"""All names of Paddle that this package uses and that Paddle's public documentation lacks.
 
 A name is written as Python would reach it. ``paddle.nn.Layer()._parameters`` is an attribute that
 ``Layer.__init__`` sets.
@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 
 class Feature(NamedTuple):
-    """A part of the trace that is off where Paddle lacks one of its names."""
+    """A part of the trace. It is off if Paddle lacks one of its names."""
 
     names: dict[str, str]
-    """What our code calls a name, and where Paddle has it."""
+    """From a name in our code to its path in Paddle."""
     wanted_by: str = "trace"
-    """What a trace must be asked for to need it: ``"memory"`` or a kind of evidence."""
+    """What needs the feature: any ``"trace"``, ``"memory"``, or a kind of evidence."""
 
 
 _TENSOR: Final = "paddle.Tensor"
@@ -201,4 +201,4 @@ FEATURES: Final[dict[str, Feature]] = {
         wanted_by="rerun",
     ),
 }
-"""The features in the order in which a trace tells what is off. All need ``"tensors"``."""
+"""The features, in the order of the notices about them. All of them need ``"tensors"``."""

@@ -1,1 +1,1 @@
-"""What a trace records for checks, besides ops and graphs."""
+"""Evidence that a trace records for checks, besides ops and graphs."""

@@ -1,4 +1,4 @@
-"""From what was noted for checks to the record's columns."""
+"""Builds the record's tables of evidence for checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_evidence(
     Parameters
     ----------
     keys
-        From the keys that were given while the trace ran to rows of the record.
+        Maps keys of the running trace to rows of the record.
     """
     _add_events(recorder, builders["events"], strings, frames, keys)
     _add_known(builders["living_tensors"], keys.tensors.rows(recorder.tensors.living_keys()))

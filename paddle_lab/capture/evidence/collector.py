@@ -1,4 +1,4 @@
-"""What collects evidence that only some checks need."""
+"""The base class of collectors. A collector records evidence that only some checks need."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 
 class Forgotten(NamedTuple):
-    """Keys of rows that a trace does not keep, since more ops ran than it may have."""
+    """Keys of rows that a trace dropped, because more ops ran than it may keep."""
 
     ops: frozenset[int]
     tensors: frozenset[int]
@@ -18,16 +18,16 @@ class Forgotten(NamedTuple):
 
 
 class Collector:
-    """Evidence of one kind, for one trace; what a collector does not need does nothing."""
+    """Evidence of one kind, for one trace. A collector overrides the methods that it needs."""
 
     def open(self) -> None:
-        """Begin, before the hooks are installed."""
+        """Start to collect, before the hooks are installed."""
 
     def close(self) -> None:
-        """End, when the hooks are gone; whatever is called from now on does nothing."""
+        """Stop collecting, after the hooks were removed. Later calls do nothing."""
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget what was seen of rows that the trace does not keep."""
+        """Forget the evidence about rows that the trace does not keep."""
 
     def add_rows(
         self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
@@ -37,5 +37,5 @@ class Collector:
         Parameters
         ----------
         keys
-            From the keys that were given while the trace ran to rows of the record.
+            Maps keys of the running trace to rows of the record.
         """

@@ -1,4 +1,4 @@
-"""Waiting for the GPU after every op, so that an error of its is raised where it happened."""
+"""Waits for the GPU after every op, so that a CUDA error is raised at the op that caused it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class CudaErrors(Collector):
         self._paddle.set_flags({_FLAG: True})
 
     def close(self) -> None:
-        """Wait no more than before."""
+        """Restore the flag."""
         if self._before is not None:
             self._paddle.set_flags({_FLAG: self._before})
             self._before = None

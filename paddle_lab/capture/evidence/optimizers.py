@@ -1,4 +1,4 @@
-"""Which optimizers there are, what they train, and how often each stepped."""
+"""The optimizers of a trace, their parameters, and how often each stepped."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SeenOptimizer:
-    """One optimizer of a trace, which is not kept alive."""
+    """One optimizer of a trace. It is not kept alive."""
 
     def __init__(self, optimizer: Any) -> None:
         self.reference = weakref.ref(optimizer)
@@ -30,21 +30,21 @@ class SeenOptimizer:
         self.parameters: list[int] = []
         """Rows of ``tensors``."""
         self.watched: list[weakref.ref[Any]] = []
-        """The parameters that stand for all: :mod:`.events.step_gradients`."""
+        """The few parameters that :mod:`.events.step_gradients` looks at."""
 
 
 class OptimizerLog:
     """The optimizers that were made during a trace or stepped in it.
 
-    One that lives only as long as a function of the user's is known by what it held when it
-    stepped.
+    An optimizer may live only as long as a function of the user. So its parameters are read when
+    it steps.
 
     Parameters
     ----------
     tensors
-        The tensors the trace has met; their rows stand for the parameters.
+        The tensors the trace has met. Their rows are the parameters here.
     backward_calls
-        Those of the trace so far.
+        The backward calls of the trace so far.
     """
 
     def __init__(self, tensors: TensorPool, backward_calls: Sequence[Any]) -> None:
@@ -52,11 +52,11 @@ class OptimizerLog:
         self._seen: dict[int, SeenOptimizer] = {}
 
     def entry(self, optimizer: Any) -> SeenOptimizer:
-        """Note an optimizer; what it trains is asked when it steps, or at the end."""
+        """Note an optimizer. Its parameters are read when it steps, or at the end."""
         seen = self._seen.get(id(optimizer))
         if seen is None or seen.reference() is not optimizer:
             if seen is not None:
-                self._seen[-1 - len(self._seen)] = seen  # its address is another's now
+                self._seen[-1 - len(self._seen)] = seen  # another optimizer has its address now
             seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer)
         return seen
 
@@ -64,12 +64,12 @@ class OptimizerLog:
         """Note that a step of the user's begins."""
         seen = self.entry(optimizer)
         seen.steps += 1
-        # Groups can be added between steps; else one look is enough.
+        # Groups can be added between steps. Otherwise one look is enough.
         if _parameter_count(optimizer) != len(seen.parameters):
             seen.parameters = self._rows(parameters_of(optimizer))
 
     def tensors(self) -> list[int]:
-        """Return the rows that stand for parameters."""
+        """Return the rows of all parameters."""
         return [row for seen in self._seen.values() for row in seen.parameters]
 
     def add_rows(
@@ -84,9 +84,9 @@ class OptimizerLog:
                 builders["optimizer_parameters"].append(key, row)
 
     def finish(self, paddle: Any) -> None:
-        """Look at the optimizers that are alive when the trace ends; before tensors get columns."""
+        """Look at the optimizers alive at the end of the trace, before tables are built."""
         if not self._seen and self._backward_calls and self._has_met_parameters():
-            # The trace may hold a part of a training loop, and the optimizer be from before it.
+            # The trace may contain a part of a training loop, with an optimizer from before it.
             kinds = with_subclasses(paddle.optimizer.Optimizer)
             for optimizer in instances_among(gc.get_objects(), kinds):
                 self.entry(optimizer)
@@ -104,7 +104,7 @@ class OptimizerLog:
 
 
 def parameters_of(optimizer: Any) -> Iterator[Any]:
-    """Iterate over the parameters an optimizer was given, those of its groups included."""
+    """Iterate over the parameters of an optimizer, including those of its groups."""
     for given in _given(optimizer):
         yield from given["params"] if isinstance(given, dict) else (given,)
 
@@ -120,5 +120,5 @@ def _given(optimizer: Any) -> Sequence[Any]:
         return ()
     try:
         return DOOR.optimizer_parameters(optimizer) or ()
-    except AttributeError:  # it wraps another one, and has none of its own
+    except AttributeError:  # it wraps another optimizer, and has no list of its own
         return ()

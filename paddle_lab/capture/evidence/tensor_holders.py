@@ -1,7 +1,7 @@
-"""Who holds tensors that one line made again and again: ``tensor_holders``.
+"""Finds what holds tensors that one line made several times: ``tensor_holders``.
 
-A search through all that names lead to costs milliseconds, so it is made only where such tensors
-are alive when the trace ends, as in few traces they are.
+The search follows all references from variables and takes milliseconds. It runs only if such
+tensors are alive when the trace ends, which is rare.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 _FEWEST = 3
-"""Living tensors of one stack that are worth a search."""
+"""A search needs at least this many living tensors of one stack."""
 _BUDGET_S = 0.3
 
 
@@ -44,7 +44,7 @@ def add_tensor_holders(
     tables
         The record's ``tensors`` and ``ops``.
     caller
-        The call whose variables may hold tensors, and its callers'.
+        The call that ended the trace. Its variables and those of its callers may hold tensors.
     """
     living = recorder.tensors.living()
     rows = keys.tensors.rows(np.array([key for _, key in living], np.int64))
@@ -67,7 +67,7 @@ def add_tensor_holders(
 
 
 def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
-    """Return the tensors that are of several of which the ops have one stack."""
+    """Return the tensors whose ops share one stack, if there are several of them."""
     tensors, stacks = tables["tensors"], tables["ops"]["stack"]
     rows = rows[rows >= 0]
     rows = rows[tensors["kind"][rows] == ACTIVATION]
@@ -83,7 +83,7 @@ def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
 
 
 def _variables(caller: FrameType | None) -> Iterator[Root]:
-    """Yield the variables of calls, each before those of its module, then the notebook's."""
+    """Yield the variables of each call, then of its module, and at last of the notebook."""
     met: set[int] = set()
     for frame, _ in walk_stack(caller) if caller is not None else ():
         namespace = frame.f_globals

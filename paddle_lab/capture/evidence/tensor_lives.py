@@ -1,9 +1,9 @@
-"""How long tensors live: looked at now and then while the traced code runs.
+"""How long tensors live: samples of the living tensors while the traced code runs.
 
-What is alive at the end of a trace may be nothing: a function has returned, a namespace is gone.
-So the living are counted at moments that come once a step and cost Python time anyway: when
-backward or an optimizer's step begins, when gradients are switched off or on. The first moments are
-all looked at, later ones ever more rarely, so that a long training pays as little as a short one.
+At the end of a trace perhaps no tensor is alive: a function returned, a namespace is gone. So the
+living tensors are noted when backward or an optimizer step begins, and when gradients are switched
+off or on. Such moments come about once a step and cost Python time anyway. All of the first moments
+are used, and later ones less and less often, so that a long training pays as little as a short one.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _ALL_UP_TO = 32
 _RARER_BY = 1.25
 _MANY = 20_000
-"""With more tensors alive than this, a look is felt."""
+"""With more living tensors than this, a look takes noticeable time."""
 _FEW_KEYS = 1 << 24
 
 
 class TensorLives:
-    """Until when each tensor of one trace was seen alive.
+    """The last moment at which each tensor of one trace was seen alive.
 
     Parameters
     ----------
@@ -46,17 +46,17 @@ class TensorLives:
         self._living = np.empty(0, np.int64)
         """Rows of ``tensors`` that were alive at the last look."""
         self._last_look = 0
-        """How many ops had a key then."""
+        """How many ops had a key at the last look."""
         self._dead = [np.empty((2, 0), np.int64)]
-        """Rows that were dead at a later look, and how many ops had a key at the look before it."""
+        """Rows that a look found dead, and how many ops had a key at the look before."""
 
     def look(self) -> None:
-        """Note which tensors are alive, if this moment is one to look."""
+        """Note which tensors are alive, if it is time for a look."""
         self._moments += 1
         if self._moments < self._next_look:
             return
         living = self._tensors.living_keys()
-        # A table of all keys is the fastest way while they are few.
+        # While keys are few, a table of all keys is the fastest way.
         kind = "table" if self._tensors.next_key.next < _FEW_KEYS else None
         dead = self._living[~np.isin(self._living, living, kind=kind)]
         self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))

@@ -1,1 +1,1 @@
-"""What is installed around Paddle's functions while a trace is open."""
+"""The hooks around Paddle's functions while a trace is open."""

@@ -65,7 +65,7 @@ class _BackwardCall(OpenCall):
         Parameters
         ----------
         roots
-            Tensors, and the gradients to begin with.
+            The call's tensors, and the gradients to begin with.
         """
         recorder, state = self.recorder, self.state
         key = recorder.next_backward_call()
@@ -80,7 +80,7 @@ class _BackwardCall(OpenCall):
         self.modes = kind, create_graph, retain_graph
         self.row = key, kind, stack, state.scope, op_count, create_graph, retain_graph
         self._watch = recorder.on_backward and recorder.on_backward(key, reached, roots)
-        # It holds the graph, which a call is about to free as a rule.
+        # The nodes hold the graph, which most calls are about to free.
         self.reached = reached if create_graph else {}
         name = BACKWARD_KINDS[kind]
         recorder.open_scope(state, BACKWARD_CALL, name, self.caller, backward_call=key)
@@ -102,7 +102,7 @@ class _BackwardCall(OpenCall):
 
 
 class _GradCall(_BackwardCall):
-    """A call of ``run_partial_grad`` while it runs, which is recorded as an op as well.
+    """A running call of ``run_partial_grad``. It is recorded as an op, too.
 
     Its arguments are ``outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs,
     allow_unused, no_grad_vars, …``, all by position.
@@ -128,13 +128,13 @@ class _GradCall(_BackwardCall):
         backward, (_, create_graph, _) = self.recorder.backward, self.modes
         if create_graph:
             made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
-            # What the new nodes lead to lives as long as they do.
+            # The nodes behind the new ones live as long as the new ones.
             backward.grad_nodes.held.update(made | self.reached)
 
 
 @contextmanager
 def _logged(opened: Sequence[_BackwardCall]) -> Iterator[None]:
-    """Tell the log of allocations that backward calls run."""
+    """Report running backward calls to the log of allocations."""
     span = _enter_log(opened)
     try:
         yield

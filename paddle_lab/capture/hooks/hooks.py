@@ -1,4 +1,4 @@
-"""All hooks together: installed with the first open trace, gone with the last."""
+"""All hooks together. The first open trace installs them, and the last one removes them."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
 class Hooks:
     """The patches of one process; :data:`HOOKS` is the only instance.
 
-    The wrappers of ops are made once and kept: opening a trace only has to look for bindings.
+    The wrappers of ops are made once and kept, so opening a trace only has to look for bindings.
     """
 
     def __init__(self) -> None:
         self._op_hooks: OpHooks | None = None
         self._patches: list[Patch] = []
         self._lasting: Sequence[Patch] = ()
-        """Those that stay when the others are suspended."""
+        """The patches that stay while the others are suspended."""
         self._is_installed = False
         self._suspensions = 0
 
     def open(self, paddle: Any, recorder: Recorder) -> None:
-        """Let ``recorder`` listen, installing the hooks if it is the first."""
+        """Let ``recorder`` listen. The first recorder installs the hooks."""
         with _LOCK:
             if not self._is_installed:
                 self._is_installed = True
@@ -71,7 +71,7 @@ class Hooks:
 
     def _install(self, paddle: Any, recorder: Recorder) -> None:
         def made(feature: str, make: Callable[[Any], Sequence[Patch]]) -> Sequence[Patch]:
-            """Return a feature's patches; none where it is off, or where making them fails."""
+            """Return a feature's patches; none if it is off, or if making them fails."""
             if not DOOR.has(feature):
                 return ()
             try:
@@ -88,7 +88,7 @@ class Hooks:
 
         if DOOR.has("backward"):
             GRAD_FN.find_out(paddle)
-        # Made anew each time: a class may have been patched by others since.
+        # Made anew each time: other code may have patched a class since then.
         self._lasting = made("program_counts", program_layer_patches)
         self._patches = [*made("ops", op_patches)]
         for feature, make in _FEATURES:
@@ -103,7 +103,7 @@ class Hooks:
             raise
 
     def close(self, recorder: Recorder) -> None:
-        """Stop ``recorder`` listening; the last one takes the hooks away."""
+        """Stop ``recorder`` listening. The last recorder removes the hooks."""
         with _LOCK:
             others = tuple(other for other in SINKS.active if other is not recorder)
             SINKS.active = others[0].alone if len(others) == 1 else others
@@ -112,7 +112,7 @@ class Hooks:
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
-        """Take all hooks away for a while."""
+        """Remove the hooks while a block runs, except the lasting ones."""
         with _LOCK:
             self._suspensions += 1
             if self._suspensions == 1:

@@ -29,7 +29,7 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patch that sees optimizers made; their steps have hooks of their own."""
+    """Return the patch that notes new optimizers. Their steps have hooks of their own."""
     return [noted((paddle.optimizer.Optimizer, "__init__"), _note_optimizer)]
 
 
@@ -41,7 +41,7 @@ def _around_layer(call: Any) -> Callable[..., Any]:
     for_all = recording(call, _LayerCall)
     if NATIVE is None:
         return for_all
-    # The native one does the same while one recorder listens, and leaves the rest to this one.
+    # The native wrapper does the same while one recorder listens. Else it calls this one.
     wrapper: Callable[..., Any] = update_wrapper(NATIVE.LayerCall(call, for_all), call)
     return wrapper
 
@@ -57,7 +57,7 @@ def _around_step(step: Any) -> Callable[..., Any]:
 
 
 class _Minimize(OpenCall):
-    """A step of an optimizer; one that its base class takes for it is a part of it."""
+    """A step of an optimizer. A step that its base class runs inside it is a part of it."""
 
     def begin(self, frame: FrameType) -> None:
         recorder, state, optimizer = self.recorder, self.state, self.args[0]
@@ -85,7 +85,7 @@ class _Step(_Minimize):
             self.args = (self.args[0], self._outside(self.args[1]), *self.args[2:])
 
     def _outside(self, closure: Callable[..., Any]) -> Callable[..., Any]:
-        """Let the closure belong to where ``step`` was called."""
+        """Run the closure in the scope in which ``step`` was called."""
 
         def evaluate(*args: Any, **kwargs: Any) -> Any:
             within = self.state.save()

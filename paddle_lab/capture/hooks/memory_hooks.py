@@ -1,4 +1,4 @@
-"""Hooks that only a recording of memory needs: batches of data loaders, new threads."""
+"""Hooks that only a recording of memory needs: for batches of data loaders and for new threads."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 
 
 def arrival_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patch around what hands a data loader's batches to the code that asks for them.
+    """Return the patch around the function that returns a data loader's next batch.
 
-    They are made in the loader's own thread, or in its workers, before anybody asks.
+    The loader's own thread, or one of its workers, made the batch before.
     """
     return [DOOR.patch("read_batch", _noting_arrivals)]
 
 
 def thread_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patch around the start of a thread, from which on several may allocate at once."""
+    """Return the patch around the start of a thread. Then several threads may allocate at once."""
     return [AttributePatch(threading.Thread, "start", _around_start)]
 
 
@@ -46,7 +46,7 @@ def _noting_arrivals(function: Any) -> Callable[..., Any]:
 def _around_start(method: Any) -> Callable[..., None]:
     @wraps(method)
     def start(self: threading.Thread) -> None:
-        # While one thread's backward call would cut the log, the other allocates.
+        # One thread may allocate while the backward call of the other one cuts the log.
         ALLOCATOR_LOG.keep_grad_nodes()
         try:
             method(self)

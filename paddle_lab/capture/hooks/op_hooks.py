@@ -12,8 +12,8 @@ from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch, Patch
 from paddle_lab.capture.recorder.recorder import Recorder
 
-# Method descriptors of paddle.Tensor that run ops in C++; all other methods are Python over
-# paddle._C_ops, or run no op. Found by comparing Paddle's own log with the interposed calls.
+# Methods of paddle.Tensor that run ops in C++. All other methods call paddle._C_ops in Python, or
+# run no op. Found by comparing Paddle's own log with the recorded calls.
 _TENSOR_METHODS = {
     "__add__": "add",
     "__radd__": "add",
@@ -43,7 +43,7 @@ _TENSOR_METHODS = {
     "to_sparse_csr": "sparse_to_sparse_csr",
 }
 
-# Names at the door. These method descriptors run no op and return another object for the value.
+# Names in the door's table. These methods run no op and return another object for the same value.
 _ALIASING_METHODS = ("use_gpudnn", "new_shared_tensor")
 _INDEXING_METHODS = ("getitem", "setitem")
 
@@ -70,7 +70,7 @@ class OpHooks(OpWrapping):
             if hasattr(self._tensor_type, attribute)
         ]
         methods += [
-            # What is not contiguous is copied.
+            # A tensor that is not contiguous is copied.
             noted((self._tensor_type, "contiguous"), _note_alias, copies=True),
             noted((self._tensor_type, "detach"), _note_detach),
         ]

@@ -1,7 +1,7 @@
-"""What runs around every op of a traced cell. What it costs is what a trace costs.
+"""The wrapper around every op of a traced cell. It decides how much a trace costs.
 
-The fast path is native where it was built: one recorder listens, and the op returns one new tensor.
-All the rest is here, and so is a twin of the whole that needs no compiler.
+The native part, if it was built, handles the common case: one recorder listens, and the op returns
+tensors. This file handles all other cases, and all cases without the native part.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _UPDATES = frozenset({
     "adadelta_", "adagrad_", "adam_", "adamax_", "adamw_", "asgd_", "lamb_", "momentum_", "nadam_",
     "radam_", "rmsprop_", "rprop_", "sgd_",
 })  # fmt: skip
-"""Ops of Paddle's optimizers. They write values, and leave a tensor's shape, dtype and name."""
+"""Ops of Paddle's optimizers. They write values, but keep a tensor's shape, dtype and name."""
 
 
 class OpWrapping:
-    """Makes the functions that stand in for ops.
+    """Makes the wrappers of ops.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class OpWrapping:
         self._tensor_type = tensor_type
 
     def wrap(self, function: Any, name: str, *, is_method: bool = False) -> Callable[..., Any]:
-        """Return the replacement of an op's function, or of an operator of a class."""
+        """Return the wrapper of an op's function, or of an operator of a class."""
         wrapper: Any = self._python_wrapper(function, name)
         if NATIVE is not None:
             kind = NATIVE.OpMethod if is_method else NATIVE.OpFunction
-            # It leaves to the other what several recorders listen to, to this the rare results.
+            # It calls ``wrapper`` if several recorders listen, and ``self`` for rare results.
             wrapper = kind(function, name, OP_NAMES.key(name), wrapper, self, name in _UPDATES)
         wrapper.__wrapped__ = function
         wrapper.__name__ = wrapper.__qualname__ = getattr(function, "__name__", name)
@@ -52,7 +52,7 @@ class OpWrapping:
         return wrapper  # type: ignore[no-any-return]
 
     def listen_for(self, recorder: Recorder | None) -> None:
-        """Let a recorder, or none, own the fast path while it is all that listens."""
+        """Let a recorder, or none, own the fast path while no other one listens."""
         if NATIVE is not None:
             NATIVE.listen_for(recorder, SINKS)
 
@@ -113,14 +113,14 @@ class OpWrapping:
         frame: FrameType | None,
     ) -> None:
         """Record an op that raised."""
-        # ``for row in tensor`` asks for one row more than there is.
+        # ``for row in tensor`` reads one row too many, and expects this error.
         if not (name == "getitem" and isinstance(error, IndexError)):
             recorder.fail_op(name, resolved, start_ns, end_ns, frame)
 
     def _ran_eagerly(self, result: Any, inputs: list[int]) -> bool:
-        """Tell an op that ran from one that only joined a static program, whose values are none.
+        """Tell whether an op ran. In a static program it is only added, and has no values.
 
-        Comparisons may also answer ``NotImplemented`` or a plain ``False``: no op ran then.
+        Comparisons may also return ``NotImplemented`` or a plain ``False``: then no op ran.
         """
         if isinstance(result, self._tensor_type):
             return True

@@ -1,4 +1,4 @@
-"""Replacing bindings and putting the originals back: all that is changed of Paddle's objects."""
+"""Replaces attributes and functions of Paddle, and puts the originals back."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class AttributePatch:
     name
         The attribute.
     make_replacement
-        Called with the attribute as looked up on ``owner``; returns what stands in for it.
+        Called with the attribute as looked up on ``owner``; returns the replacement.
     """
 
     def __init__(self, owner: Any, name: str, make_replacement: Callable[[Any], Any]) -> None:
         self._owner = owner
         self._name = name
-        # The raw object (a descriptor, perhaps), so that exactly it goes back; absent if inherited.
+        # The raw object, perhaps a descriptor: exactly this is put back. Absent if inherited.
         self._original = vars(owner).get(name, _ABSENT)
         self._replacement = make_replacement(getattr(owner, name))
 
     def apply(self) -> None:
-        """Put the replacement in, unless somebody else has replaced the original meanwhile."""
+        """Set the replacement, unless other code has replaced the original meanwhile."""
         if vars(self._owner).get(self._name, _ABSENT) is self._original:
             setattr(self._owner, self._name, self._replacement)
 
     def revert(self) -> None:
-        """Put back what was there, if the replacement still stands."""
+        """Put the original back, if the replacement is still there."""
         if vars(self._owner).get(self._name, _ABSENT) is not self._replacement:
             return
         if self._original is _ABSENT:
@@ -50,8 +50,8 @@ class FunctionPatch:
     """Every binding of some functions in every loaded module.
 
     ``from paddle._C_ops import gelu`` binds the function in the importing module too, so replacing
-    it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes a few milliseconds;
-    they are remembered, so that stepping aside and back takes well under one.
+    it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes a few milliseconds.
+    They are remembered, so that suspending the hooks takes well under one millisecond.
 
     Parameters
     ----------
@@ -81,19 +81,19 @@ class FunctionPatch:
                     self._sites.append((namespace, name, original, self._replacement(original)))
 
     def apply(self) -> None:
-        """Put the replacements in, wherever the original still stands."""
+        """Set the replacements wherever the original is still bound."""
         for namespace, name, original, replacement in self._sites:
             if namespace.get(name) is original:
                 namespace[name] = replacement
 
     def revert(self) -> None:
-        """Put the originals back, wherever a replacement stands."""
+        """Put the originals back wherever a replacement is bound."""
         for namespace, name, original, replacement in self._sites:
             if namespace.get(name) is replacement:
                 namespace[name] = original
 
     def sweep(self) -> None:
-        """Put originals back also where a module imported meanwhile has bound a replacement."""
+        """Put originals back also in modules that were imported meanwhile."""
         for namespace in _namespaces_with(self._replacements.values()):
             for name, value in list(namespace.items()):
                 original = self._originals.get(id(value))
@@ -110,7 +110,7 @@ class FunctionPatch:
 
 
 def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the dictionaries of all loaded modules that hold any of some objects."""
+    """Return the dictionaries of all loaded modules that hold one of the objects."""
     return namespaces_with(list(sys.modules.values()), list(objects))
 
 

@@ -1,9 +1,9 @@
-"""Which compiled programs a call runs.
+"""Finds the compiled programs that a call runs.
 
-A function that ``paddle.jit.to_static`` made runs one program where it was compiled whole, and
-several where SOT cut it into pieces, with Python between them. ``paddle.static.Executor`` runs the
-program that it is given. Paddle has no public way to ask which programs ran, so each private name
-is asked for with care: what is missing costs the counts, never the user's call.
+A function of ``paddle.jit.to_static`` runs one program if it was compiled whole. If SOT split it,
+it runs several programs, with Python between them. ``paddle.static.Executor`` runs the program that
+it is given. Paddle has no public way to ask which programs ran, so private names are used. If one
+is missing, only the counts are lost; the user's call still runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from paddle_lab.capture.recorder.program_log import Run
 
 
 class _Running(threading.local):
-    """The program layers that have run in the present call, by thread."""
+    """The program layers that have run in the present call of a thread."""
 
     layers: list[Any] | None = None
 
@@ -29,10 +29,10 @@ _running = _Running()
 
 
 def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patch that notes which program layers run; it stays where other hooks step aside.
+    """Return the patch that notes which program layers run. It stays when others are suspended.
 
-    SOT translates what it meets, and leaves Paddle's own files alone. So the wrapper says that it
-    is of the file of what it wraps.
+    SOT translates the functions that it meets, except those of Paddle's own files. So the wrapper's
+    code gets the file name of the function that it wraps.
     """
     file = DOOR.run_program.__code__.co_filename
     running = _running
@@ -60,7 +60,7 @@ def running_layers() -> Iterator[list[Any]]:
 
 
 def runs_of_layers(layers: list[Any]) -> list[Run]:
-    """Return which programs some layers ran."""
+    """Return the programs that some layers ran."""
     return [run for run in map(_run_of_layer, layers) if run is not None]
 
 
@@ -69,12 +69,12 @@ def _run_of_layer(layer: Any) -> Run | None:
         program = DOOR.program_of(layer)
         forward, backward = DOOR.forward_program(program), DOOR.backward_program(program)
         return Run(program, forward, backward, list(DOOR.program_parameters(layer)))
-    except Exception:  # noqa: BLE001  (another version's: it has run all the same)
+    except Exception:  # noqa: BLE001  (another version of Paddle: the program has run anyway)
         return None
 
 
 def run_of_executor(executor: Any, args: Any, kwargs: Any) -> Run:
-    """Return what a call of ``Executor.run`` ran; what cannot be asked is left out."""
+    """Return the program of a call of ``Executor.run``, without values that cannot be read."""
     import paddle
 
     given = dict(zip(("program", "feed", "fetch_list"), args, strict=False)) | kwargs
@@ -99,16 +99,16 @@ def run_of_executor(executor: Any, args: Any, kwargs: Any) -> Run:
 
 def _shape(value: Any) -> str:
     shape = getattr(value, "shape", None)
-    if callable(shape):  # of a DenseTensor
+    if callable(shape):  # a DenseTensor has a method
         shape = shape()
     return "" if shape is None else f" {list(shape)}"
 
 
 def _fetched(value: Any) -> str:
-    """Return what a person calls something that was fetched: its name, or the op that makes it."""
+    """Return a readable name of a fetched value: its own, or that of the op that makes it."""
     if isinstance(value, str):
         return value
-    # Values of PIR have a name only where they were given one.
+    # A PIR value has a name only if it was given one.
     with suppress(Exception):
         return str(value.name)
     try:

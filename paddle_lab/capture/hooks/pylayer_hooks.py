@@ -1,4 +1,4 @@
-"""Hooks around ``PyLayer.apply`` and the Python that a PyLayer runs backward."""
+"""Hooks around ``PyLayer.apply`` and around a PyLayer's ``backward``."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _ApplyCall(OpenCall):
     def _leave(self) -> None:
         self.state.pylayers.pop()
         self.leave()
-        # The op is in its own group, and its caller is outside of the group.
+        # The op is in the scope of its own PyLayer, but its caller is outside of that scope.
         self.state.scope = self._scope
 
     def _note_op(self, op: int) -> None:
@@ -76,7 +76,7 @@ class _ApplyCall(OpenCall):
 
 
 class _BackwardCall(OpenCall):
-    """What a PyLayer runs backward."""
+    """A running ``backward`` of a PyLayer."""
 
     def begin(self, frame: FrameType) -> None:
         recorder, context = self.recorder, self.args[0]
@@ -88,7 +88,7 @@ class _BackwardCall(OpenCall):
         recorder.anchor(self.state, frame)
 
     def end(self) -> None:
-        """Look at the gradients that were returned, where the call still is."""
+        """Check the returned gradients while the call's scope is still open."""
         self.recorder.pylayer_rules.note_gradients(self._forward, self.result, self.state.anchor)
         self.leave()
 

@@ -1,4 +1,4 @@
-"""The shape of a hook that records calls from their beginning to their end."""
+"""A hook that records calls from their beginning to their end."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from paddle_lab.capture.recorder.recorder import SINKS, Recorder
 
 
 class OpenCall:
-    """A call while it runs, for one recorder.
+    """A running call, for one recorder.
 
     Parameters
     ----------
     frame
-        The hook's own; it runs as long as the call does. Not to be kept: it holds this object.
+        The hook's own frame, which runs as long as the call. Do not keep it: it holds this object.
     """
 
     args: tuple[Any, ...]
-    """What the function is called with; a hook may replace them when the call begins."""
+    """The arguments of the function. A hook may replace them when the call begins."""
     result: Any = None
     error: BaseException
     times_ns = 0, 0
@@ -44,15 +44,15 @@ class OpenCall:
         """Record that the call begins."""
 
     def end(self) -> None:
-        """Record what was returned: :attr:`result`."""
+        """Record the returned :attr:`result`."""
         self.leave()
 
     def fail(self) -> None:
-        """Record what was raised: :attr:`error`."""
+        """Record the raised :attr:`error`."""
         self.leave()
 
     def leave(self) -> None:
-        """Let the thread be again where it was before the call."""
+        """Restore the thread's state from before the call."""
         self.state.restore(self.saved)
 
 
@@ -69,9 +69,9 @@ def recording(
     Parameters
     ----------
     kind
-        What a call is for one recorder.
+        The class that records one call for one recorder.
     around
-        Makes the context in which the function runs, from the calls that were opened.
+        Makes the context in which the function runs, from the opened calls.
     """
 
     @wraps(function)
@@ -86,7 +86,7 @@ def recording(
             if call is not None:
                 opened.append(call)
                 args = call.args
-        del frame  # it holds itself by this name, and by its callers all that they hold
+        del frame  # it holds itself through this variable, and all that its callers hold
         try:
             with around(opened):
                 start_ns = perf_counter_ns()

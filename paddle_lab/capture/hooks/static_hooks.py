@@ -1,9 +1,8 @@
 """The hooks around compiled programs: a call of one is recorded as one op, ``run_program``.
 
-While a function that ``paddle.jit.to_static`` made builds its program, its ops run on symbolic
-values, and SOT reads bytecode and compares functions by identity. So during the call Paddle sees
-its own functions, but for the one that tells which programs ran
-(:mod:`paddle_lab.capture.hooks.programs`).
+A function of ``paddle.jit.to_static`` builds its program with symbolic values, and SOT reads
+bytecode and compares functions by identity. So during the call Paddle gets its own functions back.
+Only the hook stays that notes which programs run (:mod:`paddle_lab.capture.hooks.programs`).
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ _NAME = "run_program"
 def static_patches(
     suspended: Callable[[], AbstractContextManager[None]], *, tells_programs: bool
 ) -> Callable[[Any], list[AttributePatch]]:
-    """Return what makes the patches around ``StaticFunction.__call__`` and ``Executor.run``.
+    """Return a function that makes the patches of ``StaticFunction`` and ``Executor.run``.
 
     Parameters
     ----------
     suspended
         Makes a context in which no hook is installed.
     tells_programs
-        Whether it is known which programs run.
+        Whether a hook notes which programs run.
     """
 
     @contextmanager
@@ -108,6 +107,6 @@ class _FunctionCall(_ExecutorCall):
         values = list(values.values()) if isinstance(values, dict) else values
         op = recorder.end_op(_NAME, tuple(args), self.resolved, values, *self.times_ns, self.caller)
         is_sot = "Symbolic" in type(function).__name__
-        # A layer whose program cannot be read has run one, too.
+        # If layers ran but their programs cannot be read, note nothing, not even "no program".
         if runs or (self.tells_programs and not self.layers):
             recorder.programs.note(op, SOT if is_sot else FULL_GRAPH, runs)

@@ -1,4 +1,4 @@
-"""Keeping frames of ours out of the tracebacks of the user's errors."""
+"""Keeps frames of this package out of the tracebacks of the user's errors."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from paddle_lab.capture.stacks.frame_kinds import OWN_FOLDER
 
 
 def drop_frame(error: BaseException) -> None:
-    """Take the calling frame out of the traceback of the error it has just caught.
+    """Remove the calling frame from the traceback of the error that it has just caught.
 
-    A hook calls this in its ``except`` branch, before it raises the error on.
+    A hook calls this in its ``except`` branch, before it raises the error again.
     """
     if error.__traceback__ is not None:
         error.__traceback__ = error.__traceback__.tb_next
 
 
 def drop_lines(error: BaseException) -> None:
-    """Take our frames out of the text of an error that C++ made of one in Python.
+    """Remove our frames from the text of a C++ error that was made from a Python error.
 
-    Where a ``PyLayer`` or a hook raises, Paddle's error lists all frames below it, one per line.
+    If a ``PyLayer`` or a hook raises, Paddle's error text lists all frames below it, one per line.
     """
     text = error.args[0] if error.args else None
     if isinstance(text, str) and OWN_FOLDER in text:

@@ -1,1 +1,1 @@
-"""A trace that keeps no more ops than it may, however many run."""
+"""Keeps a trace below its op limit, however many ops run."""

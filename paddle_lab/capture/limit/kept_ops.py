@@ -1,4 +1,4 @@
-"""Which ops of a trace are kept, and which other rows belong to them."""
+"""The ops that a trace keeps, and the other rows that belong to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 class KeptOps:
-    """Which ops are kept, and what else is kept with them.
+    """The ops to keep. Tells which other rows are kept with them.
 
     Parameters
     ----------
@@ -34,24 +34,23 @@ class KeptOps:
         self.forgotten: Keys = ops.keys[~self.is_kept]
 
     def is_between(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments lie next to a kept op, by how many ops had a key."""
+        """Tell which moments are next to a kept op. A moment is how many ops had a key."""
         counts = np.fromiter(op_counts, np.int64)
         return self._is_inside(counts) | self._is_inside(counts - 1)
 
     def is_after(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments lie right after a kept op, by how many ops had a key."""
+        """Tell which moments are right after a kept op. A moment is how many ops had a key."""
         return self._is_inside(np.maximum(np.fromiter(op_counts, np.int64) - 1, 0))
 
     def has_time(self, times_ns: Iterable[int]) -> Mask:
-        """Tell which moments lie between kept ops, by ``perf_counter_ns``."""
+        """Tell which moments are between kept ops, by ``perf_counter_ns``."""
         starts_ns = self.ops.column(OpCell.START)
         return self.keeps(np.fromiter(times_ns, np.int64), np.arange(len(starts_ns)), starts_ns)
 
     def keeps(self, keys: Keys, op: Keys, used: Keys) -> Mask:
         """Tell which rows of another table are kept: a kept op uses them, or ran when they began.
 
-        Keys count upwards. So a row that no op uses began before the first op that uses a higher
-        key.
+        Keys count upwards. So a row that no op uses began before the first op with a higher key.
 
         Parameters
         ----------
@@ -63,7 +62,7 @@ class KeptOps:
         Returns
         -------
         numpy.ndarray
-            Keys higher than all that ops use are kept.
+            Whether each row is kept. Rows with higher keys than all used ones are kept.
         """
         highest = np.full(len(self.is_kept), -1)
         np.maximum.at(highest, op, used)

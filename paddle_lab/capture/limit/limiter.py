@@ -1,4 +1,4 @@
-"""What keeps a trace below its limit while it runs, and says so in the end."""
+"""Keeps a trace below its op limit while it runs, and adds a notice about it at the end."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 _FIRST_SETTLE_OPS = 500
 _LEAST_SURPLUS = 1024
-"""At least this many ops share the cost of a trim."""
+"""At least this many surplus ops share the cost of one trim."""
 
 
 class Limiter:
     """The limit of one trace.
 
-    While the trace runs it holds up to twice as many ops as it may keep. Then those that it will
+    While the trace runs it holds up to twice as many ops as it may keep. Then the ops that it will
     not keep are forgotten, all at once.
 
     Parameters
     ----------
     recorder
-        Whose ops are counted.
+        The recorder whose ops are counted.
     limit
-        How many are kept, and which.
+        How many ops are kept, and which.
     stop
-        Ends the recording, for a trace that keeps the first ones.
+        Ends the recording of a trace that keeps the first ops.
     """
 
     def __init__(self, recorder: Recorder, limit: Limit, stop: Callable[[], None]) -> None:
@@ -52,22 +52,22 @@ class Limiter:
         self._settled_at = 0
         self._settle_ops = _FIRST_SETTLE_OPS
         self.settle: Callable[[int], int] | None = None
-        """Called now and then, with how many ops have run since, to make what else the trace holds
-        take less room; tells after how many ops it wants to be called again."""
+        """Called now and then with the count of ops since its last call. It reduces the memory of
+        the rest of the trace, and returns after how many ops it must be called again."""
         self.forgetting: Forgetting | None = None
-        """Told what the trace does not keep, when that is forgotten."""
+        """Called with the rows that the trace does not keep, when they are forgotten."""
 
     def open(self) -> None:
         """Set the first alarm."""
         if self._limit.ops is not None:
-            # Only one op more tells that there were more.
+            # One surplus op is enough to know that more ops ran.
             surplus = 1 if self._limit.keep == "first" else self._surplus
             self._set_alarm(self._most + surplus - 1)
 
     def reach(self) -> None:
-        """Make room, or stop; an op with the key of the alarm has been recorded."""
+        """Make room or stop. An op with the key of the alarm has been recorded."""
         if not self._lock.acquire(blocking=False):
-            return  # another thread is at it
+            return  # another thread does it now
         try:
             counter = self._recorder.next_op
             if self.settle is not None:
@@ -95,29 +95,29 @@ class Limiter:
         Parameters
         ----------
         time_ns
-            When, by ``perf_counter_ns``.
+            The time of the end, by ``perf_counter_ns``.
         is_marked
-            By ``paddle_lab.step()``, and not by an optimizer.
+            Whether ``paddle_lab.step()`` ended it, and not an optimizer.
         """
         if self._steps is not None:
             self._steps.end(self._recorder.next_op.next, time_ns, is_marked=is_marked)
 
     def windows(self) -> list[tuple[int, int]] | None:
-        """Return from when to when the training steps lasted that are kept, by their choice."""
+        """Return start and end of each kept training step, ``None`` if no steps are chosen."""
         return None if self._steps is None else self._steps.windows()
 
     def finish(self, *, has_memory: bool) -> str:
-        """Forget what the trace does not keep, now that nothing is recorded any more.
+        """Forget the ops that the trace does not keep, after recording has ended.
 
         Parameters
         ----------
         has_memory
-            Whether the trace has allocations, which are all kept.
+            Whether the trace has allocations.
 
         Returns
         -------
         str
-            Which ops are kept, and a notice says more; empty where every op is.
+            Which ops are kept; empty if all are kept. A notice says more.
         """
         recorder = self._recorder
         recorder.next_op.alarm = NEVER

@@ -1,4 +1,4 @@
-"""What a limited trace says of itself."""
+"""The notices of a trace that does not keep everything."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def first_notice(kept: int, stopped_ns: int) -> str:
     kept
         How many ops it keeps.
     stopped_ns
-        When recording stopped, since the trace began.
+        When recording stopped, in nanoseconds since the trace began.
     """
     seconds = f"{stopped_ns / 1e9:,.3f}"
     return say("notices.limit.first", kept=kept, seconds=seconds, more=_more(kept * 10))
@@ -31,7 +31,7 @@ def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -
     ran, kept
         How many ops were recorded, and how many of them were not forgotten.
     steps
-        Which steps are kept, where steps are.
+        The choice of steps, if the trace keeps steps.
     has_memory
         Whether the trace has allocations.
     """
@@ -59,7 +59,7 @@ def blocks_notice(limit: Limit, *, kept: int, forgotten: int) -> str:
     Parameters
     ----------
     kept, forgotten
-        How many of those made during the trace.
+        How many of the allocations made during the trace are kept, and how many are not.
     """
     if not forgotten:
         return ""
@@ -86,7 +86,7 @@ def _steps(steps: StepChoice) -> str:
 
 
 def _more(ops: int) -> str:
-    """Return how to ask for at least this many ops, as 1, 2 or 5 with zeros."""
+    """Return how to ask for at least this many ops, rounded up to 1, 2 or 5 with zeros."""
     size = 10 ** (len(str(ops)) - 1)
     asked = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= ops)
     return say("notices.limit.asked", ops=f"{asked:_}", number=asked)

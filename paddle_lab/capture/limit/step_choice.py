@@ -1,11 +1,11 @@
-"""Choosing training steps that are spread over a whole run and have few enough ops."""
+"""Chooses training steps that are spread over a whole run and have few enough ops together."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
 OPEN: Final = (1 << 63) - 1
-"""The end of a span that still goes on."""
+"""The end of a span that is still open."""
 
 
 class Span(NamedTuple):
@@ -13,7 +13,7 @@ class Span(NamedTuple):
 
     first: int
     end: int
-    """The key after the last one's."""
+    """The key after that of the last op."""
 
 
 class _Step(NamedTuple):
@@ -28,9 +28,9 @@ class _Step(NamedTuple):
 class StepChoice:
     """Chooses the steps to keep: the first, every k-th from it, the newest.
 
-    Where they become too many ops, k doubles: what is kept for the higher k was kept for the lower
-    one. What has run since the last step ended is kept as well; it and the newest step go before
-    all others.
+    If their ops become too many, k doubles. Every step for the doubled k was kept before. The ops
+    since the end of the last step are kept as well. These ops and the newest step have priority
+    over all other steps.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class StepChoice:
         self.ended = 0
         """How many steps ended."""
         self.every = 1
-        """One step in this many is kept, and the newest."""
+        """One step in this many is kept. The newest step is kept, too."""
         self.is_cut = False
-        """Whether the newest step, or what came after it, is not whole."""
+        """Whether ops are missing from the newest step, or from the part after it."""
         self._most = most
         self._kept: dict[int, _Step] = {}
         self._start = 0
@@ -66,13 +66,13 @@ class StepChoice:
         time_ns
             When it ended, by ``perf_counter_ns``.
         is_marked
-            By the user's own mark: from the first one on, these alone count.
+            Whether the user's own mark ended it. After the first mark only marked steps count.
         """
         if self._is_marked and not is_marked:
             return
         if is_marked and not self._is_marked:
             self._is_marked = True
-            if self._kept:  # what optimizers ended so far was all one step
+            if self._kept:  # all steps of optimizers so far become one step
                 first = next(iter(self._kept.values()))
                 self._start, self._start_ns = first.span.first, first.start_ns
                 self._kept, self.ended, self.every = {}, 0, 1
@@ -87,19 +87,19 @@ class StepChoice:
         self._thin(self._most)
 
     def spans(self, now: int) -> list[Span]:
-        """Return what is kept by now, with what has run since the last step ended."""
+        """Return the spans of kept ops, including the ops since the end of the last step."""
         running = max(self._start, now - self._most)
         self._thin(self._most - (now - running))
         self.is_cut |= running > self._start
         return [*(step.span for step in self._kept.values()), Span(running, OPEN)]
 
     def windows(self) -> list[tuple[int, int]]:
-        """Return from when to when what is kept by now lasted, by ``perf_counter_ns``."""
+        """Return start and end of each kept part, by ``perf_counter_ns``."""
         kept = ((step.start_ns, step.end_ns) for step in self._kept.values())
         return [*kept, (self._start_ns, OPEN)]
 
     def _thin(self, room: int) -> None:
-        """Keep fewer steps where they have more ops than there is room for."""
+        """Keep fewer steps if they have more ops than there is room for."""
         while sum(step.span.end - step.span.first for step in self._kept.values()) > room:
             newest = self.ended - 1
             if len(self._kept) > 2:

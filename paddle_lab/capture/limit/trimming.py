@@ -1,8 +1,8 @@
-"""Forgetting the ops that a trace does not keep, and all that only they had to do with.
+"""Forgets the ops that a trace does not keep, and all rows that only these ops need.
 
-Keys stay as they are: the record leaves out what is gone, and says -1 where something referred to
-it. Kept with the ops are the tensors they use and those that are alive, the calls around them, the
-events between them, and the graphs of the backward calls among them.
+Keys do not change. The record leaves out the forgotten rows, and has -1 for references to them.
+These rows are kept with the kept ops: the tensors they use, living tensors, the calls around them,
+the events between them, and the graphs of the backward calls among them.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ Forgetting = Callable[[KeptOps, Forgotten], None]
 
 
 def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = None) -> int:
-    """Forget what lies outside of spans of ops.
+    """Forget everything outside of some spans of ops.
 
     Parameters
     ----------
     spans
         The ops to keep, ascending.
     also
-        Called with what is kept and what is forgotten.
+        Called with the kept ops and the forgotten keys.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
 
 
 def mark_earlier(record: Record) -> None:
-    """Let tensors whose makers are gone be external: nothing in the record made them."""
+    """Mark tensors as external whose producers are gone: no op in the record made them."""
     tensors = record.tensors
     kind = tensors["kind"]
     is_earlier = (kind == ACTIVATION) & (tensors["producer"] < 0) & (tensors["detached_from"] < 0)
@@ -84,12 +84,12 @@ def mark_earlier(record: Record) -> None:
 
 
 def _forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[int]]:
-    """Forget backward calls, and grad nodes that no other call reaches and no kept op made.
+    """Forget backward calls, and the grad nodes that no kept call and no kept op leads to.
 
     Returns
     -------
     backward_calls, grad_nodes
-        The keys of those that are gone.
+        The keys of the forgotten rows.
     """
     calls = recorder.backward_calls
     is_kept = kept.is_after(call[4] for call in calls)
@@ -140,12 +140,12 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
         *(call[3] for call in recorder.backward_calls),
         *(state.scope for state in recorder.threads.values()),
         *(outer for state in recorder.threads.values() for outer in state.closed_regions),
-        # The calls and turns that the latest op is in may go on.
+        # The calls and loop iterations around the latest op may go on.
         *used[-1:].tolist(),
     ]
     is_kept = kept.keeps(keys, np.arange(len(used)), used) | np.isin(keys, others)
     begin = keys[is_kept].tolist()
-    # What PyLayers ran backward, and the calls around all that is kept.
+    # Keep the forward scopes of kept PyLayer backwards, and the scopes around all kept ones.
     forward_of = recorder.pylayers.forward_of
     forwards = [forward_of[scope] for scope in begin if scope in forward_of]
     is_kept = np.isin(keys, _reached([*begin, *forwards], keys, parents))
@@ -169,18 +169,18 @@ def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
     _keep_rows(recorder.pylayers.results, results, np.isin(results[:, 0], kept.keys))
     ops = kept.ops
     used = ops.column(OpCell.ATTRIBUTES)
-    # Beyond the highest are those of ops that are still to be written down.
+    # Higher keys belong to ops that are still being recorded.
     unused = set(used[~kept.is_kept].tolist()).difference(used[kept.is_kept].tolist(), (0,))
     attributes = recorder.attributes
     for signature in [one for one, key in list(attributes.items()) if key in unused]:
         del attributes[signature]
-    order = np.argsort(ops.starts)  # ops are by key; threads may have written them in other order
+    order = np.argsort(ops.starts)  # sorted by key until here; threads may write in another order
     counts = np.diff(np.append(ops.starts[order], len(ops.cells)))
     _keep_rows(recorder.ops, ops.cells, np.repeat(kept.is_kept[order], counts))
 
 
 def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
-    """Return the keys that some keys lead to by edges, and themselves."""
+    """Return some keys and all keys that edges lead to from them."""
     following: dict[int, list[int]] = defaultdict(list)
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
         following[source].append(target)
@@ -193,7 +193,7 @@ def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
 
 
 def _keep(rows: list[Any], is_kept: Iterable[bool]) -> None:
-    """Drop rows of a list, to whose end threads may append meanwhile."""
+    """Drop rows of a list. Other threads may append to it meanwhile."""
     keeps = list(is_kept)
     rows[: len(keeps)] = list(compress(rows, keeps))
 
@@ -203,5 +203,5 @@ def _rows(tape: Tape, width: int) -> Keys:
 
 
 def _keep_rows(tape: Tape, rows: Keys, is_kept: Mask) -> None:
-    """Drop rows of a tape that were read as ``rows``; threads may append to it meanwhile."""
+    """Drop rows of a tape that were read as ``rows``. Other threads may append to it meanwhile."""
     tape.replace(tape.start + rows.size, np.ascontiguousarray(rows[is_kept]).tobytes())

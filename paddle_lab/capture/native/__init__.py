@@ -1,8 +1,8 @@
-"""The hot path of the capture in C, where it was built.
+"""The hot path of the capture in C, if it was built.
 
-The code that runs around every op decides how much a trace costs, and in Python most of that is the
+The code around every op decides how much a trace costs. In Python, most of that cost is the
 interpreter's overhead. Every native part has a twin in Python, with the same name and the same
-tests; its docstring says what the part is for. The twin runs if no C compiler was available, or if
+tests; the twin's docstring describes the part. The twin runs if no C compiler was available, or if
 the environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
 """
 

@@ -1,6 +1,6 @@
 """The native part, as Python sees it.
 
-Most names have a twin in Python, named behind them, which documents parameters and results in full.
+Most names have a twin in Python, which documents parameters and results. Its file is given here.
 """
 
 from array import array
@@ -25,20 +25,20 @@ class Tape:
         """Append integers."""
 
     def to_list(self, start: int = 0, end: int | None = None, /) -> list[int]:
-        """Return the cells from one position to, and without, another."""
+        """Return the cells from a start position up to an end position, which is excluded."""
 
     def to_bytes(self, start: int = 0, end: int | None = None, /) -> bytes:
         """Return the same cells, 8 bytes each."""
 
     def row_starts(self, width: int, start: int = 0, /) -> bytes:
-        """Return where rows of differing lengths begin, 8 bytes each."""
+        """Return the start positions of rows of different lengths, 8 bytes each."""
 
     def replace(self, end: int, cells: bytes, /) -> None:
-        """Let the cells before position ``end`` be others, not more of them."""
+        """Replace the cells before position ``end`` by as many cells or fewer."""
 
 @final
 class ObjectTable:
-    """From an object to a number, without keeping it alive: ``capture/rows/object_table.py``."""
+    """Maps objects to numbers without keeping them alive: ``capture/rows/object_table.py``."""
 
     def find(self, value: Any, /) -> int:
         """Return the number noted for an object, or -1."""
@@ -54,7 +54,7 @@ class ObjectTable:
 
 @final
 class AddressTable:
-    """From an address and an op to a number: ``capture/rows/address_table.py``."""
+    """Maps an address and an op to a number: ``capture/rows/address_table.py``."""
 
     def __len__(self) -> int: ...
     def find(self, address: int, op: int, /) -> int:
@@ -106,11 +106,11 @@ class Sinks:
 
 @final
 class Lineage:
-    """Which op made a tensor, and of what: ``capture/rows/lineage.py``."""
+    """Finds the op that made a tensor, and that op's inputs: ``capture/rows/lineage.py``."""
 
     def __init__(self, ops: Tape, tensors: Tape, /) -> None: ...
     def inputs(self, op: int, /) -> list[int]:
-        """Return argument position and tensor of an op's inputs in turn."""
+        """Return argument position and tensor of each of an op's inputs, in one flat list."""
 
     def name_key(self, op: int, /) -> int:
         """Return the key of an op's name, or -1."""
@@ -122,10 +122,10 @@ class Lineage:
         """Return the latest row with the grad node at an address, or -1."""
 
     def maker(self, tensor: int, /) -> tuple[int, int]:
-        """Return the op that made a row's grad node, and the row it made it with."""
+        """Return the op that made a row's grad node, and the row that this op made."""
 
     def upstream(self, op: int, /) -> Upstream:
-        """Return where gradients of an op's inputs go."""
+        """Return the grad nodes that receive the gradients of an op's inputs."""
 
 @final
 class LastScope:
@@ -133,7 +133,7 @@ class LastScope:
 
     def __init__(self, codes: AddressTable, /) -> None: ...
     def find(self, frame: FrameType | None, anchor: FrameType | None, inside: int, /) -> int | None:
-        """Return the scope at a frame, or None if nothing says that it is still the same."""
+        """Return the scope at a frame, or None if it may have changed."""
 
     def keep(
         self,
@@ -141,16 +141,16 @@ class LastScope:
         calls: list[tuple[FrameType, CallMark, array[int], tuple[str, ...], tuple[Any, ...], Any]],
         /,
     ) -> None:
-        """Keep an answer: the innermost scope of calls and turns; the calls, innermost first."""
+        """Keep an answer: the innermost scope of calls and iterations; the calls, inner first."""
 
     def take(self) -> list[tuple[CallMark, int]]:
         """Drop the answer. Return for each call its mark and its instruction at the last op."""
 
 @final
 class OpFunction:
-    """Stands in for an op's function: see ``OpWrapping.wrap`` in ``capture/hooks/op_wrapper.py``.
+    """Wraps an op's function: see ``OpWrapping.wrap`` in ``capture/hooks/op_wrapper.py``.
 
-    ``for_all`` is the same in Python, for several recorders. ``rare`` records what is no fast path.
+    ``for_all`` is the wrapper in Python, for several recorders. ``rare`` records rare results.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class OpFunction:
 
 @final
 class OpMethod:
-    """Stands in for an operator of a class: an :class:`OpFunction` that binds to instances."""
+    """Wraps an operator of a class: an :class:`OpFunction` that binds to instances."""
 
     def __init__(
         self,
@@ -184,22 +184,22 @@ class OpMethod:
 
 @final
 class LayerCall:
-    """Stands in for ``Layer.__call__``: see ``capture/hooks/layer_hooks.py``."""
+    """Wraps ``Layer.__call__``: see ``capture/hooks/layer_hooks.py``."""
 
     def __init__(self, function: Callable[..., Any], for_all: Callable[..., Any], /) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: Any, owner: type | None = None, /) -> Any: ...
 
 def listen_for(recorder: Recorder | None, sinks: Sinks, /) -> None:
-    """Let one recorder, or None, own the fast path while it is all that listens."""
+    """Let one recorder, or None, own the fast path while no other one listens."""
 
 def walk_grad_nodes(
     pool: GradNodePool, roots: list[tuple[Any, int]], backward_call: int, *, returns_reached: bool
 ) -> Reached:
-    """Record what is reachable from grad nodes: ``capture/backward_graph/grad_walk.py``."""
+    """Record the grad nodes reachable from roots: ``capture/backward_graph/grad_walk.py``."""
 
 def scan(address: int, elements: int, kind: int, with_histogram: bool, /) -> Scanned:
-    """Look at every element of an array: ``capture/evidence/values/scan.py``."""
+    """Scan every element of an array: ``capture/evidence/values/scan.py``."""
 
 def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
     """Return a variable of a frame: ``capture/turns/turns.py``."""

@@ -1,4 +1,4 @@
-/* Arrays that grow at their end; all of their memory is PyMem's. */
+/* Arrays that grow at their end, in memory of PyMem. */
 #ifndef PADDLE_LAB_GROWING_H
 #define PADDLE_LAB_GROWING_H
 
@@ -12,8 +12,8 @@ typedef struct {
     Py_ssize_t capacity;
 } Growing;
 
-/* Return memory for so many items at least, with what is in ``items``, and say in ``capacity`` how
- * many fit; NULL and MemoryError where there is none, and ``items`` is as it was. */
+/* Return memory for ``needed`` items or more, with the contents of ``items``, and set ``capacity``.
+ * NULL and MemoryError if there is no memory; then ``items`` is as it was. */
 static inline void *grown(void *items, Py_ssize_t *capacity, Py_ssize_t needed, size_t size) {
     if (items != NULL && needed <= *capacity) {
         return items;
@@ -31,8 +31,7 @@ static inline void *grown(void *items, Py_ssize_t *capacity, Py_ssize_t needed, 
     return moved;
 }
 
-/* Append ``count`` items, not set yet, and return the first; NULL and MemoryError where it fails.
- */
+/* Append ``count`` uninitialized items and return the first; NULL and MemoryError if it fails. */
 static inline void *Growing_add(Growing *array, Py_ssize_t count, size_t size) {
     void *items = grown(array->items, &array->capacity, array->length + count, size);
     if (items == NULL) {

@@ -1,9 +1,8 @@
-/* What the parts of the native hot path know of each other.
+/* Declarations that the parts of the native hot path share.
  *
- * Everything here has a twin in Python, which runs where this was not built; the twin's docstrings
- * say what each part is for. All of it but the scan of a large array runs with the interpreter lock
- * held, and calls back into Python only where the comments say so: what happens between two calls
- * is atomic.
+ * Everything here has a twin in Python, which runs if this was not built. The twin's docstrings say
+ * what each part is for. All code except the scan of a large array runs with the interpreter lock
+ * held. It calls back into Python only if a comment says so: between two such calls it is atomic.
  */
 #ifndef PADDLE_LAB_NATIVE_H
 #define PADDLE_LAB_NATIVE_H
@@ -21,12 +20,12 @@ typedef struct {
     PyObject_HEAD int64_t *cells;
     Py_ssize_t length;
     Py_ssize_t capacity;
-    int64_t start; /* position of the first of them: how many were given up before it */
+    int64_t start; /* position of the first cell: how many cells were dropped before it */
 } Tape;
 extern PyTypeObject TapeType;
-int64_t *Tape_reserve(Tape *tape, Py_ssize_t count); /* NULL and MemoryError where there is none */
+int64_t *Tape_reserve(Tape *tape, Py_ssize_t count); /* NULL and MemoryError if there is none */
 
-/* Which object is which: capture/rows/object_table.py. */
+/* From an object to a number: capture/rows/object_table.py. */
 typedef struct {
     uintptr_t identity; /* 0: free */
     PyObject *reference;
@@ -38,7 +37,7 @@ typedef struct {
     Py_ssize_t capacity; /* a power of two */
 } ObjectTable;
 extern PyTypeObject ObjectTableType;
-int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object); /* NO_KEY where unknown */
+int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object); /* NO_KEY if unknown */
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
 
 /* From an address and an op to a number: capture/rows/address_table.py. */
@@ -57,11 +56,11 @@ int64_t AddressTable_get(const AddressTable *table, int64_t address, int64_t op)
 int AddressTable_set(AddressTable *table, int64_t address, int64_t op, int64_t number);
 void AddressTable_clear(AddressTable *table);
 
-/* Which op made a tensor and what it was given: capture/rows/lineage.py. */
+/* The op that made a tensor, and the op's inputs: capture/rows/lineage.py. */
 typedef struct Lineage Lineage;
 extern PyTypeObject LineageType;
 typedef struct {
-    int64_t address; /* of the grad node that an input came with */
+    int64_t address; /* of the input's grad node */
     int64_t tensor;
 } Source;
 typedef struct {
@@ -69,11 +68,11 @@ typedef struct {
     Py_ssize_t length;
     Py_ssize_t capacity;
 } Sources;
-/* Append those of an op's inputs that came with a grad node; -1 and an exception where it fails. */
+/* Append the inputs of an op that have a grad node; -1 and an exception if it fails. */
 int Lineage_sources(Lineage *lineage, int64_t op, Sources *sources);
 int Lineage_maker(Lineage *lineage, int64_t tensor, int64_t *op); /* likewise */
 
-/* Numbers from 0 on: what itertools.count().__next__ is in Python. */
+/* Numbers from 0 on, like itertools.count().__next__ in Python. */
 typedef struct {
     PyObject_HEAD int64_t next;
     int64_t alarm; /* the call that gets this number does some rare work */
@@ -83,7 +82,7 @@ extern PyTypeObject CounterType;
 /* Distinct stacks: capture/stacks/stack_pool.py. */
 typedef struct {
     uint64_t hash;
-    Py_ssize_t start; /* of the signature in the arena; -1: free */
+    Py_ssize_t start; /* where the signature begins in the arena; -1: free */
     Py_ssize_t length;
     int64_t key;
 } StackEntry;
@@ -94,14 +93,14 @@ typedef struct {
     int64_t *arena;
     Py_ssize_t arena_length;
     Py_ssize_t arena_capacity;
-    PyObject *codes; /* by id: what a signature names is kept alive */
+    PyObject *codes; /* by id: keeps the code objects of signatures alive */
 } StackPool;
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
 
 /* One variable of a frame: variable.c. A new reference, or NULL without an exception. */
 PyObject *frame_variable(PyObject *frame, PyObject *name);
-int frame_lasti(PyObject *frame); /* -1 and an exception where it fails */
+int frame_lasti(PyObject *frame); /* -1 and an exception if it fails */
 
 /* The last answer of capture/turns/turns.py. */
 typedef struct LastScope LastScope;
@@ -126,11 +125,11 @@ typedef struct {
 } Sinks;
 extern PyTypeObject SinksType;
 
-/* The one recorder that listens alone, with its parts at hand: see listen_for() in owner.c. Whoever
- * uses it holds it: Python code that is called meanwhile may let another thread end the trace. */
+/* The only recorder that listens, with its parts: see listen_for() in owner.c. Code that uses it
+ * must hold a reference: Python code that it calls may let another thread end the trace. */
 typedef struct {
     PyObject_HEAD PyObject *recorder;
-    PyObject *alone; /* what sinks->active is then */
+    PyObject *alone; /* sinks->active while no other recorder listens */
     Sinks *sinks;
     PyTypeObject *tensor_type;
     PyTypeObject *parameter_type;
@@ -151,7 +150,7 @@ typedef struct {
     LastScope *last_scope;
     PyObject *threads;
     unsigned long thread_identity;
-    ThreadState *thread; /* borrowed from threads: of thread_identity */
+    ThreadState *thread; /* the state of thread_identity, borrowed from threads */
     ObjectTable *known_layers;
     PyObject *layer_pool;
     Tape *scopes;
@@ -164,32 +163,31 @@ extern PyTypeObject OwnerType;
 extern Owner *present_owner; /* NULL while nothing listens */
 int Owner_listens_alone(const Owner *owner);
 ThreadState *Owner_thread(Owner *owner);
-int Owner_abandon(Owner *owner); /* 0: the recorder knows of the exception, which is cleared; -1: it
-                                    must be raised */
+int Owner_abandon(Owner *owner); /* 0: the exception was recorded and cleared; -1: raise it */
 int64_t now_ns(void);
 /* The innermost scope that is open at a frame; -1 and an exception if it fails: last_scope.c. */
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state);
 
 /* Rows of tensors: tensor_rows.c. */
-/* -1 and an exception where it fails. */
+/* -1 and an exception if it fails. */
 int64_t tensor_row_of(Owner *owner, PyObject *tensor);
 int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update);
-int is_known_kind(const Owner *owner, PyObject *value); /* a tensor that may come here */
+int is_known_kind(const Owner *owner, PyObject *value); /* a tensor that C code can handle */
 
-/* What an op was given: resolved.c. */
+/* An op's inputs and attributes: resolved.c. */
 #define FEW_INPUTS 32
 typedef struct {
     int64_t few[2 * FEW_INPUTS];
-    int64_t *cells; /* argument position and tensor in turn */
+    int64_t *cells; /* for each input: argument position, tensor */
     Py_ssize_t length;
     Py_ssize_t capacity;
     PyObject *attributes; /* a list, or NULL for an empty one */
 } Resolved;
 void Resolved_begin(Resolved *resolved);
-/* -1 and an exception where it fails. */
+/* -1 and an exception if it fails. */
 int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ssize_t count,
                   PyObject *names);
-int Resolved_has_attributes(Resolved *resolved); /* makes an empty list; 0 where it cannot */
+int Resolved_has_attributes(Resolved *resolved); /* makes an empty list if needed; 0 if it fails */
 PyObject *arguments_tuple(PyObject *const *args, Py_ssize_t count);
 void Resolved_drop(Resolved *resolved);
 
@@ -197,41 +195,41 @@ void Resolved_drop(Resolved *resolved);
 typedef struct {
     PyObject *const *values; /* tensors, and None */
     Py_ssize_t count;
-    Py_ssize_t tensors; /* how many of them are */
+    Py_ssize_t tensors; /* how many of the values are tensors */
 } Made;
-/* What an op returned; 0 for anything but tensors, a tuple or a list of them: Python's part. */
+/* Read an op's result; 0 if it is not a tensor, nor a tuple or list of tensors: Python reads it. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
-/* -1 and an exception where it fails. */
+/* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
               PyObject *result, const Made *made, int64_t start_ns, int64_t end_ns);
-PyObject *present_frame(void); /* borrowed; None where no Python runs */
+PyObject *present_frame(void); /* borrowed; None if no Python runs */
 
-/* Return what an integer says and drop it; -1, with the exception, of NULL. */
+/* Return the value of an integer and drop it; -1, with the exception, for NULL. */
 int64_t taken_integer(PyObject *number);
 
-/* A tensor's properties, past the lookup of their names: tensor_properties.c. */
+/* A tensor's properties, without a lookup by name: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
-int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception where it fails */
-int64_t tensor_first_version(PyObject *tensor);           /* as well; NO_VERSION of sparse ones */
-int tensor_stop_gradient(PyObject *tensor);               /* -1 and an exception where it fails */
-int tensor_is_persistable(PyObject *tensor);              /* -1 and an exception where it fails */
-int tensor_is_leaf(PyObject *tensor);                     /* -1 and an exception where it fails */
-int tensor_is_initialized(PyObject *tensor);              /* -1 and an exception where it fails */
-int64_t tensor_name_key(Owner *owner, PyObject *tensor);  /* -1 and an exception where it fails */
-int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
-int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
-int64_t tensor_place_key(Owner *owner, PyObject *tensor); /* -1 and an exception where it fails */
+int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception if it fails */
+int64_t tensor_first_version(PyObject *tensor);           /* likewise; NO_VERSION if sparse */
+int tensor_stop_gradient(PyObject *tensor);               /* -1 and an exception if it fails */
+int tensor_is_persistable(PyObject *tensor);              /* -1 and an exception if it fails */
+int tensor_is_leaf(PyObject *tensor);                     /* -1 and an exception if it fails */
+int tensor_is_initialized(PyObject *tensor);              /* -1 and an exception if it fails */
+int64_t tensor_name_key(Owner *owner, PyObject *tensor);  /* -1 and an exception if it fails */
+int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
+int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
+int64_t tensor_place_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
 PyObject *tensor_grad_fn(PyObject *tensor); /* with a reference too many: capture/grad_fn.py */
 
-/* Which grad node a tensor hangs on: grad_address.c. */
-int grad_address_begin(void);                  /* -1 and an exception where it fails */
-int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception where it fails */
-int64_t grad_node_address(PyObject *node);     /* -1 and an exception where it fails */
+/* The address of a tensor's grad node: grad_address.c. */
+int grad_address_begin(void);                  /* -1 and an exception if it fails */
+int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception if it fails */
+int64_t grad_node_address(PyObject *node);     /* -1 and an exception if it fails */
 
-/* What is in an array of so many elements of a kind: statistics.c. */
+/* Scan an array of ``count`` elements of a kind: statistics.c. */
 PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
 
-/* What wrappers of functions share: they bind as functions do, and carry attributes: binding.c. */
+/* Shared by wrappers of functions: they bind as functions do, and have attributes: binding.c. */
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);
 extern PyGetSetDef wrapper_properties[];
 

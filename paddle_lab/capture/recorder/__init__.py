@@ -1,1 +1,1 @@
-"""What one open trace has seen: ops, tensors, layers, scopes and threads."""
+"""Everything that one open trace has seen: ops, tensors, layers, scopes and threads."""

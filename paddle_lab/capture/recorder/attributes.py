@@ -1,4 +1,4 @@
-"""The arguments of an op that are no tensors, as text."""
+"""The arguments of an op that are not tensors, as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONGEST_TEXT = 400
 
 
 def attribute_text(attributes: Sequence[Any]) -> str:
-    """Return ``"1, False, [2, 2], axis=-1"``; a pair whose first is text is a keyword argument."""
+    """Return ``"1, False, [2, 2], axis=-1"``. A pair that begins with text is a keyword."""
     parts = []
     for attribute in attributes:
         if is_keyword(attribute):
@@ -21,7 +21,7 @@ def attribute_text(attributes: Sequence[Any]) -> str:
 
 
 def is_keyword(attribute: Any) -> bool:
-    """Tell a keyword argument, a pair of name and value, from a positional one."""
+    """Tell whether an argument is a keyword argument: a pair of name and value."""
     return isinstance(attribute, tuple) and len(attribute) == 2 and isinstance(attribute[0], str)
 
 
@@ -30,6 +30,6 @@ def _value_text(value: Any) -> str:
         return repr(value)
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"
-    # str() of Paddle's dtypes and places reads well; a repr of anything else could be anything.
+    # str() of Paddle's dtypes and places reads well; the repr of other objects could be anything.
     kind = type(value)
     return str(value) if kind.__module__.startswith("paddle") else f"<{kind.__name__}>"

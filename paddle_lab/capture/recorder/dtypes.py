@@ -1,4 +1,4 @@
-"""Paddle's dtypes: what they are called, and how large an element is."""
+"""Names and element sizes of Paddle's dtypes."""
 
 from __future__ import annotations
 

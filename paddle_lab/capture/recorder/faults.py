@@ -1,4 +1,4 @@
-"""What went wrong, as text."""
+"""Exceptions as text."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _MOST_CAUSES: Final = 8
 
 
 def described(error: BaseException) -> str:
-    """Return ``"ValueError: its text"``, or its name alone where it has no text.
+    """Return ``"ValueError: its text"``, or only the name if there is no text.
 
-    Where asking for the text fails, that is said.
+    If reading the text fails, the result says so.
     """
     try:
         text = str(error)
@@ -25,7 +25,7 @@ def described(error: BaseException) -> str:
 def described_with_causes(error: BaseException) -> str:
     """Return the same, and below it the errors that this one was raised from (``raise … from``).
 
-    What was being handled when an error came up is another matter, and is left out.
+    Errors that were being handled when this one was raised are left out.
     """
     texts: list[str] = []
     following: BaseException | None = error

@@ -1,4 +1,4 @@
-"""Which layer is which: paths as ``named_sublayers`` tells them."""
+"""Layers and their paths, as ``named_sublayers`` gives them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddle_lab.capture.stacks.stack_pool import Location
 NO_LAYER = -1
 
 LayerRow = tuple[int, str | None, str, int, Location | None]
-"""key, path in its root, class name, parent layer; a root has no path but its call's place."""
+"""key, path in its root, class name, parent layer; a root has its call's location, but no path."""
 
 
 @dataclass
@@ -24,23 +24,23 @@ class _Root:
 
     reference: weakref.ref[Any]
     paths: dict[int, str]
-    """Of its sublayers, by their ``id``."""
+    """Paths of its sublayers, by ``id``."""
 
 
 class LayerPool:
-    """The layers a trace has seen called, and the paths of everything they hold.
+    """The layers that a trace has seen called, and the paths of all that they hold.
 
-    A layer called from inside another is looked up among that one's root's sublayers. What a root
-    is called is read off the source of its call when the trace is over: asking the calling frame
-    for its variables would keep them alive until the frame ends.
+    A layer called inside another one is searched among the sublayers of that one's root. The name
+    of a root is read from the source of its call after the trace: reading the variables of the
+    calling frame would keep them alive until the frame ends.
     """
 
     def __init__(self) -> None:
         self.rows: list[LayerRow] = []
         self.tensor_paths: dict[tuple[int, str], str] = {}
-        """Each parameter and buffer of a layer seen so far to its path in its root.
+        """From each known parameter and buffer of a layer to its path in its root.
 
-        By ``id`` and by Paddle's name: an ``id`` is that of a later one where one has died.
+        Keys are ``id`` and Paddle's name: after an object dies, another may get its ``id``.
         """
         self.known = ObjectTable()
         """Layers and their keys."""
@@ -55,7 +55,7 @@ class LayerPool:
         layer
             The layer that is called.
         caller
-            Key of the layer inside whose call this happens, or -1.
+            Key of the layer whose call contains this call, or -1.
         frame
             The frame that calls the layer.
         """
@@ -80,15 +80,15 @@ class LayerPool:
             root_layer = root.reference()
             if root_layer is None:
                 return None
-            # A second look: the model may have grown since the first.
+            # Search again: the model may have grown since then.
             root.paths = self._index(root_layer)
         return root.paths.get(id(layer))
 
     def _index(self, root: Any) -> dict[int, str]:
-        """Note the paths of all that ``root`` holds; return those of its sublayers by ``id``.
+        """Note the paths of all tensors in ``root``; return the paths of sublayers by ``id``.
 
-        The same paths as ``named_sublayers`` and ``named_parameters`` tell, in one walk of our own:
-        theirs take longer than the forward pass that is traced.
+        Paths are those of ``named_sublayers`` and ``named_parameters``. This walk finds all of them
+        at once: the two methods take longer than the forward pass that is traced.
         """
         paths: dict[int, str] = {}
         pending = [("", root)] if DOOR.has("layer_paths") else []
@@ -105,7 +105,7 @@ class LayerPool:
                 for name, sublayer in DOOR.layer_sublayers(layer).items()
                 if sublayer is not None and id(sublayer) not in paths
             ]
-            # One layer under several names goes by its first, as in named_sublayers.
+            # A layer with several names gets the path of the first, as in named_sublayers.
             for path, sublayer in sublayers:
                 paths.setdefault(id(sublayer), path)
             pending.extend((f"{path}.", sublayer) for path, sublayer in reversed(sublayers))

@@ -1,4 +1,4 @@
-"""Which compiled programs ran: how many ops they have, what they read, how often they ran."""
+"""The compiled programs that ran: how many ops they have, what they read, how often they ran."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NO_COMPUTATION: Final = ("pd_op.data", "pd_op.feed", "pd_op.fetch", "feed", "fe
 
 
 class Counts(NamedTuple):
-    """What a program has."""
+    """Counts of a program's ops and parameters."""
 
     ops: int
-    """Those that compute."""
+    """Ops that compute something."""
     all_ops: int
-    """As ``len(program.global_block().ops)`` says: parameters, inputs and outputs are ops too."""
+    """``len(program.global_block().ops)``: parameters, inputs and outputs are ops, too."""
     parameters: int
 
 
@@ -33,11 +33,11 @@ class Run(NamedTuple):
     """A program that ran."""
 
     program: Any
-    """The object that stands for it: the same in each of its runs."""
+    """The object of the program, the same in each run."""
     forward: Any
     backward: Any
     parameters: list[Any]
-    """Those that are tensors of the traced program."""
+    """The parameters, as tensors of the traced code."""
     feeds: str = ""
     fetches: str = ""
     place: str = ""
@@ -49,11 +49,11 @@ class ProgramLog:
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
         """Op, kind, and the other columns of the table in their order."""
-        # Holds them as long as the trace is recorded: the identity of what has died is used again.
+        # Programs are held while the trace is recorded, so that their identities stay unique.
         self._known: dict[int, tuple[Any, int, Counts, Counts]] = {}
 
     def note(self, op: int, kind: int, runs: Iterable[Run]) -> None:
-        """Note which programs an op ran; that it ran none is noted too."""
+        """Note the programs that an op ran. If it ran none, that is noted, too."""
         rows = len(self.rows)
         for run in runs:
             known = self._known.get(id(run.program))
@@ -68,7 +68,7 @@ class ProgramLog:
             self.rows.append((op, kind, NO_PROGRAM, 0, 0, 0, 0, 0, "", "", ""))
 
     def forget(self, ops: frozenset[int]) -> None:
-        """Forget what ran in ops that the trace does not keep."""
+        """Forget the programs of ops that the trace does not keep."""
         self.rows = [row for row in self.rows if row[0] not in ops]
 
     def add_rows(self, builder: TableBuilder, strings: StringPool, keys: RecordKeys) -> None:
@@ -79,7 +79,7 @@ class ProgramLog:
 
 
 def counts_of(program: Any) -> Counts:
-    """Return how many ops a program has; none of what is no program, or cannot be asked."""
+    """Return the counts of a program; zeros if it is no program or cannot be read."""
     try:
         ops = program.global_block().ops
         names = [op.name() if callable(getattr(op, "name", None)) else op.type for op in ops]

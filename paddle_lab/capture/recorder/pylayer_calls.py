@@ -1,4 +1,4 @@
-"""The PyLayer calls of one trace: their own ops, and what they ran backward."""
+"""The PyLayer calls of one trace: their ops, and their backward calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class PyLayerCalls:
 
     def __init__(self) -> None:
         self.results = Tape()
-        """Of each result: op of a PyLayer, tensor its own ops made."""
+        """For each result: the PyLayer's op, and the tensor that one of its inner ops made."""
         self.ops: dict[int, int] = {}
         """Scope of a call to the PyLayer's own op."""
         self.forward_of: dict[int, int] = {}
@@ -22,7 +22,7 @@ class PyLayerCalls:
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
 
     def note_context(self, context: Any, scope: int) -> None:
-        """Note in which call a context object was made."""
+        """Note the call that made a context object."""
         self._contexts[id(context)] = (weakref.ref(context), scope)
 
     def scope_of(self, context: Any) -> int:

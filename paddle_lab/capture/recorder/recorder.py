@@ -1,8 +1,8 @@
 """The recorder of one trace: what the hooks call while the traced code runs.
 
-Nearly all ops and layer calls pass it by: the native hot path writes their rows itself, straight
-into the tapes. What it leaves to Python comes here, and so does everything where it was not built.
-Rows are integers only; :mod:`paddle_lab.capture.tables` makes columns of them at the end.
+The native hot path writes the rows of nearly all ops and layer calls directly into the tapes. This
+code handles the cases that are left to Python, and all cases if the native part was not built. Rows
+are integers only; :mod:`paddle_lab.capture.tables` makes columns of them at the end.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KINDS))
 
 Resolved = tuple[list[int], list[Any]]
-"""An op's inputs (argument position and tensor row in turn), and its other arguments."""
+"""An op's inputs (argument position, tensor row, and so on), and its other arguments."""
 BackwardCallRow = tuple[int, int, int, int, int, bool, bool, str]
 """key, kind, stack, scope, how many ops had a key, create_graph, retain_graph, error."""
 
@@ -61,8 +61,8 @@ BackwardCallRow = tuple[int, int, int, int, int, bool, bool, str]
 class Sinks:
     """The recorders of the open traces, outermost first; empty while hooks are suspended.
 
-    Hooks read :attr:`active` once a call: a tuple, replaced as a whole, so that a trace that opens
-    or closes in another thread never shows them half a change.
+    Hooks read :attr:`active` once per call. The tuple is replaced as a whole, so hooks never see
+    half a change if a trace opens or closes in another thread.
     """
 
     __slots__ = ("active",)
@@ -72,7 +72,7 @@ class Sinks:
 
 
 SINKS = Sinks()
-"""Which recorders are listening, as seen by every hook."""
+"""The recorders that are listening, as every hook sees them."""
 
 
 class Recorder:
@@ -83,24 +83,24 @@ class Recorder:
     paddle
         The paddle module.
     anchor
-        The frame that runs for as long as the trace does; stacks are walked as far as it.
+        A frame that runs as long as the trace. Stacks are walked up to it.
     keeps_callers
-        Whether stacks go on with the anchor and its callers, or end before it.
+        Whether stacks contain the anchor and its callers, too.
     """
 
     reach_limit: Callable[[], None]
-    """Makes room. It is called once an op has the key that the alarm of :attr:`next_op` was set to;
-    without a limit there is no alarm."""
+    """Makes room. Called when an op gets the key of the alarm of :attr:`next_op`; without a limit
+    there is no alarm."""
     familiar_calls: FamiliarCalls | None = None
-    """Tells which backward calls are like earlier ones, where memory is recorded."""
+    """Tells which backward calls are like earlier ones, if memory is recorded."""
     _has_failed: bool = False
     on_op: Callable[[int, Any], None] | None = None
-    """Called with each op that returned, and what it returned; set before hooks open."""
+    """Called with the key and the result of each op that returned; set before hooks open."""
     on_step_end: Callable[..., None] | None = None
-    """Called with the scope of a training step that has ended, and ``is_marked``: by the user."""
+    """Called at the end of a training step with its scope and ``is_marked``: by the user."""
     on_backward: Callable[[int, Reached, tuple[Any, Any]], BackwardWatch] | None = None
-    """Called with each backward call that begins, the grad nodes it has reached, and what it was
-    given: tensors and the gradients to begin with."""
+    """Called when a backward call begins, with its key, the grad nodes that it reaches, and a pair:
+    its tensors and the gradients to begin with."""
 
     def __init__(
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True
@@ -114,8 +114,8 @@ class Recorder:
         self.stacks = StackPool()
         self.threads: dict[int, ThreadState] = {}
         self.native_threads: dict[int, int] = {}
-        """The operating system's ids of threads to what Python calls their identities. It gives the
-        identity of a thread that has ended to a later one, which has an id of its own."""
+        """From the operating system's id of a thread to Python's identity of it. Python reuses the
+        identity of an ended thread for a later thread, which has an id of its own."""
         self._next_thread: Callable[[], int] = count().__next__
         self.ops = Tape()
         """Rows of :class:`OpCell`, each with its inputs and outputs."""
@@ -142,7 +142,7 @@ class Recorder:
         self.turn_rows = Tape()
         """Rows of :class:`TurnCell`."""
         self.turn_values: list[Any] = []
-        """What loops' variables had: numbers and texts."""
+        """Values of loop variables: numbers and texts."""
         self.turns = TurnTracker(
             self.scopes,
             self.next_scope,
@@ -150,7 +150,7 @@ class Recorder:
             self.turn_values,
             CodeDescriber(paddle, self.loops, self.scope_name_key),
         )
-        """Tells calls of the user's functions and turns of their loops."""
+        """Finds the calls of the user's functions and the iterations of their loops."""
         self.backward = BackwardGraphs(self.tensors, paddle.Tensor)
         self.backward_calls: list[BackwardCallRow] = []
         self.next_backward_call: Callable[[], int] = count().__next__
@@ -160,9 +160,9 @@ class Recorder:
         self.pylayer_rules = PyLayerRules(self.events, paddle.Tensor)
         self.tensor_lives = TensorLives(self.tensors, self.next_op)
         self.collectors: list[Collector] = []
-        """What collects evidence that was asked for."""
+        """The collectors of the evidence that was asked for."""
         self.grad_values: dict[int, Any] = {}
-        """Row of ``grad_stats`` to the gradient itself, for the region that was asked for."""
+        """Row of ``grad_stats`` to the gradient itself, for the region whose gradients are kept."""
         state = self.thread()
         if anchor is not None and keeps_callers:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)
@@ -175,14 +175,14 @@ class Recorder:
         state = self.threads.get(identity)
         if state is None:
             if self.threads:
-                # Others are at work whenever one's backward call begins.
+                # Other threads may allocate when a backward call of this one begins.
                 ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
             self.native_threads[get_native_id()] = identity
         return state
 
     def attempt(self, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Do something for this trace; if it fails, the trace stops and ``None`` is returned."""
+        """Call a function for this trace. If it fails, the trace stops and ``None`` is returned."""
         try:
             return action(*args, **kwargs)
         except Exception as error:  # noqa: BLE001
@@ -190,7 +190,7 @@ class Recorder:
             return None
 
     def abandon(self, error: Exception) -> None:
-        """Stop recording after a fault of our own; the traced code goes on undisturbed."""
+        """Stop recording after an error of this package. The traced code goes on undisturbed."""
         if not self._has_failed:
             self._has_failed = True
             self.notices.append(say("notices.fault.incomplete", fault=described(error)))
@@ -211,7 +211,7 @@ class Recorder:
         return inputs, attributes
 
     def resolve(self, slot: int, argument: Any, inputs: list[int], attributes: list[Any]) -> None:
-        """Resolve one argument: a tensor, a list of tensors, of numbers or of both, a value."""
+        """Resolve one argument: a tensor, a value, or a list of tensors, of numbers or of both."""
         is_list = isinstance(argument, (list, tuple))
         values = flat(argument) if is_list else (argument,)
         tensors = [value for value in values if isinstance(value, self.tensor_type)]
@@ -233,7 +233,7 @@ class Recorder:
         is_pylayer: bool = False,
         phase: int | None = None,
     ) -> int:
-        """Record an op that returned; returns its key."""
+        """Record an op that returned. Return its key."""
         op: int = self.next_op()
         made = self._modified(args) if result is None else result
         outputs = [
@@ -259,7 +259,7 @@ class Recorder:
         *,
         is_pylayer: bool = False,
     ) -> int:
-        """Record an op that raised: it has inputs and a stack, and no outputs; returns its key."""
+        """Record an op that raised: it has inputs and a stack, but no outputs. Return its key."""
         op: int = self.next_op()
         self._add_op(op, name, resolved, [], (start_ns, end_ns), frame, (is_pylayer, True))
         if op >= self.next_op.alarm:
@@ -291,7 +291,7 @@ class Recorder:
         )  # fmt: skip
 
     def attributes_key(self, attributes: list[Any]) -> int:
-        """Return the key of an op's arguments that are no tensors; equal ones share it."""
+        """Return the key of an op's arguments that are not tensors. Equal ones share a key."""
         # 1, 1.0 and True are equal, yet are not the same argument.
         signature: Any = (*attributes, *map(type, attributes))
         try:
@@ -300,12 +300,12 @@ class Recorder:
             signature = attribute_text(attributes)
             known = self.attributes.get(signature)
         if known is None:
-            # No key is given twice, although those that nobody uses any more are dropped.
+            # Keys are never reused, although unused attributes are dropped.
             known = self.attributes.setdefault(signature, self._next_attributes())
         return known
 
     def _modified(self, args: tuple[Any, ...]) -> list[Any]:
-        """Return the tensors among ``args`` that an op which returned nothing has written to."""
+        """Return the tensors among ``args`` that an op without a result has written to."""
         return [
             value
             for value in args
@@ -315,7 +315,7 @@ class Recorder:
     # -- scopes -------------------------------------------------------------------------------
 
     def enter_layer(self, state: ThreadState, layer: Any, frame: FrameType) -> None:
-        """Open the scope of a layer's call and anchor stacks at ``frame``, the hook's own."""
+        """Open the scope of a layer's call, and anchor stacks at ``frame``, the hook's own."""
         key = self.layers.key_of(layer, state.layer, frame.f_back)
         scope = self.open_scope(state, LAYER, "", frame.f_back, layer=key)
         if not getattr(layer, "training", True):
@@ -333,7 +333,7 @@ class Recorder:
         layer: int = NO_KEY,
         backward_call: int = NO_KEY,
     ) -> int:
-        """Record a scope inside what is open at ``frame`` and make it the present one."""
+        """Record a scope inside the one that is open at ``frame``, and make it the present one."""
         parent = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         scope: int = self.next_scope()
         name_key = self.scope_name_key(name)
@@ -346,6 +346,6 @@ class Recorder:
         return self.scope_names.setdefault(name, len(self.scope_names))
 
     def anchor(self, state: ThreadState, frame: FrameType) -> None:
-        """Take the stack at ``frame``'s caller, and walk only as far as ``frame`` from now on."""
+        """Take the stack at ``frame``'s caller. From now on, stacks are walked up to ``frame``."""
         state.anchor_stack = self.stacks.take(frame.f_back, state.anchor, state.anchor_stack)
         state.anchor = frame

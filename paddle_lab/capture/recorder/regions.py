@@ -13,7 +13,7 @@ from paddle_lab.words import say
 
 @contextmanager
 def region(name: Any) -> Iterator[None]:
-    """Mark what the block runs as a region of every open trace; without one it does nothing.
+    """Mark the ops of a block as a region of every open trace. Without a trace it does nothing.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def region(name: Any) -> Iterator[None]:
         yield
     finally:
         for state, outer, scope in opened:
-            # Tasks that take turns in one thread leave their regions in any order.
+            # Tasks that alternate in one thread leave their regions in any order.
             state.closed_regions[scope] = outer
             while state.scope in state.closed_regions:
                 state.scope = state.closed_regions[state.scope]

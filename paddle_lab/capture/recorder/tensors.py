@@ -1,8 +1,8 @@
-"""Which tensor is which: from Python objects to rows of the ``tensors`` table.
+"""Maps tensors, as Python objects, to rows of the ``tensors`` table.
 
-A row is a *value*. The same object modified in place becomes a new row, linked to the one before;
-so "who made what this op read?" has one answer. Objects are known by ``id`` with a weak reference
-that guards against reuse: nothing is kept alive.
+A row is one *value*. If an object is modified in place, it gets a new row, linked to the old one.
+So each value that an op reads has one producer. Objects are known by ``id``, with a weak reference
+that detects a reused ``id``. Nothing is kept alive.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ class TensorPool:
     parameter_type
         Paddle's parameter class.
     ops
-        The ops that make them: see :attr:`Recorder.ops`.
+        The ops that make the tensors: see :attr:`Recorder.ops`.
     reads_place
-        Whether to ask each tensor for its place; on a CPU build there is but one answer.
+        Whether to read each tensor's place; a CPU build has only one.
     """
 
     def __init__(self, parameter_type: type, ops: Tape, *, reads_place: bool) -> None:
@@ -56,27 +56,27 @@ class TensorPool:
         self.names: dict[str, int] = {"": 0}
         self.lineage = Lineage(ops, self.rows)
         self.known = ObjectTable()
-        """Tensors and their latest rows with the versions they had: see :func:`packed`."""
+        """Tensors, with their latest rows and the versions of these: see :func:`packed`."""
         self._parameter_type = parameter_type
         self.reads_place = reads_place
         self.reads_grad_nodes = DOOR.has("backward")
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
-        """Called with each tensor that the trace meets without having seen an op make it."""
+        """Called with each tensor that the trace meets without having seen its op."""
         self.change_listeners: list[Callable[[Any, int], None]] = []
-        """Called with each known tensor that something else than an op has written to."""
+        """Called with each known tensor that was modified without an op."""
         self.next_key = Counter()
 
     def key_of(self, tensor: Any) -> int:
-        """Return the row of ``tensor``'s present value, making one where the trace has none."""
+        """Return the row of ``tensor``'s present value. If there is none, make one."""
         row = self.known.find(tensor)
         if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
         key: int = row >> VERSION_BITS
-        # Modified by something that is no op: set_value, an optimizer in C++, another thread.
+        # Modified without an op: by set_value, an optimizer in C++, another thread.
         return self._meet(tensor, key) if _is_old(row, tensor) else key
 
     def known_key(self, tensor: Any) -> int:
-        """Return the latest row of ``tensor``, or -1; never makes one."""
+        """Return the latest row of ``tensor``, or -1. This never makes a row."""
         row: int = self.known.find(tensor)
         return NO_KEY if row == NO_KEY else row >> VERSION_BITS
 
@@ -88,13 +88,13 @@ class TensorPool:
     def produce(
         self, tensor: Any, op: int, *, kind: int = ACTIVATION, detached_from: int = NO_KEY
     ) -> int:
-        """Make a row for what ``op`` just wrote into ``tensor``.
+        """Make a row for the value that ``op`` has just written into ``tensor``.
 
-        An op may hand back the very tensor it was given: then the new row follows the old one.
+        An op may return the same tensor that it was given. Then the new row follows the old one.
         """
         previous = self.known_key(tensor)
         name = ""
-        # A new parameter is first met as what its initializer writes to.
+        # A new parameter is first seen when its initializer writes to it.
         is_parameter = isinstance(tensor, self._parameter_type)
         if is_parameter or (previous != NO_KEY and tensor.persistable):
             kind = PARAMETER if is_parameter else BUFFER
@@ -102,15 +102,15 @@ class TensorPool:
         return self._add_row(tensor, kind, op, previous, detached_from, name)
 
     def grad_address(self, key: int) -> int | None:
-        """Return the address of the grad node that a row came with; leaves have none."""
+        """Return the address of a row's grad node; leaves have none."""
         return self.lineage.grad_address(key) or None
 
     def detach(self, tensor: Any, result: Any) -> None:
-        """Make a row for what ``tensor.detach()`` returned."""
+        """Make a row for the result of ``tensor.detach()``."""
         self.produce(result, NO_KEY, detached_from=self.key_of(tensor))
 
     def alias(self, tensor: Any, source: Any) -> None:
-        """Let ``tensor``, another object for the very value of ``source``, share its row."""
+        """Give ``tensor`` the row of ``source``: it is another object for the same value."""
         if tensor is not source:
             self.known.note(tensor, packed(self.key_of(source), _version_of(tensor)))
 
@@ -124,9 +124,9 @@ class TensorPool:
         if tensor.persistable:
             kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
             return self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, tensor.name)
-        # Asking an unnamed tensor for its name would make one up and shift the names of later ones.
+        # Reading the name of an unnamed tensor would make one, and shift the names of later ones.
         if previous == NO_KEY and _is_defined(tensor):
-            # Some of Paddle's C++ methods return a new object that hangs on the same grad node.
+            # Some of Paddle's C++ methods return a new object with the same grad node.
             key: int = self.lineage.row_at(_made_grad_address(tensor))
             if key != NO_KEY:
                 self.known.note(tensor, packed(key, _version_of(tensor)))
@@ -139,7 +139,7 @@ class TensorPool:
         key: int = self.next_key()
         dtype, name_key = _key_in(self.dtypes, tensor.dtype), _key_in(self.names, name)
         place, stop_gradient, version, address = 0, True, 0, 0
-        # Asking an undefined tensor for more than its shape and dtype kills the process.
+        # Reading more than the shape and dtype of an undefined tensor kills the process.
         if _is_defined(tensor):
             version, place = _version_of(tensor), self.place_key(tensor)
             stop_gradient, address = tensor.stop_gradient, _made_grad_address(tensor)
@@ -169,9 +169,9 @@ class TensorPool:
 
 
 def _is_defined(tensor: Any) -> bool:
-    """Tell whether a tensor may be asked for more than its shape and dtype.
+    """Tell whether more than a tensor's shape and dtype may be read.
 
-    One of no elements is never initialised, and may be asked all the same.
+    A tensor without elements is never initialised, but may be read all the same.
     """
     return bool(DOOR.is_initialized(tensor) or 0 in tensor.shape)
 
@@ -191,7 +191,7 @@ def _made_grad_address(tensor: Any) -> int:
 
 
 def _is_old(row: int, tensor: Any) -> bool:
-    """Tell whether a tensor has another version than its row is packed with, if with any."""
+    """Tell whether a tensor's version differs from that of its row. Not all rows have one."""
     version = row & LARGEST_VERSION
     return version != NO_VERSION and version != DOOR.inplace_version(tensor) & LARGEST_VERSION
 
@@ -202,5 +202,5 @@ def _key_in(keys: dict[Any, int], value: Any) -> int:
 
 
 def packed(key: int, version: int) -> int:
-    """Return a row and an in-place version as one number: no object, unlike a tuple of them."""
+    """Return a row and an in-place version, packed into one number."""
     return key << VERSION_BITS | version & LARGEST_VERSION

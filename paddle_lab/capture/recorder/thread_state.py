@@ -1,4 +1,4 @@
-"""What one thread is doing: the call it is in and the stack it has already walked."""
+"""The state of one thread: the call that it is in, and the stack that was walked already."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Saved = tuple[int, int, int, FrameType | None, int]
 
 @native_twin
 class ThreadCells:
-    """The numbers and objects of a :class:`ThreadState`."""
+    """The fields of a :class:`ThreadState`."""
 
     __slots__ = (
         "anchor",
@@ -39,24 +39,24 @@ class ThreadCells:
         self.anchor: FrameType | None = None
         self.anchor_stack = NO_STACK
         self.closed_regions: dict[int, int] = {}
-        """Scope of a region that has ended to the scope around it."""
+        """From the scope of a region that has ended to the scope around it."""
         self.pylayers: list[int] = []
-        """Ops of the PyLayer.apply calls that are open, outermost first."""
+        """Scopes of the open PyLayer.apply calls, outermost first."""
 
 
 class ThreadState(ThreadCells):
     """The innermost open scope of one thread and the anchor of its stacks.
 
-    Holding the anchor's frame keeps nothing alive that is not alive anyway: it is a frame of a call
-    that is still running, and it is dropped when the call returns.
+    Holding the anchor's frame keeps nothing alive for longer: its call is still running, and the
+    frame is dropped when the call returns.
     """
 
     __slots__ = ()
 
     def save(self) -> Saved:
-        """Return what a scope must put back when it ends."""
+        """Return the state that a scope must restore when it ends."""
         return self.scope, self.layer, self.phase, self.anchor, self.anchor_stack
 
     def restore(self, saved: Saved) -> None:
-        """Put back what :meth:`save` returned."""
+        """Restore the state that :meth:`save` returned."""
         self.scope, self.layer, self.phase, self.anchor, self.anchor_stack = saved

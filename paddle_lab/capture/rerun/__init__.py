@@ -1,1 +1,1 @@
-"""Running code once more on the state that it began with, and putting everything back."""
+"""Runs code again from the state before the first run, and then restores everything."""

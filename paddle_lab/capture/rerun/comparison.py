@@ -1,4 +1,4 @@
-"""Two runs of the same code, op by op."""
+"""Compares two runs of the same code, op by op."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 OUTPUT, EXTERNAL, PATH = "output", "external", "path"
 """What differed: an output of the op (``slot`` counts outputs), an input that no op made (``slot``
-counts inputs), or which op ran at all."""
+counts inputs), or the op that ran."""
 
 _INPUT = ROLES.index("input")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What one run did."""
+    """The record and the digests of one run."""
 
     record: Record
     digests: Digests
 
     @property
     def is_concurrent(self) -> bool:
-        """Whether threads took turns at calling ops: which came first may be another each time.
+        """Whether several threads called ops alternately: the order may differ from run to run.
 
-        That the first thread goes on when another has ended is no such turn.
+        If only the first thread goes on after another one has ended, the order is fixed.
         """
         threads = self.record.ops["thread"]
         turns = threads[1:][np.diff(threads) != 0].tolist()
@@ -54,7 +54,7 @@ class Run:
 
 
 class Difference(NamedTuple):
-    """One row of ``rerun_differences``, but for the check."""
+    """One row of ``rerun_differences``, without the check."""
 
     op: int
     slot: int
@@ -62,7 +62,7 @@ class Difference(NamedTuple):
 
 
 def differences(first: Run, second: Run) -> list[Difference]:
-    """Return where a second run was not what the first was; nothing beyond the op where it left."""
+    """Return where the second run differs from the first. The search ends at a different op."""
     names, other_names = first.names(), second.names()
     inputs, other_inputs = first.inputs(), second.inputs()
     found: list[Difference] = []
@@ -91,7 +91,7 @@ def _outputs(op: int, first: Digests, second: Digests) -> Iterator[Difference]:
 
 
 def with_differences(record: Record, by_check: dict[str, list[Difference]]) -> Record:
-    """Return a record with rows for what differed, by the check that looked for it."""
+    """Return a record that contains the differences of each check."""
     strings = StringPool(record.strings)
     rows = TableBuilder(RECORD_TABLES["rerun_differences"])
     last = len(record.ops) - 1

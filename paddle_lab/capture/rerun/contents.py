@@ -1,4 +1,4 @@
-"""What containers, arrays and random generators hold, so that it can be put back."""
+"""Restores the contents of containers, arrays and random generators."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.rerun.reach import Reached
 
 Restore = Callable[[], object]
-"""Puts back what one object held; the object stays the same one."""
+"""Restores the contents of one object, in place."""
 
 _ABSENT = object()
 
 
 def restores(paddle: Any, reached: Reached) -> list[Restore]:
-    """Return what puts back all that some objects hold now, but for the values of tensors."""
+    """Return functions that restore all contents of the objects, except values of tensors."""
     return [
         *map(_restore_container, reached.containers),
         *map(_restore_array, reached.arrays),
@@ -32,7 +32,7 @@ def restores(paddle: Any, reached: Reached) -> list[Restore]:
 
 
 def random_restores(paddle: Any) -> list[Restore]:
-    """Return what lets Paddle's, NumPy's and Python's generators go on from their present state."""
+    """Return functions that restore the state of Paddle's, NumPy's and Python's generators."""
     found: list[Restore] = [
         partial(random.setstate, random.getstate()),
         partial(np.random.set_state, np.random.get_state()),
@@ -41,7 +41,7 @@ def random_restores(paddle: Any) -> list[Restore]:
     if DOOR.has("random_state"):
         generator = DOOR.default_cpu_generator()
         found.append(partial(generator.set_state, generator.get_state()))
-        # Parameters made in a second run would shift the names of all that come later.
+        # Parameters made in a second run would shift the names of all later ones.
         found.append(_restore_container(DOOR.name_generator.ids))
     return found
 
@@ -78,7 +78,7 @@ def _fill(container: Any, held: Any, clear: Any, extend: Any) -> None:
 def _restore_cell(cell: CellType) -> Restore:
     try:
         return partial(setattr, cell, "cell_contents", cell.cell_contents)
-    except ValueError:  # nothing is bound
+    except ValueError:  # the cell is empty
         return partial(delattr, cell, "cell_contents")
 
 

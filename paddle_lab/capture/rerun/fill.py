@@ -1,11 +1,11 @@
-"""Memory that is not what it was: every new block filled with one byte.
+"""Fills every new block of memory with one byte.
 
-An op that leaves a part of its output unwritten hands on what lay in memory. Two runs whose blocks
-begin with different bytes tell such ops from all others.
+An op that leaves a part of its output unwritten returns old contents of the memory. Two runs whose
+new blocks have different bytes find such ops.
 
-Paddle fills blocks on devices (``FLAGS_alloc_fill_value``); on the host it does not. There the
-blocks come from the C library, and glibc has an aid of its own for this: ``M_PERTURB`` of
-``mallopt(3)``, which sets new blocks to the complement of a byte.
+Paddle can fill blocks on devices (``FLAGS_alloc_fill_value``), but not on the host. Blocks on the
+host come from the C library. glibc can fill them: ``M_PERTURB`` of ``mallopt(3)`` sets new blocks
+to the complement of a byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from paddle_lab.capture.hooks.hooks import HOOKS
 
 BYTES = (0x00, 0x7F)
-"""As floats they are 0 and 3e38: a difference in each, and neither raises."""
+"""As floats they are 0 and 3e38: two different numbers, and neither raises an error."""
 
 _FLAG = "FLAGS_alloc_fill_value"
 _M_PERTURB = -6
@@ -29,7 +29,7 @@ _PROBED_BYTES = (64, 4096, 1 << 22)
 
 @contextmanager
 def filled(paddle: Any, byte: int) -> Iterator[None]:
-    """Fill every block that is allocated in a ``with`` block."""
+    """Fill every block of memory that is allocated while a ``with`` block runs."""
     flag = _flag(paddle)
     perturb = _perturb()
     try:
@@ -46,7 +46,7 @@ def filled(paddle: Any, byte: int) -> Iterator[None]:
 
 
 def is_filled(paddle: Any) -> bool:
-    """Tell whether new blocks on the present device do begin with the byte."""
+    """Tell whether new blocks on the present device are really filled with the byte."""
     byte = BYTES[1]
     with HOOKS.suspended(), filled(paddle, byte):
         return all(
@@ -58,7 +58,7 @@ def is_filled(paddle: Any) -> bool:
 def _flag(paddle: Any) -> int | None:
     try:
         value: int = paddle.get_flags(_FLAG)[_FLAG]
-    except ValueError:  # a Paddle that has none
+    except ValueError:  # this Paddle lacks the flag
         return None
     return value
 

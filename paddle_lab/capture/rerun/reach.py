@@ -1,8 +1,8 @@
-"""What a piece of code can reach: the tensors, containers and generators that it may change.
+"""Finds the tensors, containers and generators that a piece of code may change.
 
-The names that the code mentions lead to objects, these to what they hold, and functions to the
-names that they mention in turn. Code of installed libraries is not entered, its objects are: a
-layer of Paddle's is searched for tensors, Paddle's modules are not.
+The search goes from the names in the code to their objects, from objects to all that they hold, and
+from functions to the names in their code. It does not enter the code of installed libraries, but it
+enters their objects: a layer of Paddle is searched for tensors, Paddle's modules are not.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _CONTAINERS = (dict, list, set, deque, CellType)
 
 
 class Unrepeatable(Exception):  # noqa: N818  (a reason, not a fault)
-    """Why code cannot run twice: a sentence."""
+    """The reason why code cannot run twice, as a sentence."""
 
 
 class Reached:
-    """What was found, by what can be done about it.
+    """The objects that were found, by kind.
 
     Parameters
     ----------
@@ -53,22 +53,22 @@ class Reached:
     def __init__(self, tensor_type: type) -> None:
         self._tensor_type = tensor_type
         self._seen: dict[int, Any] = {}
-        """Every object by its identity, which is its own only as long as it lives."""
+        """Every object by its identity. It is held, so that the identity stays its own."""
         self.tensors: list[Any] = []
         self.containers: list[Any] = []
         """Dicts (attributes of objects among them), lists, sets, deques, cells, classes."""
         self.arrays: list[np.ndarray[Any, Any]] = []
         self.generators: list[Any] = []
-        """Random generators of the user's own: ``random.Random``, NumPy's."""
+        """The user's own random generators: ``random.Random``, NumPy's."""
 
     def enter(self, roots: Iterable[Any]) -> None:
-        """Search what some objects lead to.
+        """Search all that some objects lead to.
 
         Raises
         ------
         Unrepeatable
-            If an iterator is among it, which a second run would find further on, or there is too
-            much to search.
+            If there is an iterator, which a second run would find advanced, or if there is too much
+            to search.
         """
         waiting = deque(roots)
         while waiting:
@@ -121,7 +121,7 @@ class Reached:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Return every name that a piece of code mentions, in the functions inside it too."""
+    """Return every name in a piece of code, including the functions inside it."""
     waiting = [code]
     while waiting:
         one = waiting.pop()
@@ -141,7 +141,7 @@ def _in_container(container: Any) -> Iterable[Any]:
 
 
 def _held_by_call(value: Any) -> Iterable[Any] | None:
-    """Return what a function, a bound method and the like lead to; ``None`` for other objects."""
+    """Return the objects that a function, bound method or the like holds; ``None`` for others."""
     if isinstance(value, FunctionType):
         return _of_function(value)
     if isinstance(value, MethodType):
@@ -179,7 +179,7 @@ def _module_of(kind: type) -> str:
 
 def _file_of(module: str) -> str:
     found = sys.modules.get(module)
-    # What has no file is built in, or a notebook.
+    # A module without a file is built in, or is a notebook.
     built_in = "" if module == "__main__" else sysconfig.get_path("stdlib")
     return getattr(found, "__file__", None) or built_in
 

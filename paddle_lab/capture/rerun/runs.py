@@ -1,4 +1,4 @@
-"""The second run, and the third where the allocator is asked."""
+"""Runs the traced code again, for checks that compare runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Code = Callable[[], object]
 
 
 class Rerun:
-    """Code as it is before it runs, so that it can run again.
+    """The code and its state from before the first run, so that it can run again.
 
     Parameters
     ----------
@@ -39,21 +39,21 @@ class Rerun:
         self._refusal = ""
         try:
             self._state, self._code = prepare()
-        except Exception as reason:  # noqa: BLE001  (the code itself is to run, whatever we lack)
+        except Exception as reason:  # noqa: BLE001  (the code must run all the same)
             self._refusal = _refusal(checks, reason)
 
     def finish(self, first: Run, error: BaseException | None = None) -> Record:
-        """Run the code once more for each check, and return the record with what differed.
+        """Run the code again for each check. Return the record with the differences.
 
-        Whatever the code does, the state afterwards is the one that the first run left. A check
-        that cannot be made adds a sentence to the record's notices.
+        Afterwards the state is the one that the first run left, whatever the code does. If a check
+        cannot be made, a sentence is added to the record's notices.
 
         Parameters
         ----------
         first
             The run that was traced.
         error
-            What ended it.
+            The exception that ended it.
         """
         notices = first.record.origin.notices
         if error is not None and not self._refusal:
@@ -88,7 +88,7 @@ class Rerun:
         if found:
             with filled(paddle, BYTES[0]):
                 again = set(differences(runs[0], self._recorded()))
-            # What differs between equal runs too has another reason.
+            # A difference between equal runs has another reason.
             found = [difference for difference in found if difference not in again]
         return found
 
@@ -121,7 +121,7 @@ def _compared(first: Run, second: Run) -> list[Difference]:
 
 
 def _refusal(checks: Sequence[str], reason: object) -> str:
-    """Return the sentence that says why checks were not made: for the code's reasons or ours."""
+    """Return the sentence that says why checks were not made: an error of ours, or the code."""
     if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
         reason = say("notices.unchecked.fault", fault=_short(reason))
     return say("notices.unchecked.because", kinds=listing(checks), reason=reason)

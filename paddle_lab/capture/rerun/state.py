@@ -1,4 +1,4 @@
-"""The state that code begins with, and the runs that begin with it again."""
+"""The state before code runs, and more runs that begin with this state."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from paddle_lab.words import listing, say
 
 
 class StateBefore:
-    """What code can reach, as it is before the code runs: values, gradients, names, generators.
+    """All that code can reach, before the code runs: values, gradients, names, generators.
 
     Parameters
     ----------
     paddle
         The paddle module.
     roots
-        What the code begins with: functions, the values of the names that it mentions.
+        The objects to start from: functions, and the values of the names in the code.
     names
-        Dicts whose names it may bind, such as a notebook's variables.
+        Dicts in which the code may bind names, such as a notebook's variables.
 
     Raises
     ------
@@ -38,12 +38,12 @@ class StateBefore:
         lacking = DOOR.lacking("reruns", "random_state")
         if lacking:
             raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
-        if not paddle.in_dynamic_mode():  # where a copy of a tensor would be an op of the program
+        if not paddle.in_dynamic_mode():  # a copy of a tensor would be an op of the program
             raise Unrepeatable(say("notices.unchecked.static_program"))
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)
-        # The dict alone: what else is in it the code does not mention.
+        # Add the dict alone: the code does not mention the other values in it.
         known = {id(one) for one in self._reached.containers}
         self._reached.containers += [one for one in names if id(one) not in known]
         with HOOKS.suspended(), paddle.no_grad():
@@ -51,7 +51,7 @@ class StateBefore:
         self._restores = restores(paddle, self._reached)
 
     def refuse_cleared(self) -> None:
-        """Refuse to compare a second run, which would not add to the gradients that were there.
+        """Refuse a second run that would not add to the gradients from before the first run.
 
         Raises
         ------
@@ -64,17 +64,17 @@ class StateBefore:
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """Put the state back for the length of a block; afterwards all is as it was at its begin.
+        """Restore the state while a block runs. Afterwards all is as it was before the block.
 
         Raises
         ------
         Unrepeatable
-            Where what the first run did cannot be undone for a while; nothing has changed then.
+            If the effects of the first run cannot be undone for a while. Then nothing has changed.
         """
         refuse_entangled(self._tensors)
         afterwards = restores(self._paddle, self._reached)
         grad_enabled = self._paddle.is_grad_enabled()
-        # Whatever fails on the way back, the rest comes back.
+        # If one callback on the way back fails, the others still run.
         with ExitStack() as way_back:
             way_back.callback(self._paddle.set_grad_enabled, grad_enabled)
             for restore in afterwards:

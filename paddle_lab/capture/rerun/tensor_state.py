@@ -1,8 +1,8 @@
-"""What tensors hold, so that a second run works on copies and the tensors come back untouched.
+"""Lets a second run work on copies of tensors, and gives the tensors their own contents back.
 
-A second run does not write into the user's tensors. Each gets another body for its length, which
-is a copy of what it held when the first run began; then its own body returns, with its in-place
-version and its address, and graphs that saved it never notice.
+A second run does not write into the user's tensors. While it runs each tensor has another body: a
+copy of its contents from before the first run. Then its own body returns, with its in-place version
+and its address, so graphs that saved the tensor notice nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paddle_lab.words import say
 
 
 class TensorState:
-    """One tensor and its gradient when the first run begins.
+    """One tensor and its gradient, as they are before the first run.
 
     Parameters
     ----------
@@ -52,18 +52,18 @@ class TensorState:
 
     @property
     def lost_gradient(self) -> bool:
-        """Whether the first run cleared the gradient that was there before it.
+        """Whether the first run cleared a gradient that existed before it.
 
-        Paddle notes that beside the tensor, and until a backward has passed the next one takes the
-        place of whatever gradient is there, also of one that was put back. Nothing in Python reads
-        or takes back that note; only a gradient of zeros shows it.
+        Paddle marks a cleared gradient. Until a backward has run, the next gradient then replaces
+        the present one, even if that was restored. Python can neither read nor remove this mark;
+        only a gradient of zeros shows it.
         """
         if self._gradient is None or self.tensor.grad is None:
             return False
         return bool(self._gradient.any()) and not bool(self.tensor.grad.any())
 
     def begin(self) -> None:
-        """Give the tensor the values, gradient and flag that it had, in a body of their own."""
+        """Give the tensor its earlier values, gradient and flag, in a body of their own."""
         tensor = self.tensor
         self._own_stops = tensor.stop_gradient
         own = self._paddle.empty([0])
@@ -78,7 +78,7 @@ class TensorState:
             tensor.stop_gradient = self._stops
 
     def end(self) -> None:
-        """Give the tensor back what the first run left; nothing where it was never taken."""
+        """Give the tensor back what the first run left. Without :meth:`begin`, do nothing."""
         tensor = self.tensor
         if self._own is None:
             return
@@ -89,7 +89,7 @@ class TensorState:
         self._own = self._own_gradient = self._own_gradient_body = None
 
     def _hide_gradient(self) -> None:
-        """Take the gradient away, keeping its memory: to clear one empties all that share it."""
+        """Remove the gradient but keep its memory: clearing it empties all that share it."""
         gradient = self.tensor.grad
         self._own_gradient = gradient
         if gradient is not None:
@@ -106,7 +106,7 @@ class TensorState:
         DOOR.share_buffer_to(self._own_gradient_body, gradient)
         present = tensor.grad
         if present is None or present.data_ptr() != gradient.data_ptr():
-            # The second run put another one in its place: the values return in that.
+            # The second run has set another gradient: put the first run's values back.
             tensor.grad = None
             tensor.grad = gradient
 
@@ -130,13 +130,13 @@ def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
 
 
 def refuse_entangled(states: Sequence[TensorState]) -> None:
-    """Refuse where tensors cannot get other bodies without changing what they mean.
+    """Refuse tensors that cannot get other bodies without changing their meaning.
 
     Raises
     ------
     Unrepeatable
-        If the first run modified a tensor in place that has a backward graph, or whose memory
-        another tensor looks at.
+        If the first run modified a tensor in place that has a backward graph, or that shares its
+        memory with another tensor.
     """
     modified = [state for state in states if state.is_modified]
     if any(not state.tensor.is_leaf for state in modified):

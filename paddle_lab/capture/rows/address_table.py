@@ -20,7 +20,7 @@ class AddressTable:
         return self._numbers.get((address, op), -1)
 
     def note(self, address: int, op: int, number: int) -> None:
-        """Note a number; the address is none of 0."""
+        """Note a number. The address must not be 0."""
         self._numbers[address, op] = number
 
     def drop(self, address: int, op: int) -> None:

@@ -1,4 +1,4 @@
-"""The rows that hooks write while ops run: what stands in each cell.
+"""The rows that hooks write while ops run, and the cells of each row.
 
 A row is a run of 64-bit integers on a :class:`Tape`. Python and C write
 the same rows: ``make generate`` writes these definitions into ``native/constants.h``.
@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final
 
 NO_KEY: Final = -1
-"""Stands where a row has none: no scope, no producer, no value."""
+"""The cell of a row that has no such thing: no scope, no producer, no value."""
 
 
 class OpCell(IntEnum):
@@ -65,7 +65,7 @@ class ScopeCell(IntEnum):
 
 
 class TurnCell(IntEnum):
-    """Cells of the row of a loop's turn."""
+    """Cells of the row of a loop's iteration."""
 
     SCOPE = 0
     LOOP = 1
@@ -93,7 +93,7 @@ class EdgeCell(IntEnum):
 
 
 class RootCell(IntEnum):
-    """Cells of the row of a grad node that a backward call began at, or was asked for."""
+    """Cells of a row for a backward call and a grad node: one it began at, or was asked for."""
 
     BACKWARD_CALL = 0
     GRAD_NODE = 1
@@ -108,7 +108,7 @@ EDGE_CELLS: Final = len(EdgeCell)
 ROOT_CELLS: Final = len(RootCell)
 
 VERSION_BITS: Final = 24
-"""A tensor's row and its in-place version are kept as one number: these bits are the version's."""
+"""A tensor's row and in-place version share one number. The version has these bits."""
 LARGEST_VERSION: Final = (1 << VERSION_BITS) - 1
 NO_VERSION: Final = LARGEST_VERSION
-"""Of sparse tensors: Paddle does not count their versions, and warns who asks."""
+"""The version of sparse tensors: Paddle does not count it, and warns if it is read."""

@@ -1,7 +1,7 @@
-"""Which op made a tensor and what it was given, asked while traced code runs.
+"""Finds the op that made a tensor, and that op's inputs, while traced code runs.
 
-Rows are only appended while ops run, which is quickest; they are indexed when somebody asks. When
-rows were given up meanwhile, what is left is indexed anew.
+While ops run, rows are only appended, which is fast. They are indexed at the next query. If rows
+were dropped meanwhile, the remaining rows are indexed anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _INPUT_CELLS, _OUTPUTS, _NAME = OpCell.INPUT_CELLS, OpCell.OUTPUTS, OpCell.NAME
 _PRODUCER, _GRAD_NODE = TensorCell.PRODUCER, TensorCell.GRAD_NODE
 
 Upstream = dict[int, tuple[int, int]]
-"""Of one op's inputs: address of the input's grad node to (op that made it, input tensor)."""
+"""From the address of an op's input's grad node to the op that made the node, and the input."""
 
 
 @native_twin
@@ -40,7 +40,7 @@ class Lineage:
         self._rows_at: dict[int, int] = {}
 
     def inputs(self, op: int) -> list[int]:
-        """Return argument position and tensor of an op's inputs in turn; none for no op."""
+        """Return argument position and tensor of each of an op's inputs; empty for no op."""
         self._index()
         row = self._op_rows.get(op)
         return row[OP_CELLS:] if row is not None else []
@@ -52,19 +52,19 @@ class Lineage:
         return row[_NAME] if row is not None else NO_KEY
 
     def grad_address(self, tensor: int) -> int:
-        """Return the address of the grad node that a row came with; 0 for leaves and no row."""
+        """Return the address of a row's grad node; 0 for leaves and for no row."""
         self._index()
         return self._made_with.get(tensor, (NO_KEY, 0))[1]
 
     def row_at(self, address: int) -> int:
-        """Return the latest row that came with the grad node at an address, or -1."""
+        """Return the latest row with the grad node at an address, or -1."""
         self._index()
         return self._rows_at.get(address, NO_KEY)
 
     def maker(self, tensor: int) -> tuple[int, int]:
-        """Return the op that made the grad node of a row, and the row it made it with.
+        """Return the op that made a row's grad node, and the row that this op made.
 
-        An op that has nothing to do (``x[:]``) hands on its input's grad node with a new tensor.
+        An op that has nothing to do (``x[:]``) returns a new tensor with its input's grad node.
         The op is -1 for leaves.
         """
         self._index()
@@ -79,7 +79,7 @@ class Lineage:
         return op, tensor
 
     def upstream(self, op: int) -> Upstream:
-        """Return where gradients of an op's inputs go."""
+        """Return the grad nodes that receive the gradients of an op's inputs."""
         upstream: Upstream = {}
         for tensor in self.inputs(op)[1::2]:
             address = self.grad_address(tensor)

@@ -1,4 +1,4 @@
-"""From an object to a number, without keeping the object alive."""
+"""Maps objects to numbers, without keeping the objects alive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_lab.capture.native import native_twin
 
 @native_twin
 class ObjectTable:
-    """Objects are known by ``id``, with a weak reference that guards against its reuse."""
+    """Knows objects by ``id``, with a weak reference that detects a reused ``id``."""
 
     def __init__(self) -> None:
         self.references: dict[int, Any] = {}
@@ -22,7 +22,7 @@ class ObjectTable:
         reference = self.references.get(id(value))
         if reference is None or reference() is not value:
             return -1
-        return self.values.get(id(value), -1)  # an interrupt may fall between the two entries
+        return self.values.get(id(value), -1)  # an interrupt may come between the two writes
 
     def note(self, value: Any, number: int) -> None:
         """Note an object's number."""

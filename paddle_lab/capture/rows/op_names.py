@@ -1,4 +1,4 @@
-"""Names of ops as numbers, so that what is noted of an op is numbers only."""
+"""Numbers for the names of ops, so that the rows of ops contain numbers only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class OpNames:
         self._lock = threading.Lock()
 
     def key(self, name: str) -> int:
-        """Return the number of a name, giving it one at its first use."""
+        """Return the number of a name. A new name gets the next number."""
         key = self._keys.get(name)
         if key is not None:
             return key

@@ -8,9 +8,9 @@ from paddle_lab.capture.rows.tape import Cells
 
 
 class PairTable:
-    """Frames are pairs of code and instruction; stacks are pairs of a frame and a caller's stack.
+    """Numbers frames, as pairs (code, instruction), and stacks, as pairs (frame, caller's stack).
 
-    What it takes and returns are many integers at once, since there are as many as ops.
+    Methods take and return many integers at once, since there are as many as ops.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class PairTable:
         return len(self._numbers)
 
     def number(self, first: bytes, second: bytes) -> bytes:
-        """Return the number of each pair, 8 bytes each; new pairs get the next ones."""
+        """Return the number of each pair, 8 bytes each. New pairs get the next numbers."""
         numbers = self._numbers
         pairs = zip(_integers(first), _integers(second), strict=True)
         return array("q", [numbers.setdefault(pair, len(numbers)) for pair in pairs]).tobytes()
@@ -33,21 +33,21 @@ class PairTable:
         links: bytes,
         ends: Cells,
     ) -> None:
-        """Give numbers to pairs along chains: the number of one pair is the second of the next.
+        """Give numbers to pairs in chains. A pair's second integer is the preceding pair's number.
 
         Parameters
         ----------
         chains
-            Which chains to number, in this order.
+            The chains to number, in this order.
         befores
-            Of each, the chain at whose end it begins; -1 for none.
+            For each chain, the chain at whose end it begins; -1 for none.
         starts
-            Where its links begin, and behind the last one where they end.
+            For each chain, where its links begin; the last item is the end of all links.
         links
-            The first of each pair.
+            The first integer of each pair.
         ends
-            The number at the end of each chain there is, by chain; written. -1 where a chain is
-            empty and begins at none.
+            The last number of each chain, by chain; written here. -1 for an empty chain that begins
+            at no other chain.
         """
         numbers, starting, linked = self._numbers, _integers(starts), _integers(links)
         owners = zip(_integers(chains), _integers(befores), strict=True)

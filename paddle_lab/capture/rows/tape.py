@@ -1,7 +1,7 @@
 """Rows noted while traced code runs, as one flat list of integers.
 
-A tuple a row would be one more object for Python's garbage collector to visit, and it visits after
-every few hundred new ones.
+One tuple per row would be one more object for Python's garbage collector, which runs after every
+few hundred new objects.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Cells = npt.NDArray[np.int64]
 class Tape:
     """A list of integers that grows at its end; rows of several threads do not mix.
 
-    Positions count from the first cell there ever was: they stay what they are when cells before
-    them are given up.
+    Positions count from the first cell that was ever added. They do not change if earlier cells are
+    dropped.
     """
 
     def __init__(self) -> None:
@@ -36,23 +36,23 @@ class Tape:
         return self.start + len(self._cells)
 
     def to_list(self, start: int = 0, end: int | None = None) -> list[int]:
-        """Return the cells from one position to, and without, another."""
+        """Return the cells from position ``start`` up to ``end``, which is excluded."""
         first = max(start - self.start, 0)
         return self._cells[first : None if end is None else max(end - self.start, 0)]
 
     def to_bytes(self, start: int = 0, end: int | None = None) -> bytes:
-        """Return the cells from one position to, and without, another, 8 bytes each."""
+        """Return the cells from ``start`` up to ``end``, which is excluded, 8 bytes each."""
         return array("q", self.to_list(start, end)).tobytes()
 
     def row_starts(self, width: int, start: int = 0) -> bytes:
-        """Return where rows begin of which the cells 1 and 2 tell how many cells follow ``width``.
+        """Return where rows begin. Cells 1 and 2 of a row say how many cells follow ``width``.
 
         Parameters
         ----------
         width
-            How many cells every row has.
+            How many cells every row has at least.
         start
-            Where the first of them begins.
+            Position of the first row.
 
         Returns
         -------
@@ -68,12 +68,12 @@ class Tape:
         return starts.tobytes()
 
     def replace(self, end: int, cells: bytes) -> None:
-        """Let the cells before position ``end`` be others, not more of them, 8 bytes each.
+        """Replace the cells before position ``end`` by as many cells or fewer, 8 bytes each.
 
         Raises
         ------
         ValueError
-            If there is no such position, or there are too many cells.
+            If the position is outside the tape, or if there are too many cells.
         """
         kept = array("q")
         kept.frombytes(cells)
@@ -84,17 +84,17 @@ class Tape:
 
 
 def cells_of(tape: Tape, start: int = 0, end: int | None = None) -> Cells:
-    """Return a tape's cells from one position to, and without, another, as an array."""
+    """Return a tape's cells from ``start`` up to ``end``, which is excluded, as an array."""
     return np.frombuffer(tape.to_bytes(start, len(tape) if end is None else end), np.int64)
 
 
 def row_starts(tape: Tape, width: int, start: int = 0) -> Cells:
-    """Return where rows of differing lengths begin: see :meth:`Tape.row_starts`."""
+    """Return where rows of different lengths begin: see :meth:`Tape.row_starts`."""
     return np.frombuffer(tape.row_starts(width, start), np.int64)
 
 
 def sorted_rows(tape: Tape, width: int) -> Cells:
-    """Return the rows of a tape whose rows are ``width`` wide and begin with a key, by key.
+    """Return the rows of a tape, sorted by key. Rows are ``width`` wide and begin with a key.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def sorted_rows(tape: Tape, width: int) -> Cells:
     """
     rows = cells_of(tape).reshape(-1, width)
     keys = rows[:, 0]
-    # Threads aside, rows are noted in the order of their keys.
+    # Rows are in the order of their keys, except if several threads wrote them.
     return rows if np.all(keys[1:] > keys[:-1]) else rows[np.argsort(keys, kind="stable")]
 
 

@@ -1,1 +1,1 @@
-"""Python stacks: taken while ops run, and turned into frames, lines and source texts afterwards."""
+"""Python stacks: recorded while ops run; later decoded to frames, lines and source texts."""

@@ -1,4 +1,4 @@
-"""Where in its file each instruction of a code object stands, all asked for at once."""
+"""The source positions of a code object's instructions, all read at once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NO_COLUMN = -1
 
 
 class Positions(NamedTuple):
-    """Lines count from 1; columns from 0, in bytes of UTF-8, -1 where Python does not tell."""
+    """Lines count from 1. Columns count from 0, in bytes of UTF-8; -1 if Python has none."""
 
     line: Integers
     end_line: Integers
@@ -25,15 +25,15 @@ class Positions(NamedTuple):
 
 
 def positions_of(code: CodeType, offsets: Integers) -> Positions:
-    """Return where instructions stand.
+    """Return the source positions of instructions.
 
     Parameters
     ----------
     code
         The code object.
     offsets
-        Byte offsets of instructions (``f_lasti``), shape ``[instructions]``. One that no line is
-        known of is at the function's first line.
+        Byte offsets of instructions (``f_lasti``), shape ``[instructions]``. An instruction without
+        a known line gets the function's first line.
     """
     told = _told(code)
     first = code.co_firstlineno

@@ -16,7 +16,7 @@ LIBRARY = FRAME_KINDS.index("library")
 PADDLE = FRAME_KINDS.index("paddle")
 
 OWN_FOLDER = os.path.join(*Path(os.path.abspath(__file__)).parts[:-3], "")
-# What runs a notebook cell or a script, outward of which nothing is the user's.
+# These files run a notebook cell or a script. Their callers are never the user's code.
 _RUNNERS = (
     os.path.join("IPython", "core", "interactiveshell.py"),
     os.path.join("IPython", "core", "async_helpers.py"),
@@ -31,14 +31,14 @@ def kind_of(file: str, paddle_folder: str) -> int:
     Parameters
     ----------
     file
-        As a code object names it.
+        The file name of a code object.
     paddle_folder
         Folder of the paddle package, with a separator at its end.
     """
     if file.startswith(paddle_folder):
         return PADDLE
     if file.startswith(("<frozen", *_library_folders())):
-        # A virtual environment inside the user's project is still no code of theirs.
+        # A virtual environment inside the user's project is not the user's code either.
         return LIBRARY
     return USER
 
@@ -49,7 +49,7 @@ def is_own(file: str) -> bool:
 
 
 def is_runner(file: str) -> bool:
-    """Tell whether a file runs cells or scripts: nothing outward of it is the user's."""
+    """Tell whether a file runs cells or scripts. Its callers are never the user's code."""
     return file.endswith(_RUNNERS)
 
 

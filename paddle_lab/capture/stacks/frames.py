@@ -1,4 +1,4 @@
-"""From code objects to the ``stacks``, ``frames`` and ``sources`` tables."""
+"""Builds the ``stacks``, ``frames`` and ``sources`` tables from code objects."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 
 class Cells(Protocol):
-    """What tells notebook cells from files, by the file name of a code object."""
+    """Finds notebook cells by the file name of a code object."""
 
     def number(self, file: str) -> int:
         """Return the cell's execution count, or -1."""
@@ -32,7 +32,7 @@ class Cells(Protocol):
 
 
 class NoCells:
-    """Outside of notebooks: every file is a file."""
+    """Outside of notebooks there are no cells."""
 
     def number(self, file: str) -> int:
         """Return -1."""
@@ -49,20 +49,20 @@ _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 
 
 class FrameAssembler:
-    """Builds the tables that tell where ops were called.
+    """Builds the tables that say where ops were called.
 
     Rows are numbered as they are requested. Their content is filled in at the end, for all at once.
 
     Parameters
     ----------
     pool
-        The stacks that were taken.
+        The stacks that were recorded.
     strings
         The record's strings.
     paddle_folder
         Folder of the paddle package.
     cells
-        Tells notebook cells by file name.
+        Finds notebook cells by file name.
     """
 
     def __init__(
@@ -74,20 +74,20 @@ class FrameAssembler:
         self._cells = cells
 
     def stacks(self, taken: Integers) -> Integers:
-        """Return the rows of ``stacks`` for stacks that were taken."""
+        """Return the rows of ``stacks`` for recorded stacks."""
         return self._rows.rows(taken)
 
     def stack(self, taken: int) -> int:
-        """Return the row of ``stacks`` for one stack; many at once take less time."""
+        """Return the row of ``stacks`` for one stack. It is faster to pass many at once."""
         return int(self.stacks(np.array([taken]))[0])
 
     def callees(self, locations: Sequence[Location]) -> list[str | None]:
-        """Return what the source of each call calls, without ``self.``: ``"net"`` of ``net(x)``.
+        """Return the name that each call calls, without ``self.``: ``"net"`` for ``net(x)``.
 
         Returns
         -------
         list of (str or None)
-            ``None`` where it is no name, or where the call is not in the user's code.
+            ``None`` if the source has no name there, or if the call is not in the user's code.
         """
         names: list[str | None] = [None] * len(locations)
         calls: dict[int, list[int]] = {}
@@ -105,8 +105,8 @@ class FrameAssembler:
     def tables(self) -> dict[str, Table]:
         """Return the tables ``stacks``, ``frames`` and ``sources``, once all stacks are known.
 
-        Of the sources they hold the text around every line that a frame points at; cells and short
-        files whole.
+        Sources contain the text around every line of a frame. Cells, and short files of the user,
+        are contained whole.
         """
         stacks = self._rows.stacks()
         columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}
@@ -118,7 +118,7 @@ class FrameAssembler:
         }
 
     def _frames(self) -> tuple[Table, dict[str, list[Any]]]:
-        """Return the table ``frames``, and the lines it has of each file, in order of first use."""
+        """Return the table ``frames``, and the lines of frames in each file, by first use."""
         code_of, offsets = self._rows.frames().T
         cells = np.empty((len(code_of), len(RECORD_TABLES["frames"])), np.int64)
         lines: dict[str, list[Any]] = {}

@@ -13,9 +13,9 @@ _CONTEXT_LINES = 4
 
 
 def in_characters(file: str, told: Positions) -> Positions:
-    """Return positions with columns in characters, as people and editors count them.
+    """Return positions whose columns count characters, as people and editors do.
 
-    Python counts them in bytes of UTF-8.
+    Python's columns count bytes of UTF-8.
     """
     lines = linecache.getlines(file)
     if not len(told.line) or "".join(lines[told.line.min() - 1 : told.end_line.max()]).isascii():
@@ -33,16 +33,16 @@ def _character(lines: list[str], number: int, byte: int) -> int:
 
 
 def shown_spans(used: Integers, line_count: int, *, is_whole: bool) -> list[tuple[int, int]]:
-    """Return the first and last lines of what a record keeps of a text, from 1.
+    """Return the first and last line of each part of a text that a record keeps, from 1.
 
     Parameters
     ----------
     used
-        The lines that frames point at, each once or more, in any order.
+        The lines of frames, each once or more, in any order.
     line_count
         How many lines the text has.
     is_whole
-        Whether the text is kept whole where it is short; else the lines around those used are.
+        Whether a short text is kept whole. Otherwise the lines around the used ones are kept.
     """
     if is_whole and line_count <= _WHOLE_FILE_LINES:
         return [(1, line_count)]

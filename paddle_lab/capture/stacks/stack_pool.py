@@ -1,9 +1,9 @@
-"""Python stacks, deduplicated while they are taken and decoded only when the trace is over.
+"""Python stacks: deduplicated when they are recorded, decoded when the trace is over.
 
 A stack is walked from the frame that called an op out to the nearest *anchor*: the frame of the
 layer call (or of the trace itself) whose own stack is already known. So each frame is walked about
-once a call, however deep the model. While running, a stack is a tuple of ``(anchor's stack,
-id(code), f_lasti, …)``; hashing code objects themselves would hash their constants every time.
+once per call, even in deep models. While the trace runs, a stack is a tuple ``(anchor's stack,
+id(code), f_lasti, …)``: hashing code objects would hash their constants every time.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class StackPool:
         self._keys: dict[tuple[int, ...], int] = {}
         self._signatures: dict[int, tuple[int, ...]] = {}
         self.codes: dict[int, CodeType] = {}
-        """The code objects that stacks pass through, by id; held, so that no other gets it."""
+        """The code objects of stacks, by id. They are held, so that their ids are not reused."""
         self._next_key: Callable[[], int] = count().__next__
 
     def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int) -> int:
-        """Return the key of the stack from ``frame`` out to, and without, ``anchor``.
+        """Return the key of the stack from ``frame`` out to ``anchor``, which is excluded.
 
         Parameters
         ----------
@@ -56,12 +56,12 @@ class StackPool:
         Returns
         -------
         cells, starts
-            Integers, 8 bytes each. Of each stack: the stack at its anchor, then code (its id) and
-            instruction (a byte offset) in turn, innermost first. And where each begins among the
-            cells, and the last ends.
+            Integers, 8 bytes each. A stack's cells are the stack at its anchor, then code (its id)
+            and instruction (a byte offset) of each frame, innermost first. Starts say where each
+            stack begins among the cells, and at last where the last one ends.
         """
         known = self._signatures.copy()
-        # Another thread may be about to add one.
+        # Another thread may be adding a stack.
         keys = range(max(known, default=-1) + 1)
         signatures = [known.get(key, (NO_STACK,)) for key in keys]
         cells = array("q", chain.from_iterable(signatures))
@@ -86,6 +86,6 @@ def _walk(frame: FrameType | None, anchor: FrameType | None, anchor_stack: int) 
         cells.append(id(frame.f_code))
         cells.append(frame.f_lasti)
         frame = frame.f_back
-    if frame is not anchor:  # a coroutine, say, that another frame resumed
+    if frame is not anchor:  # for example, a coroutine that another frame resumed
         cells[0] = NO_STACK
     return tuple(cells)

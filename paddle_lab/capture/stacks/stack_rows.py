@@ -1,4 +1,4 @@
-"""From the stacks that were taken to rows of ``stacks`` and ``frames``, many at once."""
+"""Makes rows of ``stacks`` and ``frames`` from the recorded stacks, many at once."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _UNRESOLVED = -2
 
 
 class StackRows:
-    """Rows of ``stacks`` and ``frames``, numbered in the order in which stacks are asked for.
+    """Rows of ``stacks`` and ``frames``, numbered in the order of requests.
 
-    A stack goes on at its anchor's, which was taken before it. Our own frames are left out, and of
-    a whole stack what runs a cell or a script, and all outward of that.
+    A stack continues at its anchor's stack, which was recorded before. Our own frames are left out.
+    If a stack has no anchor, the frame that runs the cell or script is left out, and its callers.
 
     Parameters
     ----------
     pool
-        The stacks that were taken.
+        The stacks that were recorded.
     """
 
     def __init__(self, pool: StackPool) -> None:
@@ -33,21 +33,21 @@ class StackRows:
         self._frames = PairTable()
         self._stacks = PairTable()
         self.codes: list[CodeType] = []
-        """By number. Code that was made twice, as of a cell's lambda, has one number."""
+        """By number. Equal code objects, such as of a cell that ran twice, have one number."""
         self._numbers: dict[tuple[CodeType, str], int] = {}
-        # By the code's place among those of the pool, in the order of their ids.
+        # By place: the position of a code object in the pool, in the order of ids.
         self._ids = np.empty(0, np.int64)
         self._by_place: list[CodeType] = []
         self._is_own = self._is_runner = np.empty(0, np.bool_)
         self._cells = np.empty(0, np.int64)
         self._starts = np.zeros(1, np.int64)
-        # One more than there are stacks: behind the last one stands what -1 is.
+        # The last item belongs to the stack -1; so there is one more item than stacks.
         self._resolved = np.array([NO_STACK])
 
     def rows(self, taken: Integers) -> Integers:
-        """Return the rows of stacks as their pool numbered them, -1 for none.
+        """Return the rows of stacks, given their keys in the pool; -1 for none.
 
-        Stacks that have none yet get rows, in their order, and so do the frames on the way.
+        Stacks without rows get new ones, in their order, and so do their frames.
         """
         if taken.max(initial=NO_STACK) >= len(self._starts) - 1:
             self._read_pool()
@@ -71,7 +71,7 @@ class StackRows:
         )
 
     def frames(self) -> Integers:
-        """Return code (its number) and instruction of each frame, shape ``[frames, 2]``."""
+        """Return the code's number and the instruction of each frame, shape ``[frames, 2]``."""
         return np.frombuffer(self._frames.to_bytes(), np.int64).reshape(-1, 2)
 
     def stacks(self) -> Integers:
@@ -93,7 +93,7 @@ class StackRows:
         self._is_runner = np.array([is_runner(file) for file in files], np.bool_)
 
     def _unresolved(self, taken: Integers) -> Integers:
-        """Return stacks without rows, anchors included, in the order in which one comes to them."""
+        """Return stacks without rows, anchors included, in the order in which they are needed."""
         never = len(taken)
         first = np.full(len(self._resolved), never)
         first[taken[::-1]] = np.arange(never)[::-1]
@@ -110,12 +110,12 @@ class StackRows:
         return keys[np.argsort(first[keys], kind="stable")]
 
     def _frames_outward_in(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
-        """Return the frames of some stacks that are shown, the outermost of each stack first.
+        """Return the visible frames of some stacks, the outermost of each stack first.
 
         Returns
         -------
         stack, place, offset
-            Which of ``keys``, the code's place, the instruction.
+            For each frame: position in ``keys``, the code's place, the instruction.
         """
         starts = self._starts[keys]
         lengths = (self._starts[keys + 1] - starts) // 2

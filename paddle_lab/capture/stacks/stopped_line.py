@@ -1,4 +1,4 @@
-"""The user's line that an exception was raised from, the innermost of its traceback."""
+"""Finds the user's line that raised an exception: the innermost one in the traceback."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from paddle_lab.holders.roots import is_user_file
 
 
 def stopped_at(error: BaseException | None, cells: Cells) -> dict[str, Any]:
-    """Return what :class:`~paddle_lab.trace.record.Origin` has of that line; nothing for no error.
+    """Return that line as fields of :class:`~paddle_lab.trace.record.Origin`; empty for no error.
 
     Parameters
     ----------
     error
-        What ended the traced code.
+        The exception that ended the traced code.
     cells
-        Tells notebook cells from files.
+        Finds notebook cells by file name.
     """
     found: dict[str, Any] = {}
     traceback = None if error is None else error.__traceback__

@@ -1,1 +1,1 @@
-"""From what a recorder noted to the tables of the record, once the trace is over."""
+"""Builds the tables of the record from a recorder's rows, once the trace is over."""

@@ -1,4 +1,4 @@
-"""From what a recorder noted to the record's columns, once the trace is over."""
+"""Builds the record from a recorder's rows, once the trace is over."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def assemble(
     Parameters
     ----------
     caller
-        The call that ended it, whose variables may hold tensors.
+        The call that ended the trace. Its variables may hold tensors.
     """
     strings = StringPool()
     frames = FrameAssembler(
@@ -119,7 +119,7 @@ def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
         recorder.scopes, SCOPE_CELLS
     ).T
     calls = recorder.pylayers
-    # The PyLayer's own op is that of its forward and of its backward.
+    # A PyLayer's forward and its backward have the same op.
     own = calls.ops | {scope: calls.ops.get(of, -1) for scope, of in calls.forward_of.items()}
     columns: dict[str, Any] = {
         "kind": kind,
@@ -152,7 +152,7 @@ def _backward_calls(
 
 
 def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:
-    """Tell gradients among the tensors that no op was seen to make: what optimizers read."""
+    """Mark tensors as gradients if optimizers read them as such and no op made them."""
     kinds = tables["tensors"]["kind"]
     parameter, gradient = optimizer_reads(tables, strings).pairs()
     is_plain = (kinds[parameter] == PARAMETER) & (kinds[gradient] == EXTERNAL)

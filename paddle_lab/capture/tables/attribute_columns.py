@@ -1,4 +1,4 @@
-"""What ops were called with, as text: worked out once for each kind of call, not for each op."""
+"""The attributes of ops as text, computed once for each kind of call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 _MOST_SLOTS = 62
-"""Argument positions that have a bit of an ``int64``; no op that Paddle declares has as many."""
+"""Argument positions that have a bit in an ``int64``. No op that Paddle declares has as many."""
 
 
 def attribute_columns(
@@ -26,16 +26,16 @@ def attribute_columns(
     inputs: tuple[Cells, Cells],
     strings: StringPool,
 ) -> tuple[Cells, Table]:
-    """Return the code of each op's attributes, and the defaults of those with a name.
+    """Return the code of each op's attribute text, and the defaults of named attributes.
 
     Parameters
     ----------
     known
         The recorder's attributes with their keys.
     keys, names
-        One an op: the key of its attributes, and its name's number, -1 where nothing is declared.
+        One per op: the key of its attributes, and its name's number, -1 if nothing is declared.
     inputs
-        Row of an op and argument position of all inputs, by op.
+        For all inputs, in the order of ops: row of the op, and argument position.
     """
     signatures = {key: signature for signature, key in known.items()}
     defaults: dict[tuple[str, str], str] = {}
@@ -43,9 +43,9 @@ def attribute_columns(
     @cache
     def text_of(key: int, name: int, mask: int) -> str:
         signature = signatures[key]
-        if isinstance(signature, str):  # of what cannot be hashed, only text is known
+        if isinstance(signature, str):  # attributes that cannot be hashed are kept as text
             return signature
-        # The second half are the types, which keep 1, 1.0 and True apart.
+        # The second half are the types. They distinguish 1, 1.0 and True.
         attributes: Sequence[Any] = signature[: len(signature) // 2]
         if name >= 0:
             attributes = with_names(OP_NAMES.name(name), mask, attributes, defaults)

@@ -1,4 +1,4 @@
-"""What columns of several tables are made of."""
+"""Functions for the columns of several tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of the backward graphs, from what was noted of them."""
+"""Builds the tables of the backward graphs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PYLAYER = "GradNodePyLayer_"
 def grad_tables(
     recorder: Recorder, ops: OpRows, tensors: Table, keys: RecordKeys, strings: StringPool
 ) -> dict[str, Table]:
-    """Return the tables of grad nodes, of edges, and of what backward calls were asked for.
+    """Return the tables of grad nodes, edges, and the roots, targets and stops of backward calls.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def grad_tables(
             "source": source,
             "target": target,
             "slot": slot,
-            # Code 0 is the empty text, for what is not known.
+            # Code 0 is the empty text, for an unknown tensor.
             "dtype": np.append(tensors["dtype"], 0)[carried],
             "shape": np.append(tensors["shape"], 0)[carried],
         },
@@ -75,7 +75,7 @@ def _of_calls(
 
 
 def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes are those of PyLayers whose ``apply`` was not seen.
+    """Tell which grad nodes belong to PyLayers whose ``apply`` was not seen.
 
     Code that stored the method before the trace (``swish = Swish.apply``) calls it without the
     hooks. The walk then finds the node from the next recorded op, which did not make it.

@@ -15,7 +15,7 @@ _NOT_GIVEN = {"out": "None", "name": "None"}
 def with_names(
     op: str, input_slots: int, attributes: Sequence[Any], defaults: dict[tuple[str, str], str]
 ) -> Sequence[Any]:
-    """Return the attributes of a call, those given by position as pairs of name and value.
+    """Return a call's attributes. Those given by position become pairs of name and value.
 
     Attributes are returned unchanged if they do not fit Paddle's declaration of the op, or if there
     is no declaration. Ops of the older interface are such a case.
@@ -25,7 +25,7 @@ def with_names(
     input_slots
         A bit mask of the argument positions that hold tensors; attributes hold the others.
     defaults
-        By op and name; the defaults of the parameters that were given are added.
+        By op and name. The defaults of the parameters that were given are added here.
     """
     parameters = signature_of(op)
     names = _names(parameters, op, input_slots, attributes)

@@ -43,7 +43,7 @@ class OpRows:
 
     @cached_property
     def inputs(self) -> tuple[Cells, Cells, Cells]:
-        """Row of an op, argument position and tensor of all inputs, by op."""
+        """For all inputs, in the order of ops: row of the op, argument position, tensor."""
         counts = self.column(OpCell.INPUT_CELLS) // 2
         op, at = spread(counts)
         position = self.starts[op] + OP_CELLS + 2 * at
@@ -51,7 +51,7 @@ class OpRows:
 
     @cached_property
     def outputs(self) -> tuple[Cells, Cells, Cells]:
-        """Row of an op, slot and tensor of all outputs, by op."""
+        """For all outputs, in the order of ops: row of the op, slot, tensor."""
         op, at = spread(self.column(OpCell.OUTPUTS))
         position = self.starts[op] + OP_CELLS + self.column(OpCell.INPUT_CELLS)[op] + at
         return op, at, self.cells[position]
@@ -69,7 +69,7 @@ def op_tables(
     attributes, defaults = attribute_columns(
         recorder.attributes,
         rows.column(OpCell.ATTRIBUTES),
-        # A PyLayer's own op may be called as one of Paddle's.
+        # A PyLayer may have the name of one of Paddle's ops.
         np.where(rows.column(OpCell.IS_PYLAYER), -1, name),
         rows.inputs[:2],
         strings,
@@ -97,7 +97,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
     parts = [rows.inputs, _results(recorder, keys), rows.outputs]
     roles = np.repeat([INPUT, RESULT, OUTPUT], [len(part[0]) for part in parts])
     op, slot, tensor = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    # By op, then role as above, then as noted: each part is sorted by op.
+    # Sort by op. Within an op, roles stay in this order, and inputs and outputs in theirs.
     order = np.argsort(op, kind="stable")
     columns: dict[str, Any] = {
         "op": op[order],
@@ -109,7 +109,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
 
 
 def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]:
-    """Return row, slot and tensor of what PyLayers' own ops handed to the PyLayers' ops."""
+    """Return row, slot and tensor of each result of a PyLayer that its inner ops made."""
     noted = cells_of(recorder.pylayers.results).reshape(-1, 2)
     op, tensor = keys.ops.rows(noted[:, 0]), noted[:, 1]
     order = np.argsort(op, kind="stable")[np.count_nonzero(op < 0) :]

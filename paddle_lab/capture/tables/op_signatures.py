@@ -1,10 +1,10 @@
-"""What Paddle calls the parameters of its ops, and what they are where they are not given.
+"""The names and defaults of the parameters of Paddle's ops.
 
-``paddle._C_ops`` takes arguments by position and does not say their names. The C++ interface that
-every wheel of Paddle has beside it does: ``paddle/phi/api/include/api.h`` is made from the same
-description of the ops, so the order is the same. The installed one is read, so names are those of
-the Paddle that ran. Ops that Python calls without a function around them (``paddle.argmax``) may
-take their arguments in another order; those have a signature of Python's, which goes first.
+``paddle._C_ops`` takes arguments by position and does not give their names. A C++ header in every
+wheel of Paddle does: ``paddle/phi/api/include/api.h`` is generated from the same description of the
+ops, so the order is the same. The installed header is read, so the names fit the Paddle that ran.
+Some ops are called by users without a Python function around them (``paddle.argmax``) and may take
+their arguments in another order. These have a signature in Python, which is preferred.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from paddle_lab.capture.door import DOOR
 
 _HEADERS = {"api.h": "", "fused_api.h": "", "sparse_api.h": "sparse_"}
-"""Header to what an op's name begins with in ``_C_ops``."""
+"""From a header to the prefix of its ops' names in ``_C_ops``."""
 _DECLARATION = re.compile(r"^PADDLE_API [^(]*?(\w+)\((.*)\);$", re.MULTILINE)
 _TENSOR = re.compile(r"\bTensor\b")
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d+)?[fL]?", re.IGNORECASE)
@@ -33,9 +33,9 @@ class Parameter:
     Attributes
     ----------
     kind
-        Its type in C++ without ``const`` and ``&``; ``""`` where Python declares it.
+        Its type in C++ without ``const`` and ``&``; ``""`` if Python declares it.
     default
-        Its default as Python writes it; ``""`` where it has none, or none that can be told.
+        Its default in Python's notation; ``""`` if it has none, or one that cannot be translated.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Parameter:
 
     @property
     def is_tensor(self) -> bool:
-        """Whether tensors are passed in it."""
+        """Whether the parameter takes tensors."""
         return _TENSOR.search(self.kind) is not None
 
 
@@ -59,7 +59,7 @@ def signature_of(name: str) -> tuple[Parameter, ...]:
 
 @cache
 def _declarations() -> dict[str, str]:
-    """Every op's parameters as its declaration in C++ writes them."""
+    """Return the parameters of every op, as text of its C++ declaration."""
     import paddle
 
     folder = Path(paddle.sysconfig.get_include(), "paddle", "phi", "api", "include")
@@ -80,7 +80,7 @@ def _cpp_parameters(text: str) -> Iterator[Parameter]:
         kind, _, name = declared.strip().rpartition(" ")
         kind = kind.removeprefix("const ").removesuffix("&")
         if name == "predefined_out":
-            return  # Python's ``out``, which only a keyword gives
+            return  # Python's ``out``, which can only be a keyword argument
         if not default and kind.startswith("paddle::optional"):
             default = "paddle::none"
         yield Parameter(name, kind, _python_value(default.strip(), kind))
@@ -88,7 +88,7 @@ def _cpp_parameters(text: str) -> Iterator[Parameter]:
 
 def _parts(text: str) -> Iterator[str]:
     """Split at the commas outside of brackets."""
-    text = text.replace("<<", "  ")  # shifts a number, opens nothing
+    text = text.replace("<<", "  ")  # a shift of a number, not a bracket
     depth = start = 0
     for position, character in enumerate(text):
         if character in "<({":
@@ -120,7 +120,7 @@ def _python_value(default: str, kind: str) -> str:
 
 
 def _python_parameters(name: str) -> tuple[Parameter, ...] | None:
-    """Return what Paddle declares of an op that is a Python function without Python around it."""
+    """Return Paddle's Python declaration of an op that users call without a function around it."""
     declared: Any = getattr(_declared_in_python().get(name), "__signature__", None)
     if declared is None:
         return None

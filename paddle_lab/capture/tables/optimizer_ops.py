@@ -1,4 +1,4 @@
-"""What the ops of Paddle's optimizers read: ``(parameter, gradient, …)``, and what they keep."""
+"""The tensors that optimizer ops read: ``(parameter, gradient, …)``, and the optimizer's state."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from paddle_lab.trace.table import Table
 
 IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
 
-# The only one that does not take its gradient right after the parameter.
+# All other ops take their gradient right after the parameter.
 _GRADIENT_SLOTS = {"sgd_": 2}
 
 
 class OptimizerReads(NamedTuple):
-    """What ops of optimizers that may be updates read; int64 arrays of shape ``[reads]``."""
+    """Reads of optimizer ops that may be updates; int64 arrays of shape ``[reads]``."""
 
     op: Rows
     tensor: Rows
     place: Rows
-    """Where an update has what it changes, where its gradient, or elsewhere: the learning rate and
-    the optimizer's state."""
+    """The role of the tensor: the parameter, its gradient, or another one: the learning rate or the
+    optimizer's state."""
 
     def pairs(self) -> tuple[Rows, Rows]:
-        """Return the tensors that ops read as parameters, and as their gradients, side by side."""
+        """Return the tensors that ops read as parameters, and as their gradients, in pairs."""
         parameter, gradient = (
             self._numbered(place) for place in (IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT)
         )
@@ -37,7 +37,7 @@ class OptimizerReads(NamedTuple):
         return parameter[1][first], gradient[1][second]
 
     def _numbered(self, place: int) -> tuple[Rows, Rows]:
-        """Return what all ops read in one place: a number of each, by op and turn, and tensors."""
+        """Return a number and the tensor of each read in one place. Equal numbers form a pair."""
         is_there = self.place == place
         op, tensor = self.op[is_there], self.tensor[is_there]
         order = np.argsort(op, kind="stable")
@@ -47,7 +47,7 @@ class OptimizerReads(NamedTuple):
 
 
 def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerReads:
-    """Return what ops of optimizers that may be updates read, in the order of ``uses``."""
+    """Return the reads of optimizer ops that may be updates, in the order of ``uses``."""
     ops, uses = tables["ops"], tables["uses"]
     is_optimizers = ops["phase"] == OPTIMIZER
     gradient_slots = np.ones(len(ops), np.int64)

@@ -1,7 +1,7 @@
-"""From the keys that were given while a trace ran to rows of the record's tables.
+"""Maps keys of a running trace to rows of the record's tables.
 
-Keys count from 0, and a key is a row as a rule. Some are given up: by an op that was interrupted
-when it ended, by a trace that keeps the newest only.
+Keys count from 0, and usually a key is a row. Some keys have no row: an interrupt came when the op
+ended, or the trace does not keep the row.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class RowKeys:
         return len(self.keys)
 
     def rows(self, keys: npt.NDArray[Any]) -> Rows:
-        """Return the row of each key, int64; -1 where a key is none or has no row."""
+        """Return the row of each key, int64; -1 if there is no such row."""
         if self._is_plain:
             return np.where(keys < len(self.keys), keys, NO_ROW)
         rows = np.searchsorted(self.keys, keys)
@@ -41,16 +41,16 @@ class RowKeys:
         return np.where(is_there & (keys >= 0), rows, NO_ROW)
 
     def row(self, key: int) -> int:
-        """Return the row of one key, -1 where it has none."""
+        """Return the row of one key, -1 if it has none."""
         return int(self.rows(np.array([key]))[0])
 
     def column(self, values: dict[int, int], others: RowKeys) -> Rows:
-        """Return a column of rows of another table: of each row its value, -1 where it has none.
+        """Return a column with rows of another table: one value per row, -1 for none.
 
         Parameters
         ----------
         values
-            Keys of these rows to keys of the others.
+            From keys of this table to keys of the other table.
         """
         rows = self.rows(np.fromiter(values.keys(), np.int64, len(values)))
         found = others.rows(np.fromiter(values.values(), np.int64, len(values)))
@@ -59,12 +59,12 @@ class RowKeys:
         return column
 
     def counts_before(self, keys: npt.NDArray[Any]) -> Rows:
-        """Return how many rows have a smaller key than each of these, int64."""
+        """Return, for each key, how many rows have a smaller key, int64."""
         return np.searchsorted(self.keys, keys)
 
 
 class RecordKeys(NamedTuple):
-    """The rows of the tables that others refer to."""
+    """The keys and rows of the tables that other tables refer to."""
 
     ops: RowKeys
     tensors: RowKeys

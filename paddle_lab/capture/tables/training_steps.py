@@ -1,4 +1,4 @@
-"""Where training steps end."""
+"""The ends of training steps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_lab.trace.record import Record
 def optimizer_steps(record: Record) -> list[tuple[int, int]]:
     """Return when each optimizer step ended, and its scope, by time.
 
-    A step that runs no op has no end.
+    A step without ops has no end.
 
     Returns
     -------

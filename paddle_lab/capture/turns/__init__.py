@@ -1,1 +1,1 @@
-"""Which call of the user's function, and which turn of its loops, an op belongs to."""
+"""Finds the call of the user's function, and the loop iteration, that an op belongs to."""

@@ -1,4 +1,4 @@
-"""For each instruction of a code object, the loop whose turn it is a part of."""
+"""For each instruction of a code object, the loop whose iteration it belongs to."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ LoopRow = tuple[str, int, str]
 """file, line, words."""
 
 _NO_CALLS: Final = ("<module>", "forward", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-"""Code whose calls are no groups: cells, layers' own code, comprehensions."""
+"""Code whose calls are not groups: cells, layers' ``forward``, comprehensions."""
 _PADDLES_TRAINING_LOOPS: Final = os.path.join("hapi", "model.py")
-"""``Model.fit`` and its kin run the user's epochs and steps."""
+"""``Model.fit`` and similar methods run the user's epochs and steps."""
 _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
 
 
 class CodeDescriber:
-    """Tells the loops of a code object, and whether its calls are groups; asked once for each.
+    """Finds the loops of a code object, and whether its calls are groups; called once for each.
 
     Parameters
     ----------
     paddle
         The paddle module.
     loops
-        Where loops are noted.
+        The list to which found loops are added.
     name_key
         Returns the key of a scope's name.
     """
@@ -44,7 +44,7 @@ class CodeDescriber:
         self._name_key = name_key
 
     def __call__(self, code: CodeType) -> CodeLoops | None:
-        """Return what is known of a code object, ``None`` where there is nothing to tell."""
+        """Return the facts about a code object, ``None`` if there are none."""
         file = code.co_filename
         is_users = kind_of(file, self._paddle_folder) == USER and not is_own(file)
         if not is_users and not file.endswith(_PADDLES_TRAINING_LOOPS):
@@ -109,7 +109,7 @@ def _parsed(text: str) -> SourceFile | None:
 
 
 def _owner(source: SourceFile, code: CodeType, spans: list[Span]) -> Any:
-    """Return the node whose code this is: the smallest of its name around its instructions."""
+    """Return a code object's node: the smallest of its name that contains its instructions."""
     if code.co_name == "<module>":
         return None
     named = [(span, node) for name, span, node in source.owners if name == code.co_name]
@@ -121,7 +121,7 @@ def _owner(source: SourceFile, code: CodeType, spans: list[Span]) -> Any:
 
 
 def _positions(code: CodeType) -> list[Span]:
-    """Return where each instruction stands; zeros where Python does not tell."""
+    """Return the source position of each instruction; zeros if Python has none."""
     if hasattr(code, "co_positions"):
         return [
             (line or 0, column or 0, end_line or 0, end_column or 0)
@@ -129,7 +129,7 @@ def _positions(code: CodeType) -> list[Span]:
         ]
     spans: list[Span] = [(0, 0, 0, 0)] * (len(code.co_code) // 2)
     for start, end, line in code.co_lines():
-        # No columns before Python 3.11: as if each were a point on its line.
+        # Python before 3.11 has no columns: each instruction is a point on its line.
         at = (line or 0, 0, line or 0, 0)
         spans[start // 2 : end // 2] = [at] * ((end - start) // 2)
     return spans
@@ -140,7 +140,7 @@ def _contains(outer: Span, inner: Span) -> bool:
 
 
 def _loops_at(loops: list[Loop], spans: list[Span], code: CodeType) -> list[tuple[int, bool]]:
-    """Return the innermost loop that each instruction belongs to, and whether to its header."""
+    """Return the innermost loop of each instruction, and whether it belongs to the header."""
     fetching = {
         instruction.offset // 2
         for instruction in dis.get_instructions(code)
@@ -174,9 +174,10 @@ def _loop_around(loops: list[Loop], number: int) -> int:
 
 
 def _orders(source: SourceFile, spans: list[Span]) -> list[int]:
-    """Return the instructions' order: by statement, as they stand in the source, then by offset.
+    """Return the order in which instructions run: by statement as in the source, then by offset.
 
-    An instruction that leaves a ``with`` stands where the statement begins, and runs when it ends.
+    The instruction that leaves a ``with`` has the position of the statement's begin, but runs at
+    the statement's end.
     """
     keys: list[tuple[int, int]] = []
     entered: set[Span] = set()

@@ -1,4 +1,4 @@
-"""The variable that counts a loop's turns, and the names that statements assign."""
+"""The variable that counts a loop's iterations, and the names that statements assign."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _PROGRESS_BARS: Final = ("tqdm", "track", "progress_bar")
 
 
 class Counter(NamedTuple):
-    """A variable that counts the turns."""
+    """A variable that counts the iterations."""
 
     name: str
     start: int | None
-    """Its value in the first turn; None where the source does not tell."""
+    """Its value in the first iteration; None if the source does not show it."""
     step: int | None
     end: tuple[int, int] | None = None
-    """Of ``while``: where the body has added the step."""
+    """For ``while``: the position after the statement that adds the step."""
 
 
 def called(function: ast.expr) -> str:
@@ -38,7 +38,7 @@ def iterated(expression: ast.expr) -> ast.expr:
 
 
 def assigned(statements: Iterable[ast.AST], *, without: ast.AST | None = None) -> set[str]:
-    """Return the names that statements assign, without what functions inside them do."""
+    """Return the names that statements assign, except in functions inside them."""
     found: set[str] = set()
     for node in _inside(statements, (*FUNCTIONS,), without=without):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -51,7 +51,7 @@ def assigned(statements: Iterable[ast.AST], *, without: ast.AST | None = None) -
 
 
 def for_counter(target: ast.expr, expression: ast.expr) -> Counter | None:
-    """Return the variable that counts the turns of ``range`` and ``enumerate``."""
+    """Return the variable that counts the iterations of ``range`` or ``enumerate``."""
     call = iterated(expression)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         return None
@@ -72,7 +72,7 @@ def for_counter(target: ast.expr, expression: ast.expr) -> Counter | None:
 
 
 def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
-    """Return the variable of the condition that each turn adds a number to, once and always.
+    """Return the variable in the condition to which each iteration adds a number, always once.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
         if not step or name in assigned(before + after) or _can_go_on(before):
             continue
         step = -step if isinstance(statement.op, ast.Sub) else step
-        # Before the step the value is the turn's own, behind it the next one's.
+        # Before the step, the value is that of this iteration; after it, that of the next one.
         end = statement.end_lineno or 0, statement.end_col_offset or 0
         return Counter(name, starts.get(name), step, end)
     return None
 
 
 def starts_of_whiles(statements: list[ast.stmt]) -> Iterator[tuple[ast.While, dict[str, int]]]:
-    """Yield each ``while`` among statements with the numbers that those before it assign."""
+    """Yield each ``while``, with the numbers that the statements before it assign."""
     known: dict[str, int] = {}
     if not any(isinstance(statement, ast.While) for statement in statements):
         return
@@ -124,7 +124,7 @@ def _integer(node: ast.expr) -> int | None:
 
 
 def _can_go_on(statements: Iterable[ast.AST]) -> bool:
-    """Tell whether a ``continue`` of this loop is among statements."""
+    """Tell whether the statements contain a ``continue`` of this loop."""
     closed = (*FUNCTIONS, ast.For, ast.AsyncFor, ast.While)
     return any(isinstance(node, ast.Continue) for node in _inside(statements, closed))
 
@@ -132,7 +132,7 @@ def _can_go_on(statements: Iterable[ast.AST]) -> bool:
 def _inside(
     nodes: Iterable[ast.AST], closed: tuple[type[ast.AST], ...], *, without: ast.AST | None = None
 ) -> Iterator[ast.AST]:
-    """Yield nodes and what is inside of them, but not inside of nodes of some types."""
+    """Yield nodes and all nodes inside them, but not those inside nodes of some types."""
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()

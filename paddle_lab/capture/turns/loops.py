@@ -1,4 +1,4 @@
-"""What is known of loops and code objects before they run."""
+"""Facts about loops and code objects that are known before they run."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ Span: TypeAlias = tuple[int, int, int, int]
 """First line, first column, last line, column after the last. Columns count bytes of UTF-8."""
 
 IS_HEADER: Final = 1
-"""What fetches the next value, or computes the condition: before the body of the turn."""
+"""An instruction before an iteration's body: it gets the next value or computes the condition."""
 IS_REPEATING: Final = 2
 """A call that may call others several times."""
 
 
 @dataclass
 class Loop:
-    """A loop: where it stands in the source, what tells its turns, and its place in a code object.
+    """A loop: its place in the source and in a code object, and how to tell its iterations apart.
 
     Attributes
     ----------
     words
-        What a turn is called: ``epoch`` of ``for epoch in range(3)``.
+        The name of an iteration: ``epoch`` of ``for epoch in range(3)``.
     line
-        Where it begins.
+        Its first line.
     whole, header
-        The statement, and what is computed before each turn: a ``while``'s condition.
+        The statement; and the ``while``'s condition, or the values of a ``for``.
     bodies
-        What each turn runs.
+        The parts of the source that each iteration runs.
     is_while
         Whether the header is a condition.
     names
-        Variables that the body leaves alone: where one changes, a turn begins.
+        Variables that the body does not assign. If one changes, an iteration begins.
     shown
-        Variables of which one may be shown beside the turn.
+        Variables whose value may be shown with the iteration.
     around
-        Variables that the loop around assigns before or after this one: where one changes between
-        two turns of this loop, it was left and begun anew.
+        Variables that the outer loop assigns before or after this loop. If one changes between two
+        iterations of this loop, this loop has ended and begun again.
     counts
-        Whether ``names[0]`` counts the turns.
+        Whether ``names[0]`` counts the iterations.
     start
-        The counter's value in the first turn; None where the source does not tell.
+        The counter's value in the first iteration; None if the source does not show it.
     step
-        What each turn adds to it.
+        The number that each iteration adds to the counter.
     step_end
-        Of ``while``: where the body has added the step. Behind that the value is the next turn's.
+        For ``while``: the position after the step. From there on the value is the next iteration's.
     key
         Row of the record's table ``loops``.
     name
-        Key of the name that its turns' scopes have.
+        Key of the name of its iterations' scopes.
     parent
         The loop around it, by its number in the same code object; -1 for none.
     level
         How many loops are around it.
     order
-        Where it stands among the instructions: its first one's order.
+        The order of its first instruction.
     stepped_after
-        The order behind which the counter has the next turn's value; -1 for none.
+        The order from which on the counter has the next iteration's value; -1 for none.
     """
 
     words: str
@@ -83,15 +83,15 @@ class Loop:
 
 @dataclass
 class CodeLoops:
-    """What is known of a code object before it runs.
+    """Facts about a code object that are known before it runs.
 
     Attributes
     ----------
     name
-        Key of the name that scopes of its calls have; -1 where calls are no scopes.
+        Key of the name of its calls' scopes; -1 if its calls are not scopes.
     units
-        Three integers per instruction (``f_lasti // 2``): the innermost loop whose turn it belongs
-        to, -1 for none; its place among the others of the code as a turn comes by them; and
+        Three integers per instruction (``f_lasti // 2``): the innermost loop whose iteration it
+        belongs to, -1 for none; its place in the order in which an iteration runs; and
         :data:`IS_HEADER`, :data:`IS_REPEATING`. Empty if the code has no loop.
     """
 
@@ -100,6 +100,6 @@ class CodeLoops:
     loops: list[Loop] = field(default_factory=list)
 
     def at(self, unit: int) -> tuple[int, int, int]:
-        """Return the loop, the place and the flags of an instruction."""
+        """Return the loop, the order and the flags of an instruction."""
         loop, order, flags = self.units[3 * unit : 3 * unit + 3] or (-1, 0, 0)
         return loop, order, flags

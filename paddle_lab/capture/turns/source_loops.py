@@ -1,7 +1,7 @@
-"""The loops of a source file: where their bodies are, and what tells one turn from the next.
+"""The loops of a source file: their bodies, and how to tell their iterations apart.
 
 A loop is a ``for`` or ``while`` statement, or a ``for`` of a comprehension. Its body is a part of
-the text, and Python says for each instruction where in the text it stands.
+the text, and Python gives the source position of each instruction.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _CODE_NAMES: Final[dict[type[ast.AST], str]] = {
     ast.GeneratorExp: "<genexpr>",
 }
 _INSIDE: Final = ("body", "elt", "key", "value", "generators")
-"""Fields of a function or comprehension that its own code object runs."""
+"""Fields of a function or comprehension that run in its own code object."""
 _REPEATING: Final = frozenset(
     (
         *("all", "any", "dict", "filter", "list", "map", "max", "min", "next"),
         *("reduce", "set", "sorted", "sum", "tuple", "zip"),
     )
 )
-"""Functions that call what they are given several times."""
+"""Functions that may call their argument several times."""
 
 
 class SourceFile:
@@ -50,29 +50,29 @@ class SourceFile:
     Parameters
     ----------
     text
-        The source, as Python compiled it.
+        The source that Python has compiled.
 
     Raises
     ------
     SyntaxError
-        If it is no Python.
+        If it is not Python.
     """
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self.loops: dict[ast.AST | None, list[Loop]] = {}
-        """By the node whose code object they are in, None for the module; outer ones first."""
+        """By the node whose code object contains them, None for the module; outer ones first."""
         self.owners: list[tuple[str, Span, ast.AST]] = []
-        """Nodes that have a code object of their own, with its name."""
+        """Nodes that have a code object of their own, and its name."""
         self.statement_lines: dict[int, int] = {}
-        """Each line to the first one of the innermost statement on it."""
+        """From each line to the first line of the innermost statement on it."""
         self.withs: list[tuple[Span, Span]] = []
         """``with`` statements and their bodies."""
         self.repeating: set[Span] = set()
         """Calls of functions that call others several times."""
         self._around: dict[ast.AST, tuple[str, ...]] = {}
         self._starts: dict[ast.AST, dict[str, int]] = {}
-        # A walk of our own: a long chain of operators is a deep tree.
+        # No recursion: a long chain of operators is a deep tree.
         waiting: list[tuple[ast.AST, ast.AST | None]] = [(ast.parse(text), None)]
         while waiting:
             node, owner = waiting.pop()
@@ -81,12 +81,12 @@ class SourceFile:
             for name, value in ast.iter_fields(node):
                 children = value if isinstance(value, list) else [value]
                 self._starts.update(starts_of_whiles(children))
-                # A decorator and a default are computed by the code around the function.
+                # Decorators and defaults run in the code around the function.
                 within = inside if name in _INSIDE else owner
                 waiting.extend((child, within) for child in children if isinstance(child, ast.AST))
 
     def _owner(self, node: ast.AST, owner: ast.AST | None) -> ast.AST | None:
-        """Return the node whose code object what is inside a node belongs to."""
+        """Return the node whose code object contains the inside of ``node``."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = node.name
         elif isinstance(node, (ast.Lambda, *_WITH_OWN_CODE)):
@@ -119,7 +119,7 @@ class SourceFile:
                     self._note_around(node.body)
 
     def _note_around(self, body: list[ast.stmt]) -> None:
-        """Note for each loop in a body what the body assigns outside of it."""
+        """Note, for each loop in a body, the names that the body assigns outside of this loop."""
         waiting: list[ast.AST] = [*body]
         while waiting:
             node = waiting.pop()

@@ -20,7 +20,7 @@ _LONGEST_VALUE = 40
 def turn_tables(
     recorder: Recorder, keys: RecordKeys, strings: StringPool, cells: Cells
 ) -> tuple[Table, Table]:
-    """Return the tables ``loops`` and ``turns``: loops that ran, and turns in which an op did."""
+    """Return the tables ``loops`` (loops that ran) and ``turns`` (iterations with an op)."""
     rows = cells_of(recorder.turn_rows).reshape(-1, TURN_CELLS)
     scope = keys.scopes.rows(rows[:, 0])
     rows, scope = rows[scope >= 0], scope[scope >= 0]

@@ -1,11 +1,11 @@
-"""Which call of the user's function, and which turn of its loops, an op belongs to.
+"""Finds the call of the user's function, and the loop iteration, that an op belongs to.
 
-A turn is one iteration of a loop. Each call of a user's function gets a mark, which lives as long
-as the call: it is stored in the frame's attribute ``f_trace``, which Python reads only while a
-debugger traces the thread. So two calls from one line are distinct. The mark knows the current turn
-of each loop in the call. A turn begins when a variable of a ``for`` has another value. Where the
-variables are not known, it begins when the code jumps back to the start of the loop's body. Calls
-and turns are scopes, as the calls of layers are.
+An iteration is called *turn* in the code. Each call of a user's function gets a mark, which lives
+as long as the call: it is stored in the frame's attribute ``f_trace``, which Python reads only
+while a debugger traces the thread. So two calls from one line are distinct. The mark knows the
+present iteration of each loop in the call. An iteration begins when a variable of a ``for`` has
+another value. If the variables are not known, it begins when the code jumps back to the start of
+the loop's body. Calls and iterations are scopes, like calls of layers.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _HELD_TYPES: Final = (int, float, str)
 
 
 class Identity(NamedTuple):
-    """Which object a variable had. The object itself is not held: it would stay alive."""
+    """Identifies a variable's object. The object is not held: that would keep it alive."""
 
     address: int
     witness: Any
@@ -63,12 +63,12 @@ def identity(value: Any) -> Identity:
 
 
 def _first_item(value: Any) -> Any:
-    """Return a list's or tuple's first item, which may be a list or tuple; else the value."""
+    """Return the first item of a list or tuple; return any other value itself."""
     return value[0] if type(value) in (list, tuple) and value else value
 
 
 class OpenTurn:
-    """The turn that a call is in, of one loop."""
+    """The present iteration of one loop in a call."""
 
     __slots__ = ("around", "is_waiting", "loop", "number", "order", "scope", "seen", "start")
 
@@ -76,21 +76,21 @@ class OpenTurn:
         self.loop = loop
         self.scope = scope
         self.number: int = 0 if before is None else before.number
-        """From 1. While the turn is waiting, that of the turn before it."""
+        """From 1. While the iteration is waiting, the number of the iteration before it."""
         self.start: int | None = None if before is None else before.start
-        """What a counter has in the first turn."""
+        """The counter's value in the first iteration."""
         self.order = _NONE
-        """Where the call was last."""
+        """The last position of the call in the loop's order."""
         self.seen: list[Identity] = []
-        """The identities of the variables, while the turn runs."""
+        """The identities of the variables, while the iteration runs."""
         self.around: list[Identity] = []
         """The identities of the variables that change only around the loop."""
         self.is_waiting = True
-        """Whether only what precedes the body has run."""
+        """Whether only code before the body has run."""
 
 
 class CallMark:
-    """What is known of one call while it runs.
+    """The mark of one call while it runs.
 
     The mark is the frame's ``f_trace``. If tracing is switched on during the call, a debugger calls
     the mark for each line, and the mark returns ``None``.
@@ -101,9 +101,9 @@ class CallMark:
     def __init__(self, tracker: int, next_mark: CallMark | None) -> None:
         self.loops: CodeLoops | None = None
         self.tracker = tracker
-        """Its serial number: a mark may live longer than the trace."""
+        """The tracker's serial number: a mark may live longer than the trace."""
         self.next_mark = next_mark
-        """Another trace's mark of the same call."""
+        """The mark of another trace on the same call."""
         self.scope = _NONE
         self.hidden_levels = 0
         """How many loops the call was in when the trace began."""
@@ -114,14 +114,14 @@ class CallMark:
 
 
 class Place:
-    """Where a call is.
+    """The present position of a call in its loops.
 
     Parameters
     ----------
     mark
-        The call's.
+        The mark of the call.
     frame, inner
-        The call's frame, and that of what it has called, None where that is no Python.
+        The call's frame, and the frame that it has called, None if that is not Python.
     loops
         The loops of its code.
     """
@@ -134,19 +134,19 @@ class Place:
         innermost, order, flags = loops.at(frame.f_lasti // 2)
         self.path = _path(loops, innermost, mark.hidden_levels)
         """The loops around, outermost first."""
-        # On each level, where the call is: in the loop inside, on the last one at the instruction.
+        # The call's order in each loop: that of the loop inside, and at last the instruction's own.
         self.orders = [*(loop.order for loop in self.path[1:]), order]
         self.is_header = bool(self.path) and bool(flags & IS_HEADER)
         self.is_repeating = bool(flags & IS_REPEATING)
 
     def is_last(self, level: int) -> bool:
-        """Tell the innermost loop."""
+        """Tell whether a level is that of the innermost loop."""
         return level == len(self.path) - 1
 
     def variables(self) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
-        """Return the variables that change when a turn begins, and the witnesses of their values.
+        """Return the variables that change when an iteration begins, and witnesses of their values.
 
-        None if the variables do not say when a turn begins.
+        None if the variables do not show when an iteration begins.
         """
         if self.is_header or not all(_variables(self.frame, loop) for loop in self.path):
             return None
@@ -154,15 +154,15 @@ class Place:
         return names, tuple(identity(_variable(self.frame, name)).witness for name in names)
 
     def is_in_generator(self) -> bool:
-        """Tell whether what was called goes on later."""
+        """Tell whether the called code is a generator or coroutine, which may go on later."""
         return self.inner is not None and bool(self.inner.f_code.co_flags & _CO_SUSPENDS)
 
 
 class TurnTracker:
-    """Opens a scope for each call and turn in which something runs that is recorded.
+    """Opens a scope for each call and iteration in which something is recorded.
 
-    The native part keeps the last answer, and asks again when something has changed
-    (``native/stacks/last_scope.c``). So this code runs about once per turn, not once per op.
+    The native part keeps the last answer, and asks again if something has changed
+    (``native/stacks/last_scope.c``). So this code runs about once per iteration, not once per op.
 
     Parameters
     ----------
@@ -171,11 +171,11 @@ class TurnTracker:
     next_scope
         Gives keys.
     rows
-        The tape of turns: rows of :class:`TurnCell`.
+        The tape of iterations: rows of :class:`TurnCell`.
     values
-        What the loops' variables had, where it is a number or text.
+        Values of loop variables that are numbers or text.
     describe
-        Returns what is known of a code object, ``None`` for one that is not the user's.
+        Returns the facts about a code object, ``None`` if it is not the user's.
     """
 
     def __init__(
@@ -194,26 +194,26 @@ class TurnTracker:
         self.serial = next(_SERIALS)
         self._codes: dict[int, tuple[CodeType, CodeLoops | None]] = {}
         self._is_watched = AddressTable()
-        """For the native part: whether anything is known of the code at an address."""
+        """For the native part: whether the code at an address has anything to record."""
         self.last_scope: Any = NATIVE and NATIVE.LastScope(self._is_watched)
 
     def scope_at(
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
     ) -> int:
-        """Return the innermost scope that is open: ``scope``, or a call or turn inside it.
+        """Return the innermost scope that is open: ``scope``, or a call or iteration inside it.
 
         Parameters
         ----------
         frame
             The innermost frame.
         anchor
-            The frame at which ``scope`` was opened, or which is outside of the trace.
+            The frame at which ``scope`` was opened, or a frame outside of the trace.
         scope
-            The innermost scope that is no call and no turn, -1 for none.
+            The innermost scope that is neither a call nor an iteration, -1 for none.
         thread
             The thread's number.
         """
-        if sys.gettrace() is not None:  # a debugger, which needs the attribute itself
+        if sys.gettrace() is not None:  # a debugger needs the attribute f_trace itself
             return scope
         known = self.last_scope and self.last_scope.find(frame, anchor, scope)
         return self.find_scope(frame, anchor, scope, thread) if known is None else known
@@ -221,7 +221,7 @@ class TurnTracker:
     def find_scope(
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
     ) -> int:
-        """Do what :meth:`scope_at` does, without the last answer."""
+        """Find the scope, as :meth:`scope_at` does, but without the last answer."""
         calls = self._watched_calls(frame, anchor)
         if self.last_scope and calls:
             for mark, unit in self.last_scope.take():
@@ -251,9 +251,9 @@ class TurnTracker:
         return found
 
     def _call_to_keep(self, mark: CallMark, at: Place) -> Any:
-        """Return the mark of what a call has called, if only another call shows the next turn.
+        """Return the mark of the called frame, if only another call shows the next iteration.
 
-        None if a counter tells the turns. An object that is no mark if what was called has none.
+        None if a counter counts the iterations; another object if the called frame has no mark.
         """
         if not at.path:
             return None
@@ -266,7 +266,7 @@ class TurnTracker:
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
     ) -> list[tuple[FrameType, CodeLoops, FrameType | None]]:
-        """Return the calls of the user's functions, outermost first, and what each has called."""
+        """Return the calls of the user's functions, outermost first, each with its called frame."""
         calls: list[tuple[FrameType, CodeLoops, FrameType | None]] = []
         called = None
         while frame is not anchor and frame is not None:
@@ -277,7 +277,7 @@ class TurnTracker:
         return calls[::-1]
 
     def begin(self, frame: FrameType) -> None:
-        """Let the loops that a frame is in be none of the trace's, which began inside of them."""
+        """Exclude the loops that a frame is in: the trace began inside of them."""
         loops = self._loops_of(frame.f_code)
         if loops is None or sys.gettrace() is not None:
             return
@@ -288,7 +288,7 @@ class TurnTracker:
             mark.hidden_levels = 0 if innermost < 0 else loops.loops[innermost].level + 1
 
     def end(self, frame: FrameType | None) -> None:
-        """Take the marks from the calls that go on after the trace."""
+        """Remove the marks from the calls that go on after the trace."""
         while frame is not None:
             if isinstance(frame.f_trace, CallMark):
                 frame.f_trace = _without(frame.f_trace, self.serial)
@@ -302,7 +302,7 @@ class TurnTracker:
         return known[1]
 
     def _mark_of(self, frame: FrameType) -> tuple[CallMark | None, bool]:
-        """Return the mark of a call, and whether it is new; None where a debugger has its own."""
+        """Return a call's mark, and whether it is new; None if a debugger has set its own."""
         first: Any = frame.f_trace
         if first is not None and not isinstance(first, CallMark):
             return None, False
@@ -315,7 +315,7 @@ class TurnTracker:
         return mark, True
 
     def _is_new(self, frame: FrameType | None) -> bool:
-        """Tell whether a call is seen for the first time; of what is no Python, each is new."""
+        """Tell whether a call is seen for the first time. One that is not Python is always new."""
         return frame is None or self._mark_of(frame)[1]
 
     def _open(self, kind: int, name: int, parent: int, thread: int) -> int:
@@ -326,7 +326,7 @@ class TurnTracker:
     def _turn_at(self, mark: CallMark, at: Place, scope: int, thread: int) -> int:
         turns, path = mark.turns, at.path
         if at.is_header and at.is_in_generator():
-            # What a generator computes for the next turn is its own: it may go on through many.
+            # A generator in the header runs code of its own, perhaps during many iterations.
             return max(scope, turns[len(path) - 2].scope) if 1 < len(path) <= len(turns) else scope
         del turns[len(path) :]
         level = self._continued(turns, at, scope)
@@ -347,7 +347,7 @@ class TurnTracker:
         return scope
 
     def _continued(self, turns: list[OpenTurn], at: Place, scope: int) -> int:
-        """Return how many of the open turns go on, outermost first; ``scope`` is open inside."""
+        """Return how many open iterations go on, outermost first; ``scope`` is open inside."""
         level = 0
         while level < len(turns) and turns[level].loop is at.path[level]:
             turn = turns[level]
@@ -359,7 +359,7 @@ class TurnTracker:
             else:
                 told = self._told(turns, level, at, scope)
                 if told == _RESTARTED and level > 0:
-                    # The loop began anew, so the one around it is in its next turn.
+                    # The inner loop began again, so the outer loop is in its next iteration.
                     return level - 1
                 if told != _SAME:
                     break
@@ -368,7 +368,7 @@ class TurnTracker:
         return level
 
     def _told(self, turns: list[OpenTurn], level: int, at: Place, scope: int) -> int:
-        """Tell whether a turn goes on, a later one has begun, or the loop has begun anew."""
+        """Tell whether an iteration goes on, a later one has begun, or the loop has begun again."""
         turn, order = turns[level], at.orders[level]
         if not at.is_last(level) and _was_left(turns[level + 1 :], at.frame, at.path[level + 1]):
             return _NEXT
@@ -380,13 +380,13 @@ class TurnTracker:
             return _RESTARTED if counted < turn.number else _NEXT
         if order < turn.order or not _are_same(turn.seen, now):
             return _NEXT
-        # The same place with the same variables: a turn calls once from there. While a scope is
-        # open that began inside the turn, such as that of a PyLayer, the turn goes on.
+        # Same place, same variables: an iteration calls only once from there. But it goes on while
+        # a scope is open that began inside it, such as that of a PyLayer.
         is_new = at.is_last(level) and scope < turn.scope and self._is_new(at.inner)
         return _NEXT if is_new and order == turn.order and not at.is_repeating else _SAME
 
     def _enter(self, turn: OpenTurn, frame: FrameType, order: int) -> None:
-        """Note that a turn's body runs, and what its variables are."""
+        """Note that the body of an iteration runs, and the values of its variables."""
         loop = turn.loop
         now = _variables(frame, loop)
         turn.is_waiting = False
@@ -428,7 +428,7 @@ def _path(loops: CodeLoops, innermost: int, hidden_levels: int) -> list[Loop]:
 
 
 def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:
-    """Return the turn that a counter tells, None where there is none or it does not fit."""
+    """Return the number that a counter gives the iteration; None if it gives none that fits."""
     if not loop.counts or start is None or not now or type(now[0]) is not int:
         return None
     distance = now[0] - start - loop.step * (0 <= loop.stepped_after <= order)
@@ -436,7 +436,7 @@ def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int |
 
 
 def _was_left(inner: list[OpenTurn], frame: FrameType, loop: Loop) -> bool:
-    """Tell whether a loop was left and begun anew since its last turn."""
+    """Tell whether a loop has ended and begun again since its last iteration."""
     if not inner or inner[0].loop is not loop:
         return False
     return not _are_same(inner[0].around, [_variable(frame, name) for name in loop.around])
@@ -447,7 +447,7 @@ def _are_same(seen: list[Identity], now: list[Any]) -> bool:
 
 
 def _variables(frame: FrameType, loop: Loop) -> list[Any]:
-    """Return the loop's variables, whose values differ between turns; empty if unknown."""
+    """Return the loop's variables, whose values differ between iterations; empty if unknown."""
     values = [_variable(frame, name) for name in loop.names]
     # By identity: an array or tensor may raise when it is compared.
     return values if values and values[0] is not _MISSING else []

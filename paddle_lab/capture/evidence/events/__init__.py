@@ -1,1 +1,1 @@
-"""What happened in the traced code besides ops: hooks that note it, and the log of events."""
+"""Events of the traced code besides ops: the hooks that note them, and their log."""

@@ -1,4 +1,4 @@
-"""What the traced code did besides ops: values that went to Python, gradients switched off."""
+"""Events besides ops: values were read into Python, gradients were switched off, and others."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from paddle_lab.trace.schema import EVENT_KINDS
 
 
 class Event(NamedTuple):
-    """One row of ``events``, with stack and ops as the recorder counts them."""
+    """One row of ``events``. Its stack and its op count are the recorder's."""
 
     kind: int
     tensor: int
     scope: int
     stack: int
     op_keys: int
-    """How many ops had a key when it happened."""
+    """How many ops had a key when the event happened."""
     thread: int
     detail: str
 
@@ -34,7 +34,7 @@ class EventLog:
     thread
         Returns the state of the calling thread.
     stacks
-        The stacks that events name.
+        The pool of the events' stacks.
     next_op
         Counts ops.
     """
@@ -60,11 +60,11 @@ class EventLog:
         kind
             One of :data:`paddle_lab.trace.schema.EVENT_KINDS`.
         frame
-            Paddle's or the user's innermost frame; a hook's own caller.
+            The innermost frame of Paddle or of the user: the hook's caller.
         tensor
             Row of the tensor's present value.
         detail
-            What was called, for people.
+            The called function, as text for people.
         """
         state = self._thread()
         stack = self._stacks.take(frame, state.anchor, state.anchor_stack)

@@ -1,11 +1,11 @@
-"""Hooks around what stops gradients, for one tensor or for all ops.
+"""Hooks that note where gradients are stopped, for one tensor or for all ops.
 
-Each ``gradient_stopped`` event names the tensor's row: with ``stop_gradient = True`` that of the
-tensor itself, otherwise that of the new tensor, which tells what it was detached from.
+Each ``gradient_stopped`` event names a row of a tensor. For ``stop_gradient = True`` it is the
+tensor's own row. Otherwise it is the row of the new tensor, which names its source tensor.
 
 ``no_grad``, ``enable_grad`` and ``set_grad_enabled``, as blocks and as decorators, all call one
-function of Paddle's module. The stack of such an event holds the frame whose ``with`` it was, or
-the wrapper's that the decorator made.
+private function of Paddle. The stack of such an event contains the frame with the ``with``
+statement, or the frame of the decorator's wrapper.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
 
     def note(recorder: Recorder, call: Call) -> None:
         mode = next(iter((*call.args, *call.kwargs.values())))
-        # Every optimizer switches them off for its own ops.
+        # Every optimizer switches gradients off for its own ops.
         if bool(mode) != is_enabled() and recorder.thread().phase != OPTIMIZER:
             recorder.events.note("gradient_on" if mode else "gradient_off", call.frame)
             recorder.tensor_lives.look()
@@ -50,14 +50,14 @@ def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
 def note_detached(
     recorder: Recorder, frame: FrameType, source: Any, result: Any, *, detail: str = "detach"
 ) -> None:
-    """Note that ``result``, which has its row, holds the values of ``source`` alone."""
+    """Note that ``result`` has the values of ``source`` and passes no gradient back to it."""
     if not source.stop_gradient and is_floating(source):
         key = recorder.tensors.known_key(result)
         recorder.events.note("gradient_stopped", frame, tensor=key, detail=detail)
 
 
 def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) -> None:
-    """Note that ``result`` was made as another tensor of the memory that ``source`` has."""
+    """Note that ``result`` is a new tensor that shares the memory of ``source``."""
     if not DOOR.is_initialized(source):
         return
     recorder.tensors.detach(source, result)
@@ -66,9 +66,9 @@ def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) ->
 
 
 def note_rootless(recorder: Recorder, tensors: Any, frame: FrameType) -> None:
-    """Note the tensors of a backward call behind which there is no graph."""
+    """Note each tensor that a backward call starts at although it has no graph."""
     for tensor in flat(tensors):
-        # A leaf of its own (``stop_gradient = False`` set on a result) gets a gradient and ends it.
+        # A result with ``stop_gradient = False`` is a leaf: its gradient goes no further.
         if isinstance(tensor, recorder.tensor_type) and (tensor.stop_gradient or tensor.is_leaf):
             key = recorder.tensors.key_of(tensor)
             recorder.events.note("rootless_backward", frame, tensor=key)
@@ -93,7 +93,7 @@ def _around_data(descriptor: Any) -> property:
 
 
 def _before_detach(recorder: Recorder, call: Call) -> None:
-    # Its row is looked for while it still has the grad node by which it is known.
+    # Find the row now: it is known by the tensor's grad node, which ``detach_`` removes.
     if not call.args[0].stop_gradient:
         _note_stopped(recorder, call.frame, call.args[0], "detach_")
 
@@ -103,7 +103,7 @@ def _after_copy(recorder: Recorder, call: Call) -> None:
 
 
 def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
-    """Note a new tensor with the values of another, which C++ made without a way back."""
+    """Note a new tensor that C++ made with the values of another. Gradients do not go back."""
     source, result = call.args[0], call.result
     if (
         result is source

@@ -1,4 +1,4 @@
-"""The shape of a hook that notes an event before or after a call of the user's or of Paddle's."""
+"""A hook that notes an event before or after a call."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Call(NamedTuple):
     """A call that is noted."""
 
     frame: FrameType
-    """The caller's."""
+    """The caller's frame."""
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     result: Any = None
-    """What it returned; None before it runs."""
+    """The return value; None before the call runs."""
 
 
 Note = Callable[[Recorder, Call], object]
@@ -43,7 +43,7 @@ def noting(
     before
         Called before each call.
     copies
-        Whether the function copies a tensor. It allocates without being an op, so traces with
+        Whether the function copies a tensor. A copy allocates memory but is no op, so traces with
         memory note its line and its tensor.
     """
 
@@ -81,8 +81,8 @@ def noted(
     Parameters
     ----------
     place
-        The function's name in the table of the door, or the class or module that has it and its
-        name there.
+        The function's name in the table of the door; or a pair of the class or module that has the
+        function, and its name there.
     """
 
     def around(function: Any) -> Callable[..., Any]:
@@ -100,7 +100,7 @@ def _caller() -> FrameType:
 
 
 def is_floating(tensor: Any) -> bool:
-    """Tell whether gradients can exist for a tensor's values."""
+    """Tell whether tensors of this dtype can have gradients."""
     return _is_floating(tensor.dtype)
 
 

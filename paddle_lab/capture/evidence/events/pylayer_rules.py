@@ -1,9 +1,9 @@
-"""Whether a call of a PyLayer keeps the rules of its arguments and of what it returns.
+"""Checks that PyLayers follow Paddle's rules for arguments, results and gradients.
 
-Paddle tracks tensors that are arguments of their own, or stand in one list or tuple. In anything
-else, a list of lists, a dict, a dataclass, it does not look: such tensors get no gradient, and
-nothing is said. What ``backward`` returns is matched with the tracked tensors by position, and
-neither its shapes nor a missing gradient are noticed.
+Paddle tracks a tensor only if it is an argument itself, or an item of one list or tuple. Paddle
+does not look into a list of lists, a dict or a dataclass: tensors in them silently get no gradient.
+It matches the gradients that ``backward`` returns with the tracked tensors by position. It does not
+check their shapes, and it does not report a missing gradient.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Slot = Tracked | list[Tracked]
 
 
 class PyLayerRules:
-    """The rules, for the PyLayer calls of one trace.
+    """Checks the PyLayer calls of one trace.
 
     Parameters
     ----------
     events
-        Tell of what broke them.
+        Where broken rules are noted.
     tensor_type
         ``paddle.Tensor``.
     """
@@ -40,12 +40,12 @@ class PyLayerRules:
     def __init__(self, events: EventLog, tensor_type: type) -> None:
         self._events, self._tensor_type = events, tensor_type
         self._slots: dict[int, list[Slot]] = {}
-        """Scope of a call to its tracked arguments."""
+        """From the scope of a call to its tracked arguments."""
 
     def note_call(
         self, pylayer: type, scope: int, arguments: Iterable[Any], frame: FrameType | None
     ) -> None:
-        """Look at the arguments of a call that has ended; its scope is the thread's."""
+        """Check the arguments of a call that has ended. The thread is in the call's scope."""
         if not _is_checked(pylayer):
             return
         slots = self._slots[scope] = []
@@ -66,7 +66,7 @@ class PyLayerRules:
                            type(argument).__name__)  # fmt: skip
 
     def note_result(self, pylayer: type, result: Any, frame: FrameType | None) -> None:
-        """Look at what a call returned."""
+        """Check the result of a call."""
         if not _is_checked(pylayer):
             return
         outputs = result if isinstance(result, (list, tuple)) else (result,)
@@ -75,10 +75,10 @@ class PyLayerRules:
                 self._note("hidden-output", frame, position, type(output).__name__)
 
     def note_refusal(self, error: BaseException, frame: FrameType | None) -> None:
-        """Look at the exception of a call that failed."""
+        """Check the exception of a call that failed."""
         traceback = error.__traceback__
         is_paddles = "eager_py_layer.cc" in str(error)
-        # No frame of the user's ran: the arguments do not fit ``forward``.
+        # None of the user's frames ran: the arguments do not fit ``forward``.
         is_signature = isinstance(error, TypeError) and (
             traceback is None or traceback.tb_next is None
         )
@@ -86,23 +86,23 @@ class PyLayerRules:
             self._note("refused", frame, 0, described(error).partition(" (at /paddle")[0].strip())
 
     def note_gradients(self, scope: int, gradients: Any, frame: FrameType | None) -> None:
-        """Look at what a ``backward`` returned.
+        """Check the gradients that a ``backward`` returned.
 
-        Where it is ``None`` for an input, Paddle makes zeros of it. That event is in the scope
-        of the backward, which tells the PyLayer's op; its detail counts the op's inputs:
+        Paddle replaces ``None`` by zeros. An event in the scope of the backward notes this; that
+        scope names the PyLayer's op. The event's detail has the positions of these gradients:
         ``"pylayer 0,2"``.
 
         Parameters
         ----------
         scope
-            Of the call of its forward.
+            Scope of the forward call.
         """
         given = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         left_out = [str(number) for number, value in enumerate(given) if value is None]
         if left_out:
             detail = f"pylayer {','.join(left_out)}"
             self._events.note("gradient_stopped", frame, detail=detail)
-        if isinstance(gradients, list):  # which Paddle takes for the gradient of one argument
+        if isinstance(gradients, list):  # Paddle takes a list as the gradient of one argument
             given = (gradients,)
         for position, (slot, gradient) in enumerate(
             zip(self._slots.get(scope, ()), given, strict=False)
@@ -142,7 +142,7 @@ class PyLayerRules:
         return isinstance(value, self._tensor_type)
 
     def _hidden(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Yield the tensors in containers in which Paddle does not look."""
+        """Yield the tensors in containers that Paddle does not search."""
         if self._is_tensor(value):
             yield value
             return
@@ -174,6 +174,6 @@ def _tracked(tensor: Any) -> Tracked:
 
 
 def _is_checked(pylayer: type) -> bool:
-    # Recomputation and its kin know what they do with layers and keyword arguments.
+    # Paddle's own PyLayers, such as recomputation, handle layers and keyword arguments themselves.
     is_paddles = pylayer.__module__.partition(".")[0] in ("paddle", "paddleformers", "paddlenlp")
     return not is_paddles and bool(sys.modules["paddle"].is_grad_enabled())

@@ -1,8 +1,8 @@
-"""Whether a step of an optimizer uses gradients that an earlier step has already used.
+"""Finds optimizer steps that use gradients which an earlier step has already used.
 
-A step marks the gradients it uses. If they are still there, and not zero, when backward begins
-next, that backward adds to them, and the next step uses the sum. A few parameters stand for all
-that an optimizer trains, the smallest ones: looking at their gradients is all this costs.
+A step marks the gradients that it uses. If a marked gradient still exists and is not zero when the
+next backward begins, that backward adds to it, and the next step uses the sum. To keep this cheap,
+only the few smallest parameters of each optimizer are checked.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ class _Used:
     def __init__(self, parameter: Any) -> None:
         self.reference = weakref.ref(parameter)
         self.is_added_to = False
-        """Whether backward has begun with the used gradient still there."""
+        """Whether a backward has begun while the used gradient was still there."""
 
 
 class StepGradients:
-    """The gradients that steps of one trace used and that were not cleared since.
+    """The gradients that steps of one trace used and that were not cleared since then.
 
     Parameters
     ----------
     events
-        Tell of them.
+        Where stale gradients are noted.
     tensors
         The tensors the trace has met.
     optimizers
-        The optimizers it has met.
+        The optimizers the trace has met.
     """
 
     def __init__(self, events: EventLog, tensors: TensorPool, optimizers: OptimizerLog) -> None:
@@ -63,7 +63,7 @@ class StepGradients:
         """Note that backward begins, before it adds to any gradient."""
         for identity, used in list(self._used.items()):
             parameter = used.reference()
-            # Tensor.numpy() would copy the gradient, in memory that a recording of memory sees.
+            # Tensor.numpy() would copy the gradient, and a recording of memory would see the copy.
             gradient = None if parameter is None else _gradient(parameter)
             found = None if gradient is None else statistics_of(gradient)
             if found is not None and found.zeros < found.elements:
@@ -92,7 +92,7 @@ class StepGradients:
 
 
 def _gradient(parameter: Any) -> Any:
-    """Return a parameter's gradient, ``None`` where it has none that could be looked at."""
+    """Return a parameter's gradient, ``None`` if it has none that can be read."""
     if not DOOR.is_initialized(parameter) or parameter.stop_gradient:
         return None
     gradient = parameter.grad

@@ -1,14 +1,14 @@
-"""Hooks around what moves values between Python and tensors without an op.
+"""Hooks around calls that move values between Python and tensors without an op.
 
-Values are read: ``tolist``, ``__array__``, ``__float__`` and their kin come down to ``numpy``;
-``item`` to ``_getitem_from_offset``. Noted are values that a gradient could have gone back through:
-what ops of the trace made, and what needs a gradient. Batches of data are read without an event.
+Reads: ``tolist``, ``__array__``, ``__float__`` and similar methods call ``numpy``; ``item`` calls
+``_getitem_from_offset``. A read is noted if the trace knows the tensor, or if the tensor needs a
+gradient. So a read of a new batch of data is not noted.
 
-Tensors of Python's values are created, and parameters. Each gets its row at once, so that the ops
-that read it later are known to read what was made at this line.
+Creations: a tensor is made from Python values, or a parameter is made. The new tensor gets its row
+at once, so that later ops that read it are linked to this line.
 
-Tensors are overwritten. Paddle does not count these writes as versions, so the tensor keeps its
-row, and the event tells from which op on its values are others.
+Overwrites: Paddle does not count these writes as versions. So the tensor keeps its row, and the
+event tells after which op the values changed.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def read_patches(paddle: Any) -> list[AttributePatch]:
 def creation_patches(paddle: Any) -> list[AttributePatch]:
     """Return the patches that note ``created`` events."""
     return [
-        # What paddle.to_tensor, of which many modules hold a binding, calls by name.
+        # paddle.to_tensor calls this function; many modules hold a binding of paddle.to_tensor.
         noted("to_tensor", _created("to_tensor"), copies=True),
-        # paddle.Tensor(array), which to_tensor comes to in the end as well.
+        # paddle.Tensor(array); paddle.to_tensor calls it in the end, too.
         noted((paddle.Tensor, "__init__"), _note_constructed),
         noted("from_dlpack", _created("from_dlpack")),
         noted("create_parameter", _note_parameter),
@@ -67,7 +67,7 @@ def _read(name: str) -> Note:
         is_constant = tensor.stop_gradient and recorder.tensors.known_key(tensor) == NO_KEY
         if is_constant or not DOOR.is_initialized(tensor) or not is_floating(tensor):
             return
-        # One number may come back as an op's argument; what it was tells which.
+        # A single number may come back as an op's argument; the number in the event tells which.
         is_number = result.size == 1 and result.dtype.kind in "fc"
         _note(recorder, "read", call, tensor, f"{name} {result.item()!r}" if is_number else name)
 
@@ -77,7 +77,7 @@ def _read(name: str) -> Note:
 def _created(detail: str) -> Note:
     def note(recorder: Recorder, call: Call) -> None:
         tensor = call.result
-        # Labels and indices carry no gradient, whatever they were made of.
+        # Labels and indices carry no gradient.
         if (
             isinstance(tensor, recorder.tensor_type)
             and DOOR.is_initialized(tensor)
@@ -93,7 +93,7 @@ _note_made_parameter = _created("parameter")
 
 
 def _note_constructed(recorder: Recorder, call: Call) -> None:
-    # What Paddle's own code constructs is noted where that code was called, or is no user's value.
+    # A tensor that Paddle's own code constructs is noted at the call of that code, or not at all.
     module = call.frame.f_globals.get("__name__") or ""
     if module.partition(".")[0] == "paddle":
         return

@@ -1,1 +1,1 @@
-"""What is in the gradients that a backward pass hands on, looked at by hooks on grad nodes."""
+"""Statistics of the gradients in a backward pass, taken by hooks on grad nodes."""

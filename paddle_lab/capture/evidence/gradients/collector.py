@@ -1,4 +1,4 @@
-"""What is in every gradient that a backward pass hands on: ``grad_stats``, ``grad_histograms``."""
+"""Statistics of every gradient in a backward pass: ``grad_stats`` and ``grad_histograms``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, Kept]
-"""Backward call, grad node, edge, what was seen there, and the gradient if it is kept."""
+"""Backward call, grad node, edge, the cells of :data:`Seen`, and the gradient if it is kept."""
 
 
 class Gradients(Collector):
@@ -41,9 +41,9 @@ class Gradients(Collector):
     Parameters
     ----------
     recorder
-        Whose backward calls are watched.
+        The recorder whose backward calls are watched.
     values_of
-        The region whose gradients are kept themselves, ``None`` for none.
+        The region whose gradients are kept as arrays, ``None`` for none.
     """
 
     def __init__(self, recorder: Recorder, *, values_of: str | None = None) -> None:
@@ -59,19 +59,19 @@ class Gradients(Collector):
         self._recorder.on_backward = self.watch
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._recorder.on_backward = None
         for watch in self._watches:
             watch.close()
         self._watches.clear()
 
     def watch(self, backward_call: int, reached: Reached, roots: tuple[Any, Any]) -> BackwardWatch:
-        """Put hooks on the nodes that a backward call has reached; the caller closes the watch.
+        """Put hooks on the nodes that a backward call has reached. The caller closes the watch.
 
         Parameters
         ----------
         roots
-            The tensors that the call was given, and the gradients to begin with.
+            The call's tensors, and the gradients that it begins with.
         """
         rows, values = self._rows, self._values
         begun: list[int] = []
@@ -120,12 +120,12 @@ class Gradients(Collector):
     def _single_arrivals(
         self, nodes: list[int], unhooked: list[int], begun: list[int]
     ) -> dict[int, tuple[int, int]]:
-        """Return where only what one unhooked node hands on arrives, with that node and edge."""
+        """Return nodes whose only gradient comes from an unhooked node, with that node and edge."""
         edge_of = self._recorder.backward.grad_nodes.edge
         targets = {
             edge: edge_of(edge)[1] for node in nodes for _, edge in self._edges.get(node, ())
         }
-        # What a call begins with arrives as well.
+        # The gradients that a call begins with arrive, too.
         arrivals = Counter([*targets.values(), *begun])
         return {
             targets[edge]: (source, edge)
@@ -135,7 +135,7 @@ class Gradients(Collector):
         }
 
     def _hook_leaves(self, watch: BackwardWatch, waiting: dict[int, tuple[int, int]]) -> None:
-        """Put hooks on the tensors of leaves, as far as they are alive."""
+        """Put hooks on the tensors of leaves that are still alive."""
         backward = self._recorder.backward
         rows = {
             backward.leaf_tensors[key]: told
@@ -153,14 +153,14 @@ class Gradients(Collector):
         self._indexed = len(edges) // EDGE_CELLS
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget what was in the gradients of backward calls and grad nodes."""
-        # Watches that are open go on with this very list.
+        """Forget the gradients of backward calls and grad nodes that are not kept."""
+        # Open watches append to this list, so it must stay the same object.
         self._rows[:] = [
             row
             for row in self._rows
             if row[0] not in gone.backward_calls and row[1] not in gone.grad_nodes
         ]
-        # They are indexed anew, from where they stand now.
+        # Edges are indexed anew, from the first one that is kept.
         self._edges.clear()
         self._indexed = self._recorder.backward.grad_nodes.edges.start // EDGE_CELLS
 

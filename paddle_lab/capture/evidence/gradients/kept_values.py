@@ -1,4 +1,4 @@
-"""The gradients themselves of the ops in one region: ``trace.gradients[…].value``."""
+"""Copies of the gradients in one region: ``trace.gradients[…].value``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.capture.tables.op_columns import OpRows
 from paddle_lab.words import say
 
 Kept = list[npt.NDArray[Any]]
-"""One gradient, or nothing."""
+"""A list with one gradient, or an empty list."""
 MOST_BYTES = 1 << 30
 """If a backward call passes more gradients than this in the region, none of them are kept."""
 
@@ -27,7 +27,7 @@ class GradientValues:
     Parameters
     ----------
     recorder
-        Whose ops are in regions.
+        The recorder that has the ops and regions.
     region
         The region's name, as in ``paddle_lab.region(name)``.
     """
@@ -37,7 +37,7 @@ class GradientValues:
         self._region = region
         self._wanted: set[int] = set()
         self._kept: list[Kept] = []
-        """What the present backward call has passed."""
+        """The gradients that the present backward call has passed so far."""
         self._bytes = 0
 
     def choose(self, nodes: Iterable[int]) -> None:
@@ -50,7 +50,7 @@ class GradientValues:
     def copy(self, node: int, gradient: Any) -> Kept:
         """Return a list with a copy, if the node was chosen.
 
-        The list is emptied if the backward call passes too much. ``gradient`` was looked at before.
+        The list is emptied if the backward call passes too much. ``gradient`` must have values.
         """
         if node not in self._wanted or self._bytes > MOST_BYTES:
             return []
@@ -68,7 +68,7 @@ class GradientValues:
         return kept
 
     def kept_notice(self, sizes_bytes: list[int]) -> str:
-        """Return the sentence about what the trace keeps, by the size of each gradient."""
+        """Return the sentence about the kept gradients, given the size of each."""
         return say(
             "notices.gradients.kept",
             n=len(sizes_bytes),

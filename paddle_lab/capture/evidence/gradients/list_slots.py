@@ -1,11 +1,11 @@
-"""Which grad nodes no post hook may be put on.
+"""Finds the grad nodes that must not get a post hook.
 
 In Paddle 3.3 a post hook must return the node's gradients as one flat list of tensors. A node whose
-op took a *list* of tensors (``concat``, ``stack``, ``einsum``, …) hands several gradients on from
-one slot, which no flat list can say: whatever such a hook returns, the backward pass raises or the
-process dies. So a node is left alone where its op was given several tensors in one argument, and
-also by its name, for the ops of some graphs are not known: those from before the trace, and what
-``paddle.grad`` makes in C++.
+op took a *list* of tensors (``concat``, ``stack``, ``einsum``, …) passes several gradients through
+one slot, which a flat list cannot express. Whatever such a hook returns, the backward pass raises
+or the process dies. So a node gets no hook if its op got several tensors in one argument. It also
+gets no hook if its name is listed here, because the ops of some nodes are not known: nodes from
+before the trace, and nodes that ``paddle.grad`` makes in C++.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-# Ops of Paddle 3.3 that differentiate a list of tensors; a test holds this against its headers.
+# Ops of Paddle 3.3 that differentiate a list of tensors; a test compares them with its headers.
 _TAKE_LISTS = re.compile(
     r"^(AddN|BroadcastTensors|CConcat|Concat|CudnnLstm|Einsum|Meshgrid|MultiDot|Multiplex"
     r"|PartialConcat|PartialSum|Rnn|RunCustomOp|Stack)(Double|Triple)?(GradNode|Node)"
 )
-# A list of whole numbers, or of sizes, has no gradient; its slot is handed on as a single one.
+# Ops that take lists of integers or sizes. These have no gradient; their slot passes a single one.
 _TAKE_NUMBERS = re.compile(r"^(Index|[A-Za-z]*Interp|InterpAntialias)")
-# These run no post hooks at all: leaves, PyLayers, programs of to_static, and old ops.
+# These run no post hooks: leaves, PyLayers, programs of to_static, and old ops.
 _SILENT = re.compile(r"^(GradNodeAccumulation|GradNodePyLayer|RunProgram|Dy2St)|Compat$")
 
 
 def takes_post_hook(name: str, slots: Sequence[int]) -> bool:
-    """Tell whether a post hook on a grad node is called and does no harm.
+    """Tell whether a post hook on a grad node is called and is harmless.
 
     Parameters
     ----------
     name
-        The node's.
+        The node's name.
     slots
-        Argument positions of the tensors its op was given; empty where the op is not known.
+        Argument positions of the op's input tensors; empty if the op is not known.
     """
     if not _by_name(name):
         return False

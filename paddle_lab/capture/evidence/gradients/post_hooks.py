@@ -1,14 +1,17 @@
-"""Post hooks on the grad nodes of one backward call, for as long as the call runs.
+"""Post hooks on the grad nodes of one backward call, while the call runs.
 
-Paddle 3.3 asks for care. What a hook returns stands for the node's gradients and leaks a reference:
-so all hooks of a call return one and the same list, which is emptied in the end. A hook that C++
-frees without the interpreter lock aborts the process: so each is removed when the call ends, and
-its node is held until then. A ``paddle.grad`` that fails leaves copies of nodes behind, with their
-hooks, which Paddle drops at a later call: so a hook that C++ still holds then is emptied and
-parked until it does not. An undefined gradient kills the process if anything is asked of it:
-nothing is, but whether it is initialized. Some nodes take no hook (:mod:`.list_slots`); what they
-hand on is looked at where it arrives, if nothing else arrives there and it is still there when the
-hook runs: most elementwise nodes write over a gradient that nothing else holds.
+Paddle 3.3 needs care:
+
+- A hook's result replaces the node's gradients, and leaks a reference. So all hooks of a call
+  return the same list, which is emptied in the end.
+- A hook that C++ frees without the interpreter lock aborts the process. So each hook is removed
+  when the call ends, and its node is held until then.
+- A ``paddle.grad`` that fails leaves copies of nodes with their hooks, which Paddle drops at a
+  later call. So a hook that C++ still holds is emptied and parked until C++ drops it.
+- Every access to an undefined gradient kills the process, except asking if it is initialized.
+- Some nodes take no hook (:mod:`.list_slots`). Their gradients are looked at where they arrive, if
+  nothing else arrives there and the gradient was not overwritten: most elementwise nodes overwrite
+  a gradient that nothing else holds.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 
 Edges = list[tuple[int, int]]
-"""Of one grad node: slot among its next functions, and the edge there."""
+"""Pairs for one grad node: a slot among its next functions, and the edge at that slot."""
 Take = Callable[[int, int, Any], None]
 """Called with a grad node, an edge, and a gradient that may be undefined."""
 
@@ -31,40 +34,40 @@ _ALIKE = frozenset(
     for name in ("Add", "Assign", "Flatten", "Reshape", "Squeeze", "Subtract", "Transpose",
                  "Unsqueeze", "View")
 )  # fmt: skip
-"""Nodes that hand on, in one memory, the very values that they were given."""
+"""Nodes that pass their gradient on unchanged, in the same memory."""
 
 _PARKED: list[PostHook] = []
-"""Hooks of calls that have ended, as long as C++ may hold them."""
+"""Hooks of ended calls that C++ may still hold."""
 _OWN_REFERENCES = 3
-"""References to a hook that only the list holds: the list's, the loop's, ``getrefcount``'s."""
+"""References to a hook that only the list holds: the list, the loop, ``getrefcount``."""
 
 
 class HookedNode(NamedTuple):
-    """A grad node to hook, and what is to be looked at there."""
+    """A grad node to hook, and the edges to look at."""
 
     key: int
     node: Any
     edges: Edges
     arriving: tuple[int, int] | None
-    """Source and edge of the only gradient that arrives, where the source takes no hook."""
+    """Source and edge of the only gradient that arrives, if the source takes no hook."""
 
 
 class BackwardWatch:
-    """What gradients pass during one backward call.
+    """The hooks of one backward call.
 
     Parameters
     ----------
     take
         Called with every gradient.
     fail
-        Called with what went wrong in here, instead of raising it into the backward pass.
+        Called with an exception in a hook, instead of raising it into the backward pass.
     """
 
     def __init__(self, take: Take, fail: Callable[[Exception], None]) -> None:
         self.take = take
         self.fail = fail
         self.returned: list[Any] = []
-        """What all hooks of the call return."""
+        """The list that all hooks of the call return."""
         self._handles: list[Any] = []
         self._hooks: list[PostHook] = []
         self._leaf_hooks: list[tuple[Any, int]] = []
@@ -75,7 +78,7 @@ class BackwardWatch:
         return bool(self._handles or self._leaf_hooks)
 
     def hook(self, hooked: HookedNode) -> None:
-        """Look at the gradients that a node hands on from now on."""
+        """Look at the gradients that a node passes on, from now on."""
         hook = PostHook(hooked, self)
         self._hooks.append(hook)
         self._handles.append(DOOR.register_post_hook(hooked.node, hook))
@@ -106,24 +109,24 @@ class BackwardWatch:
 
 
 class PostHook:
-    """What one grad node calls when it has run.
+    """The hook that one grad node calls after it has run.
 
     Parameters
     ----------
     hooked
         The node.
     watch
-        Of the backward call.
+        The watch of the backward call.
     """
 
     __slots__ = ("looks_at",)
 
     def __init__(self, hooked: HookedNode, watch: BackwardWatch) -> None:
         self.looks_at: tuple[HookedNode, BackwardWatch] | None = hooked, watch
-        """None once the call has ended; C++ may still hold the hook."""
+        """None after the call has ended. C++ may still hold the hook then."""
 
     def __call__(self, outputs: list[Any], inputs: list[Any]) -> list[Any]:
-        """Look at what the node was given and what it hands on, which stays as it is."""
+        """Look at the gradients that the node got and passes on. They are not changed."""
         if self.looks_at is None:
             return outputs
         hooked, watch = self.looks_at
@@ -142,8 +145,8 @@ def _park(hooks: list[PostHook]) -> None:
 
 
 def _let_go() -> None:
-    """Drop the parked hooks that C++ holds no more."""
-    # Apart from what parks them, of which a variable would hold one more reference to the last.
+    """Drop the parked hooks that C++ no longer holds."""
+    # Not in _park(): its loop variable holds one more reference to the last hook.
     _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
 
 
@@ -162,7 +165,7 @@ def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any])
 
 
 def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
-    """Tell whether a node made a gradient in the memory of the one it was given."""
+    """Tell whether a node has written over the gradient that it was given."""
     if node.name() in _ALIKE or not DOOR.is_dense(arrived):
         return False
     made = [
@@ -172,10 +175,10 @@ def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
 
 
 def _aligned(node: Any, edges: Edges, outputs: list[Any]) -> list[tuple[int, Any]]:
-    """Tell which gradient passes which edge, where some have none.
+    """Match gradients with edges, if some slots have no gradient.
 
-    A node's next functions leave out slots that have no gradient by nature (an index, a mask), and
-    are ``None`` for inputs that stop gradients; its outputs are undefined at both.
+    A node's next functions leave out slots that can have no gradient (an index, a mask), and are
+    ``None`` for inputs that stop gradients. The node's outputs are undefined in both cases.
     """
     functions = len(DOOR.next_functions(node))
     if functions == len(outputs):

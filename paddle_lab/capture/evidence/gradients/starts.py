@@ -1,6 +1,6 @@
-"""What backward calls begin with: the gradients that they are given, ones where they are not.
+"""The gradients that backward calls begin with: those that were passed to the call, else ones.
 
-It is known before the call runs. The root's own node would tell no more: many write over it.
+They are read before the call runs, since many root nodes write over their gradient.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.values.statistics import Seen, is_scanned, look_at
 
 NO_EDGE = -1
-"""Stands for what a backward call begins with."""
+"""The edge of a gradient that a backward call begins with."""
 
 
 def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
-    """Yield the roots of a backward call, each with what is in the gradient that it begins with.
+    """Yield the roots of a backward call, each with a look at the gradient that it begins with.
 
     Parameters
     ----------
     roots
-        Tensors, as they were given to the call.
+        The tensors that were passed to the call.
     gradients
-        As many gradients or None; nothing for ones alone.
+        One gradient or None for each tensor; empty if all are ones.
     """
     tensors = flat(roots)
     given = flat(gradients) if gradients else [None] * len(tensors)
@@ -39,7 +39,7 @@ def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
 
 
 def _ones_like(tensor: Any) -> Seen | None:
-    """Return what there is to see in ones, without making any."""
+    """Return what a look at ones would find, without making a tensor of ones."""
     elements = math.prod(tensor.shape)
     if not (elements and DOOR.is_initialized(tensor) and is_scanned(tensor.dtype)):
         return None

@@ -1,1 +1,1 @@
-"""What is in tensors: numbers about their values, and digests that two runs are compared by."""
+"""Statistics of tensors, and digests for the comparison of two runs."""

@@ -1,7 +1,7 @@
-"""What is in every tensor: looked at when an op has made it, or when the trace first meets it.
+"""Statistics of every tensor, taken when an op has made it or when the trace first meets it.
 
-Each row of ``tensors`` is a value, so one look at each is enough. Nothing is computed with Paddle:
-the numbers are read where they lie, and what is undefined is never touched.
+Each row of ``tensors`` is one value, so one look per row is enough. No op of Paddle runs: values
+are read from memory. Undefined tensors are never read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Values(Collector):
     Parameters
     ----------
     recorder
-        Whose tensors are looked at.
+        The recorder whose tensors are looked at.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -40,13 +40,13 @@ class Values(Collector):
         self._rows: list[tuple[int, Statistics]] = []
 
     def open(self) -> None:
-        """Look at what ops make and at what the trace meets, from now on."""
+        """Look at the results of ops and at tensors that the trace meets, from now on."""
         self._recorder.on_op = self._on_op
         self._tensors.meeting_listeners.append(self._look)
         self._tensors.change_listeners.append(self._look)
 
     def close(self) -> None:
-        """Look at nothing any more."""
+        """Stop looking."""
         self._recorder.on_op = None
         for listeners in (self._tensors.meeting_listeners, self._tensors.change_listeners):
             if self._look in listeners:

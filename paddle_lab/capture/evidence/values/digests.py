@@ -1,4 +1,4 @@
-"""A digest of what every op made, so that two runs can be compared without keeping a tensor."""
+"""A digest of the outputs of every op, to compare two runs without keeping tensors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 Digest = bytes
 UNKNOWN: Digest = b""
-"""Of what has no bytes to look at; equal to itself, so that it is never a difference."""
+"""The digest of a tensor that cannot be read. It equals itself, so it is never a difference."""
 
 _DIGEST_BYTES = 8
 
 
 class Digests(Collector):
-    """The collector behind reruns; it fills no table, since one run alone says nothing.
+    """The collector behind reruns. It fills no table, since it needs two runs to compare.
 
     Parameters
     ----------
     recorder
-        Whose tensors are looked at.
+        The recorder whose tensors are looked at.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -41,12 +41,12 @@ class Digests(Collector):
         self._next: Any = None
         self._by_key: list[tuple[int, tuple[Digest, ...]]] = []
         self.outputs: dict[int, tuple[Digest, ...]] = {}
-        """Row of ``ops`` to the digests of what the op made, in order."""
+        """Row of ``ops`` to the digests of the op's outputs, in order."""
         self.met: dict[int, Digest] = {}
-        """Row of ``tensors`` to the digest of what the trace met: data, parameters, gradients."""
+        """Row of ``tensors`` to the digest of a tensor that no op made: data, a parameter, …"""
 
     def open(self) -> None:
-        """Look at what ops make from now on, after the collector that already does."""
+        """Look at the outputs of ops from now on, after the collector that already does so."""
         self._next = self._recorder.on_op
         self._recorder.on_op = self._on_op
         self._recorder.tensors.meeting_listeners.append(self._on_met)
@@ -77,7 +77,7 @@ class Digests(Collector):
     def add_rows(
         self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
-        """Learn which rows the ops have become."""
+        """Replace the keys of ops by their rows."""
         rows = keys.ops.rows(np.array([key for key, _ in self._by_key], np.int64)).tolist()
         self.outputs = {
             row: digests for row, (_, digests) in zip(rows, self._by_key, strict=True) if row >= 0
@@ -85,7 +85,7 @@ class Digests(Collector):
 
 
 def digest_of(tensor: Any) -> Digest:
-    """Return 64 bits that tell a tensor's bytes, shape and dtype from others.
+    """Return a 64-bit digest of a tensor's bytes, shape and dtype.
 
     Undefined tensors are never touched: asking one for its values kills the process.
     """
@@ -98,7 +98,7 @@ def digest_of(tensor: Any) -> Digest:
         if count:
             digest.update((ctypes.c_char * count).from_address(tensor.data_ptr()))
     else:
-        # Past the hook that notes when values go to Python: this look is ours.
+        # Call Paddle's own method: a hook around it would record this as a read by the user's code.
         numpy = type(tensor).numpy
         digest.update(getattr(numpy, "__wrapped__", numpy)(tensor).tobytes())
     return digest.digest()

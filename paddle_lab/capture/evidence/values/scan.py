@@ -1,4 +1,4 @@
-"""What is in an array of floats: the pass over its elements."""
+"""One pass over an array of floats: counts, extremes, sums and a histogram."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paddle_lab.capture.native import native_twin
 
 KINDS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
-"""The element types that can be scanned; of complex numbers it is the magnitude."""
+"""The element types that can be scanned. For complex numbers the magnitudes are scanned."""
 
 Scanned = tuple[int, int, int, float, float, float, float, bytes]
 """zeros, nans, infs; smallest, largest, sum and sum of squares of the finite values; histogram.
@@ -21,20 +21,20 @@ exponent *e* where 2**e <= abs(value) < 2**(e + 1). Rows of negative values come
 """
 
 STORED = ("f2", "u2", "f4", "f8", "c8", "c16")
-"""How numpy reads each of them; of bfloat16, which it does not know, it is the bits."""
+"""How NumPy reads each type. NumPy does not know bfloat16, so its bits are read."""
 
 
 @native_twin
 def scan(address: int, elements: int, kind: int, with_histogram: bool) -> Scanned:  # noqa: FBT001
     """Look at every element of an array once.
 
-    The native one lets other threads run meanwhile, where the array is large.
+    The native version lets other threads run meanwhile, if the array is large.
 
     Parameters
     ----------
     address
-        Of the first of ``elements`` contiguous ones, in the memory of this process. The caller
-        keeps the array alive.
+        Address of the first of ``elements`` contiguous elements, in the memory of this process. The
+        caller keeps the array alive.
     kind
         Position of the element type in :data:`KINDS`.
     """

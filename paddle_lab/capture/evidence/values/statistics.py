@@ -1,4 +1,4 @@
-"""What is in a tensor, in numbers, without running an op that a trace would see."""
+"""Statistics of a tensor's values, computed without an op that a trace would see."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from paddle_lab.trace.floats import float_bits
 
 
 class Statistics(NamedTuple):
-    """What is in a tensor; of complex numbers it is the magnitudes.
+    """Statistics of a tensor's values; for complex numbers, of their magnitudes.
 
-    Smallest, largest, mean and norm are of the finite values, and 0 where there are none.
+    Smallest, largest, mean and norm are those of the finite values, and 0 if there are none.
     """
 
     elements: int
@@ -33,21 +33,20 @@ class Statistics(NamedTuple):
 
 
 Seen = tuple[tuple[int, ...], Any, int, Scanned]
-"""What a look at a tensor has found: shape, dtype, how many elements were looked at (fewer than the
-shape says, where only some rows are stored), and what is in them.
+"""The result of a look at a tensor: shape, dtype, count of scanned elements, and scan result.
 
-A plain tuple is nothing that Python's garbage collector has to visit, and there is one for each
-gradient."""
+The count is lower than the shape's if only some rows are stored. It is a plain tuple, since there
+is one for each gradient: Python's garbage collector need not visit plain tuples."""
 
 _NO_KIND = -1
-# By identity: there is one object for each type, and Paddle's way to hash it is slow.
+# Keys are identities: there is one object for each dtype, and Paddle hashes dtypes slowly.
 _kinds: dict[int, tuple[int, Any]] = {}
 
 
 def statistics(seen: Seen) -> Statistics:
-    """Return the numbers behind a look."""
+    """Return the statistics from the result of a look."""
     shape, _, stored, (zeros, nans, infs, smallest, largest, total, squares, _) = seen
-    # A row may be stored more than once; then it is as if the tensor had more of them.
+    # A row may be stored more than once. Then the tensor counts as if it had more rows.
     absent = max(math.prod(shape) - stored, 0)
     if absent:
         smallest, largest = min(smallest, 0.0), max(largest, 0.0)
@@ -59,20 +58,20 @@ def statistics(seen: Seen) -> Statistics:
 
 
 def statistic_cells(rows: Sequence[Statistics]) -> Iterator[tuple[int, ...]]:
-    """Yield each row's numbers as a record's columns hold them."""
+    """Yield the cells of each row's numbers, as a record's columns hold them."""
     floats = float_bits([number for row in rows for number in row[4:]])
     for at, row in enumerate(rows):
         yield (*row[:4], *floats[4 * at : 4 * at + 4])
 
 
 def statistics_of(tensor: Any) -> Statistics | None:
-    """Return what is in a tensor; ``None`` where :func:`look_at` does."""
+    """Return a tensor's statistics; ``None`` if :func:`look_at` returns ``None``."""
     seen = look_at(tensor, with_histogram=False)
     return None if seen is None else statistics(seen)
 
 
 def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
-    """Look at what is in a tensor.
+    """Scan the values of a tensor.
 
     Returns
     -------
@@ -105,7 +104,7 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
 
 
 def is_scanned(dtype: Any) -> bool:
-    """Tell whether tensors of a type are looked at."""
+    """Tell whether tensors of a dtype can be scanned."""
     return _kind_of(dtype) != _NO_KIND
 
 
@@ -117,13 +116,13 @@ def _kind_of(dtype: Any) -> int:
 
 
 def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
-    """Look at a tensor of which only some rows are stored, as a sparse embedding's gradient is."""
+    """Scan a tensor that stores only some rows, such as the gradient of a sparse embedding."""
     if not DOOR.has("sparse_values") or not DOOR.is_selected_rows(tensor):
         return None
     rows = look_at(DOOR.tensor_of_selected_rows(tensor), with_histogram=with_histogram)
     if rows is None:
         return None
-    # The tensor's own shape is that of the stored rows.
+    # The inner tensor's shape is that of the stored rows only.
     stored_shape, *what_was_seen = rows
     return (DOOR.selected_rows(tensor).height(), *stored_shape[1:]), *what_was_seen
 
@@ -141,7 +140,7 @@ def _scan_strided(
         tuple(stride * stored.itemsize for stride in strides),
         writeable=False,
     )
-    copy = np.ascontiguousarray(strided)  # the same memory where nothing is to be moved
+    copy = np.ascontiguousarray(strided)  # no copy if the tensor is contiguous
     return scan(copy.ctypes.data, copy.size, kind, with_histogram)
 
 
@@ -157,7 +156,7 @@ def _has_devices() -> bool:
 
 
 def _on_host(tensor: Any) -> Any:
-    """Copy a tensor past the hooks: the copy is ours, not the traced code's."""
+    """Copy a tensor to the host without the hooks: the copy is ours, not the traced code's."""
     import paddle
 
     return DOOR.copy_to(tensor, paddle.CPUPlace(), True)  # noqa: FBT003  (blocking)

@@ -1,8 +1,8 @@
-/* The address of the grad node that a tensor hangs on: capture/grad_fn.py, natively. */
+/* The address of a tensor's grad node: capture/grad_fn.py, natively. */
 #include "../native.h"
 
 static PyObject *node_ptr_name;
-/* Whether a read of tensor.grad_fn leaves a reference too many: what GRAD_FN has found out. */
+/* Whether a read of tensor.grad_fn leaves a reference too many; GRAD_FN has tested it. */
 static int is_leaking;
 
 int grad_address_begin(void) {

@@ -5,8 +5,8 @@
 
 static PyObject *next_functions;
 
-/* The op of a node that is held, and whether it is a leaf: 1 if it is held, -1 and an exception
- * where that fails. */
+/* Find the op of a held node, and whether the node is a leaf. Returns 1 if it is held, 0 if not, -1
+ * and an exception if it fails. */
 static int find_held(Walk *walk, Node *node) {
     if (PyDict_GET_SIZE(walk->held) == 0) {
         return 0;
@@ -47,7 +47,7 @@ int Walk_begin(Walk *walk, PyObject *roots) {
     return 0;
 }
 
-/* Collect where gradients of an op's inputs go; -1 and an exception where it fails. */
+/* Collect the grad nodes that receive an op's input gradients; -1 and an exception if it fails. */
 static int find_sources(Walk *walk, int64_t op) {
     Sources *sources = &walk->sources;
     sources->length = 0;
@@ -78,7 +78,7 @@ static const Source *source_at(const Walk *walk, int64_t address) {
     return NULL;
 }
 
-/* Take one node that another hands its gradient to; -1 and an exception where it fails. */
+/* Add one of a node's next nodes to the walk; -1 and an exception if it fails. */
 static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) {
     const int64_t target = grad_node_address(node);
     if (target == -1 && PyErr_Occurred()) {
@@ -119,7 +119,7 @@ static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) 
     return 0;
 }
 
-/* Take the last of the pending nodes; -1 and an exception where it fails. */
+/* Walk on from the last pending node; -1 and an exception if it fails. */
 int Walk_take_node(Walk *walk) {
     const Node node = ((Node *)walk->pending.items)[--walk->pending.length];
     if (AddressTable_get(&walk->positions, node.address, 0) != NO_KEY) {
@@ -158,7 +158,7 @@ int Walk_take_node(Walk *walk) {
         failed = next != Py_None && take_following(walk, node.op, slot, next) < 0;
     }
     Py_DECREF(fast);
-    /* The first slot's goes first. */
+    /* Reverse the new nodes: the one of the first slot comes first. */
     Node *nodes = walk->pending.items;
     for (Py_ssize_t low = first, high = walk->pending.length - 1; low < high; low++, high--) {
         const Node swapped = nodes[low];

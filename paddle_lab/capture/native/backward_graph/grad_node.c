@@ -20,7 +20,7 @@ PyObject *Node_name(Node *node) {
     return node->name;
 }
 
-/* -1 and an exception where it fails. */
+/* Returns -1 and an exception if it fails. */
 int Node_is_leaf(Node *node) {
     PyObject *name = Node_name(node);
     return name == NULL
@@ -40,7 +40,7 @@ PyObject *Node_with_op(const Node *node) {
     return Py_BuildValue("(OL)", node->node, (long long)node->op);
 }
 
-/* The key of a name; -1 and an exception where it fails. */
+/* The key of a name; -1 and an exception if it fails. */
 int64_t name_key(Walk *walk, PyObject *name) {
     PyObject *known = PyDict_GetItemWithError(name_keys, name);
     if (known != NULL) {

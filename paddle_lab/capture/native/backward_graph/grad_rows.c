@@ -1,7 +1,7 @@
-/* Rows of what a walk over a backward graph has reached: nodes, edges, roots. */
+/* Records the rows of a walk over a backward graph: nodes, edges, roots. */
 #include "grad_walk.h"
 
-/* Record a node that is not recorded yet; -1 and an exception where it fails. */
+/* Record a node that is not recorded yet; -1 and an exception if it fails. */
 static int record_node(Walk *walk, Node *node) {
     node->key = AddressTable_get(walk->keys, node->address, node->op);
     if (node->key != NO_KEY) {
@@ -36,7 +36,7 @@ static int64_t key_at(const Walk *walk, int64_t address) {
     return reached[AddressTable_get(&walk->positions, address, 0)].key;
 }
 
-/* Record nodes, edges and roots; -1 and an exception where it fails. */
+/* Record nodes, edges and roots; -1 and an exception if it fails. */
 int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call) {
     Node *reached = walk->reached.items;
     const Link *links = walk->links.items;

@@ -22,7 +22,7 @@ static PyObject *all_reached(const Walk *walk) {
     return found;
 }
 
-/* Of type ``type``, or any where that is NULL; NULL and an exception where it fails. */
+/* Return an attribute of type ``type`` (NULL: any type); NULL and an exception if it fails. */
 static void *attribute(PyObject *pool, const char *name, PyTypeObject *type) {
     PyObject *found = PyObject_GetAttrString(pool, name);
     if (found != NULL && type != NULL && !PyObject_TypeCheck(found, type)) {

@@ -1,18 +1,18 @@
-/* What the parts of the walk over a backward graph share: capture/backward_graph/grad_walk.py. */
+/* Shared by the parts of the walk over a backward graph: capture/backward_graph/grad_walk.py. */
 #ifndef PADDLE_LAB_GRAD_WALK_H
 #define PADDLE_LAB_GRAD_WALK_H
 
 #include "../growing.h"
 #include "../native.h"
 
-/* A grad node, held; its name once it was asked for. */
+/* A grad node with a reference to it, and its name once that was read. */
 typedef struct {
     PyObject *node;
     PyObject *name;
     int64_t address;
     int64_t op;
-    int64_t key;      /* of a node that was reached */
-    Py_ssize_t links; /* where its links end; they begin where those of the one before do */
+    int64_t key;      /* set when the node is recorded */
+    Py_ssize_t links; /* the end of its links; they begin at the end of the previous node's links */
     int is_fresh;
     int ends; /* a leaf that is recorded already: nothing follows it */
 } Node;
@@ -32,24 +32,24 @@ typedef struct {
     PyObject *held, *leaf_keys, *key_of_name;
     Growing pending, reached; /* of Node */
     Growing links;            /* of Link */
-    AddressTable positions;   /* from an address to the position in what was reached */
+    AddressTable positions;   /* from an address to a position in ``reached`` */
     Sources sources;
     AddressTable source_positions;
 } Walk;
 
-/* Each of them: -1, or NULL, and an exception where it fails. */
+/* Each of these functions returns -1 or NULL, and an exception, if it fails. */
 
 /* grad_node.c: one grad node. */
 int grad_node_begin(void);
 PyObject *Node_name(Node *node); /* borrowed */
 int Node_is_leaf(Node *node);
 PyObject *Node_with_op(const Node *node);
-int note_at(PyObject *dict, int64_t address, PyObject *value); /* takes the value */
+int note_at(PyObject *dict, int64_t address, PyObject *value); /* takes the reference to value */
 int64_t name_key(Walk *walk, PyObject *name);
 
 /* grad_following.c: the walk from node to node. */
 int Walk_begin(Walk *walk, PyObject *roots);
-int Walk_take_node(Walk *walk); /* the last of the pending ones */
+int Walk_take_node(Walk *walk); /* walks on from the last pending node */
 
 /* grad_rows.c: rows of what was reached. */
 int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call);

@@ -1,4 +1,4 @@
-/* What stands in for a function binds as one, and carries its name and its docstring. */
+/* Wrappers of functions bind as functions do, and have a __dict__ for their attributes. */
 #include "../native.h"
 
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {

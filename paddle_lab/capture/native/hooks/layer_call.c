@@ -1,11 +1,11 @@
-/* What runs around every call of a layer: capture/hooks/layer_hooks.py, natively. */
+/* The wrapper around every call of a layer: capture/hooks/layer_hooks.py, natively. */
 #include "../native.h"
 #include <string.h>
 
 typedef struct {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *function;
-    PyObject *for_all; /* Python's, for several recorders */
+    PyObject *for_all; /* the wrapper in Python, for several recorders */
     PyObject *attributes;
 } LayerCall;
 

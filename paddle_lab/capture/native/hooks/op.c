@@ -1,19 +1,19 @@
-/* What runs around every op of a traced cell: capture/hooks/op_wrapper.py, natively. */
+/* The wrapper around every op of a traced cell: capture/hooks/op_wrapper.py, natively. */
 #include "../native.h"
 
-/* An op's function in a wrapper. OpMethod binds to instances, as operators of a class must. */
+/* A wrapper of an op's function. OpMethod binds to instances, as operators of a class must. */
 typedef struct {
     PyObject_HEAD vectorcallfunc vectorcall;
     PyObject *function;
     PyObject *name;
     int64_t name_key;
-    int is_update;     /* of an optimizer: it leaves shapes, dtypes and names as they are */
-    PyObject *for_all; /* Python's, for several recorders */
-    PyObject *rare;    /* an OpWrapping, which records what is no fast path */
+    int is_update;     /* the op of an optimizer, which keeps shapes, dtypes and names */
+    PyObject *for_all; /* the wrapper in Python, for several recorders */
+    PyObject *rare;    /* an OpWrapping, which records what the fast path cannot */
     PyObject *attributes;
 } Op;
 
-/* Call a method of ``rare`` with what it wants to know of a call that has ended. */
+/* Let a method of ``rare`` record a call that has ended. */
 static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *args,
                      Py_ssize_t count, Resolved *resolved, PyObject *result, int64_t start_ns,
                      int64_t end_ns) {
@@ -39,7 +39,7 @@ static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *
     return done == NULL ? -1 : 0;
 }
 
-/* Keep the present exception while the recorder is told that the op raised it. */
+/* Record that the op raised the present exception, and keep that exception. */
 static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count,
                            Resolved *resolved, int64_t start_ns, int64_t end_ns) {
     PyObject *type, *error, *traceback;
@@ -47,7 +47,7 @@ static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize
     PyErr_NormalizeException(&type, &error, &traceback);
     if (tell_rare(owner, op, "fail", args, count, resolved, error, start_ns, end_ns) < 0 &&
         Owner_abandon(owner) < 0) {
-        /* an interrupt while the op's own error was noted: the later one is raised */
+        /* interrupted while the op's own error was recorded: the interrupt is raised */
         Py_XDECREF(type);
         Py_XDECREF(error);
         Py_XDECREF(traceback);

@@ -9,7 +9,7 @@ PyObject *present_frame(void) {
     return frame == NULL ? Py_None : frame;
 }
 
-/* Recorder.attributes_key(), for those that are known. */
+/* Recorder.attributes_key(). Attributes that are not known yet are left to Python. */
 static int64_t attributes_key(Owner *owner, PyObject *attributes) {
     const Py_ssize_t count = attributes == NULL ? 0 : PyList_GET_SIZE(attributes);
     if (count == 0) {
@@ -29,7 +29,7 @@ static int64_t attributes_key(Owner *owner, PyObject *attributes) {
     if (known != NULL) {
         return PyLong_AsLongLong(known);
     }
-    if (PyErr_Occurred()) { /* what cannot be hashed */
+    if (PyErr_Occurred()) { /* an attribute that cannot be hashed */
         if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
             return -1;
         }
@@ -57,7 +57,7 @@ int Made_find(const Owner *owner, PyObject *const *result, Made *made) {
     return made->tensors > 0;
 }
 
-/* Make the rows of what an op made, and write their keys. */
+/* Make the rows of an op's output tensors, and write their keys. */
 static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update, int64_t *keys) {
     for (Py_ssize_t i = 0; i < made->count; i++) {
         if (made->values[i] != Py_None) {
@@ -70,7 +70,7 @@ static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update
     return 0;
 }
 
-/* Tell those who want to know of each op, and the limit. */
+/* Call the listener for ops, and make room if the op has reached the limit. */
 static int tell_of_op(Owner *owner, int64_t key, PyObject *result) {
     if (owner->on_op != Py_None) {
         PyObject *done = PyObject_CallFunction(owner->on_op, "LO", (long long)key, result);

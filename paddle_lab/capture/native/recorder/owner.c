@@ -1,4 +1,4 @@
-/* The one recorder that listens alone. */
+/* The only recorder that listens. */
 #include "../native.h"
 #include <string.h>
 
@@ -41,7 +41,7 @@ int Owner_abandon(Owner *owner) {
         PyErr_SetString(PyExc_SystemError, "a part of the capture failed without saying why");
     }
     if (!PyErr_ExceptionMatches(PyExc_Exception)) {
-        /* An interrupt that landed in Python of ours is told at the user's line. */
+        /* An interrupt in our Python code is raised at the user's line, without our frames. */
         PyObject *kind, *interrupt, *own_frames;
         PyErr_Fetch(&kind, &interrupt, &own_frames);
         PyErr_NormalizeException(&kind, &interrupt, &own_frames);

@@ -1,4 +1,4 @@
-/* An op's inputs and attributes, found before it runs, since it may modify them in place. */
+/* An op's inputs and attributes. They are read before it runs: it may modify inputs in place. */
 #include "../native.h"
 #include <string.h>
 
@@ -59,7 +59,7 @@ int Resolved_has_attributes(Resolved *resolved) {
     return resolved->attributes != NULL;
 }
 
-/* Lists of tensors, tensors of other types, and whatever else an op may be given. */
+/* Let Python resolve the other arguments, such as lists of tensors and tensors of other types. */
 static int resolve_rare(Owner *owner, Resolved *resolved, Py_ssize_t slot, PyObject *argument) {
     PyObject *inputs = PyList_New(0);
     if (inputs == NULL || !Resolved_has_attributes(resolved)) {

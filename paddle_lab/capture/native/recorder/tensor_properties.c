@@ -1,8 +1,8 @@
 /* A tensor's properties, read through the C functions behind paddle.Tensor's descriptors.
  *
- * Only tensors whose type is paddle.Tensor or Paddle's parameter type come here; neither overrides
- * a property in Python. Where a later Paddle makes a property something else than a C descriptor,
- * it is read by its name.
+ * Only tensors of type paddle.Tensor or of Paddle's parameter type come here. Neither type
+ * overrides a property in Python. If a later Paddle does not implement a property as a C
+ * descriptor, it is read by its name.
  */
 #include "../native.h"
 
@@ -30,7 +30,7 @@ static Method is_dense = {"is_dense", NULL, NULL};
 static Method is_dist = {"is_dist", NULL, NULL};
 static PyObject *no_args;
 
-/* The last dtype seen, and whose key it has: Paddle has one object for each. */
+/* The last dtype seen, its key, and the owner of the key: Paddle has one object for each dtype. */
 static PyObject *last_dtype;
 static const Owner *last_dtype_owner; /* only compared, and forgotten with the next owner */
 static int64_t last_dtype_key;
@@ -67,7 +67,7 @@ int properties_find(PyTypeObject *tensor_type) {
     if (no_args == NULL && (no_args = PyTuple_New(0)) == NULL) {
         return -1;
     }
-    last_dtype_owner = NULL; /* a new owner may lie where an old one lay */
+    last_dtype_owner = NULL; /* a new owner may have the address of an old one */
     Property *all[] = {&shape, &dtype, &stop_gradient, &grad_fn, &persistable, &is_leaf, &name};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (find(tensor_type, all[i]) < 0) {
@@ -180,8 +180,7 @@ int64_t tensor_name_key(Owner *owner, PyObject *tensor) {
     return key;
 }
 
-/* A tensor of no elements has no place until it is initialised: asked of Python, as is all of it.
- */
+/* Python reads the place: an empty tensor has none until it is initialised. */
 int64_t tensor_place_key(Owner *owner, PyObject *tensor) {
     return taken_integer(PyObject_CallMethod(owner->tensor_pool, "place_key", "O", tensor));
 }

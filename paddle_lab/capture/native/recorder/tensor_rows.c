@@ -1,4 +1,4 @@
-/* Rows of tensors that ops are given, and of those they make: TensorPool.key_of() and produce() of
+/* Rows of the input and output tensors of ops: TensorPool.key_of() and produce() of
  * capture/recorder/tensors.py, natively. */
 #include "../native.h"
 #include <string.h>
@@ -7,8 +7,7 @@ int is_known_kind(const Owner *owner, PyObject *value) {
     return Py_IS_TYPE(value, owner->tensor_type) || Py_IS_TYPE(value, owner->parameter_type);
 }
 
-/* Write a row and know the tensor by it. Returns its key; NO_KEY and an exception where it fails.
- */
+/* Write a row and note it for the tensor. Returns its key; NO_KEY and an exception if it fails. */
 static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSOR_CELLS],
                        int64_t version) {
     const int64_t value = cells[0] << VERSION_BITS | (version & LARGEST_VERSION);
@@ -23,8 +22,8 @@ static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSO
     return cells[0];
 }
 
-/* A trace begins by meeting every parameter of the model, and the data: those are met here.
- * Returns the row's key; NO_KEY, perhaps with an exception, where Python must see to it. */
+/* Make the row of a tensor that no op made, such as a parameter or data. Returns the row's key;
+ * NO_KEY, perhaps with an exception, if Python must do it. */
 static int64_t meet(Owner *owner, PyObject *tensor) {
     /* Check this first: reading other properties of an undefined tensor crashes the process. */
     if (tensor_is_initialized(tensor) != 1) {
@@ -35,7 +34,7 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
     const int is_persistable = tensor_is_persistable(tensor);
     const int has_node = !is_constant && !is_leaf;
     if (PyErr_Occurred() || (has_node && !is_persistable)) {
-        return NO_KEY; /* perhaps another object of a tensor that is known */
+        return NO_KEY; /* perhaps another object for a tensor that is known */
     }
     const int64_t kind = !is_persistable                             ? TENSOR_KIND_EXTERNAL
                          : Py_IS_TYPE(tensor, owner->parameter_type) ? TENSOR_KIND_PARAMETER
@@ -88,15 +87,15 @@ int64_t tensor_row_of(Owner *owner, PyObject *tensor) {
                : taken_integer(PyObject_CallMethod(owner->tensor_pool, "key_of", "O", tensor));
 }
 
-/* The row with a key, or NULL: keys follow each other but for those of other threads and those that
- * a limit took out. */
+/* The row with a key, or NULL. Keys are consecutive, but other threads also take keys, and a limit
+ * removes rows. */
 static const int64_t *row_of(const Tape *rows, int64_t key) {
     const int64_t at = rows->length == 0 ? -1 : (key - rows->cells[TENSOR_KEY]) * TENSOR_CELLS;
     const int is_there = at >= 0 && at < rows->length && rows->cells[at + TENSOR_KEY] == key;
     return is_there ? rows->cells + at : NULL;
 }
 
-/* An optimizer's op wrote new values into a tensor: its row is as before but for a few cells. */
+/* An optimizer's op wrote new values into a tensor: copy its row and change a few cells. */
 static int64_t update_row(Owner *owner, PyObject *tensor, const int64_t *before, int64_t op) {
     int64_t cells[TENSOR_CELLS];
     memcpy(cells, before, sizeof cells);

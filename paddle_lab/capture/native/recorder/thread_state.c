@@ -1,4 +1,4 @@
-/* The innermost open scope of one thread and the anchor of its stacks; and the plain counter. */
+/* The innermost open scope of a thread and the anchor of its stacks; also the counter. */
 #include "../native.h"
 #include <structmember.h>
 

@@ -1,4 +1,4 @@
-/* From an address, and the op that stands behind it, to a number. */
+/* From an address and an op to a number. */
 #include "../native.h"
 
 static size_t slot_of(int64_t address, int64_t op, Py_ssize_t capacity) {
@@ -97,7 +97,7 @@ static PyObject *drop(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (entry == NULL || entry->address == 0) {
         Py_RETURN_NONE;
     }
-    /* Those that stand after it, and could not stand where they belong, move up. */
+    /* Fill the gap: move up later entries that were not stored in their own slot. */
     const size_t mask = (size_t)(table->capacity - 1);
     size_t hole = (size_t)(entry - table->entries), slot = hole;
     for (;;) {

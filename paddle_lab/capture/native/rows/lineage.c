@@ -1,8 +1,8 @@
-/* Which op made a tensor and what it was given: capture/rows/lineage.py, natively. */
+/* The op that made a tensor, and the op's inputs: capture/rows/lineage.py, natively. */
 #include "../native.h"
 #include <string.h>
 
-/* Where the rows with some keys begin, sorted by key; most keys follow each other. */
+/* Positions of rows, sorted by key. Most keys are consecutive. */
 typedef struct {
     int64_t key;
     int64_t position;
@@ -11,8 +11,8 @@ typedef struct {
     Place *places;
     Py_ssize_t length;
     Py_ssize_t capacity;
-    int64_t start;   /* of the tape, when it was indexed */
-    int64_t indexed; /* how far, as a position */
+    int64_t start;   /* the tape's start when it was indexed */
+    int64_t indexed; /* the position up to which rows are indexed */
 } Index;
 
 struct Lineage {
@@ -34,7 +34,7 @@ static int append(Index *index, int64_t key, int64_t position) {
         index->places = places;
         index->capacity = capacity;
     }
-    /* Rows are noted in the order of their keys, threads aside. */
+    /* Rows come in the order of their keys, except if several threads write them. */
     Py_ssize_t at = index->length++;
     for (; at > 0 && index->places[at - 1].key > key; at--) {
         index->places[at] = index->places[at - 1];
@@ -43,7 +43,7 @@ static int append(Index *index, int64_t key, int64_t position) {
     return 0;
 }
 
-/* The cells of the row with a key, NULL where there is none. */
+/* The cells of the row with a key, NULL if there is none. */
 static const int64_t *row_of(const Index *index, const Tape *tape, int64_t key) {
     if (index->length == 0 || key < index->places[0].key) {
         return NULL;
@@ -73,7 +73,7 @@ static void begin(Index *index, const Tape *tape) {
     index->start = index->indexed = tape->start;
 }
 
-/* Take in what the tapes have got since; -1 and an exception where it fails. */
+/* Index the new rows of the tapes; -1 and an exception if it fails. */
 static int update(Lineage *self) {
     const Tape *ops = self->ops, *tensors = self->tensors;
     if (self->op_index.start != ops->start || self->tensor_index.start != tensors->start) {
@@ -167,7 +167,7 @@ int Lineage_maker(Lineage *self, int64_t tensor, int64_t *op) {
     return 0;
 }
 
-/* Read a key and bring the index up to date; 0 and an exception where it fails. */
+/* Read a key and bring the index up to date; 0 and an exception if it fails. */
 static int take_key(Lineage *self, PyObject *number, int64_t *key) {
     *key = PyLong_AsLongLong(number);
     return !PyErr_Occurred() && update(self) == 0;
@@ -240,7 +240,7 @@ static PyObject *upstream(PyObject *object, PyObject *number) {
     const int64_t count = row == NULL ? 0 : row[OP_INPUT_CELLS];
     PyObject *found = PyDict_New();
     for (int64_t i = 1; found != NULL && i < count; i += 2) {
-        /* Making objects may run Python code, which may make the tape move. */
+        /* Making objects may run Python code, which may reallocate the tape. */
         const int64_t tensor = self->ops->cells[position + OP_CELLS + i];
         const int64_t address = address_of(self, tensor);
         if (address == 0) {

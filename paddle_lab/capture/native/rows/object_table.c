@@ -1,8 +1,8 @@
-/* From an object's identity to a number, guarded by a weak reference against reuse. */
+/* From an object's address to a number. A weak reference detects that an address was reused. */
 #include "../native.h"
 #include <string.h>
 
-/* Objects lie 16 bytes apart at least; the multiplier is 2^64 over the golden ratio. */
+/* Objects are at least 16 bytes apart; the multiplier is 2^64 over the golden ratio. */
 static size_t slot_of(uintptr_t identity, Py_ssize_t capacity) {
     return (size_t)(((uint64_t)identity >> 4) * 0x9E3779B97F4A7C15u >> 20) & (size_t)(capacity - 1);
 }
@@ -15,7 +15,7 @@ static ObjectEntry *entry_of(ObjectEntry *entries, Py_ssize_t capacity, uintptr_
     return &entries[slot];
 }
 
-/* The object itself, borrowed, or None: whoever asks holds it, or does not use it. */
+/* The object as a borrowed reference, or None if it has died. */
 static PyObject *object_of(PyObject *reference) {
 #if PY_VERSION_HEX >= 0x030D0000
     PyObject *object;
@@ -59,7 +59,7 @@ static int grow(ObjectTable *table) {
 }
 
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value) {
-    /* First: making an object may run the garbage collector, and that code which uses the table. */
+    /* Do this first: a new object may start the garbage collector, whose code may use the table. */
     PyObject *reference = PyWeakref_NewRef(object, NULL);
     if (reference == NULL || (table->used * 3 >= table->capacity * 2 && grow(table) < 0)) {
         Py_XDECREF(reference);

@@ -1,4 +1,4 @@
-/* A growing list of 64-bit integers, of which the first can be given up. */
+/* A growing list of 64-bit integers. Its first cells can be dropped. */
 #include "../growing.h"
 #include "../native.h"
 #include <string.h>
@@ -49,7 +49,7 @@ static Py_ssize_t length(PyObject *self) {
     return (Py_ssize_t)((Tape *)self)->start + ((Tape *)self)->length;
 }
 
-/* Read "from one position to, and without, another" as indexes of cells; 0 where it cannot. */
+/* Read a start and an end position as indexes of cells; 0 if it fails. */
 static int take_span(Tape *tape, PyObject *const *args, Py_ssize_t count, Py_ssize_t *first,
                      Py_ssize_t *last) {
     *first = 0, *last = tape->length;

@@ -1,12 +1,12 @@
-/* The last answer of capture/turns/turns.py, which holds as long as nothing has changed.
+/* Keeps the last answer of capture/turns/turns.py as long as it is valid.
  *
- * Python finds the scope of an op. Until the next question it would find the same scope again if
+ * Python finds the scope of an op. It would find the same scope again as long as
  *
- * - the same calls of the user's functions are on the stack, which their marks tell,
- * - each of them is in the body of the same loop, at the same or a later place, and
+ * - the same calls of the user's functions are on the stack, which their marks show,
+ * - each call is in the body of the same loop, at the same or a later place, and
  * - the variables of the loops around are the same objects.
  *
- * Python keeps no answer for which this is not enough: in the header of a loop, and in a loop
+ * Python keeps no answer if these tests are not enough: in the header of a loop, and in a loop
  * without a variable.
  */
 #include "../native.h"
@@ -15,14 +15,14 @@
 #define MOST_CALLS 16
 #define MOST_VARIABLES 16 /* of one call */
 
-/* One call of a user's function. A frame is not held: it would keep its variables alive. */
+/* One call of a user's function. Its frame is not held: that would keep its variables alive. */
 typedef struct {
     PyObject *mark;
     Py_buffer units;                  /* CodeLoops.units: three int per instruction */
     PyObject *names;                  /* a tuple: the variables of the loops around */
     PyObject *values[MOST_VARIABLES]; /* compared, never used */
-    PyObject *witnesses;              /* a tuple: Identity.witness of each */
-    PyObject *called;                 /* the mark of what it has called; None: it does not matter */
+    PyObject *witnesses;              /* a tuple: Identity.witness of each value */
+    PyObject *called;                 /* the mark of the call inside; None: it does not matter */
     int unit;                         /* the instruction of the last op */
 } Call;
 
@@ -30,7 +30,7 @@ struct LastScope {
     PyObject_HEAD AddressTable *codes;
     Call calls[MOST_CALLS]; /* innermost first */
     int count;              /* 0: no answer is kept */
-    int64_t scope;          /* the innermost of these calls and their turns */
+    int64_t scope;          /* the innermost of these calls and their iterations */
 };
 
 static PyObject *f_trace;
@@ -46,7 +46,7 @@ static void empty(LastScope *last) {
     }
 }
 
-/* Tell whether a call is in the body of the same loop, and not before the last op. */
+/* Tell whether a call is in the body of the same loop, and not before its last op. */
 static int has_moved_on(const Call *call, int unit) {
     const Py_ssize_t units = call->units.len / (Py_ssize_t)(3 * sizeof(int));
     if (units == 0) {
@@ -60,7 +60,7 @@ static int has_moved_on(const Call *call, int unit) {
     return now[0] == before[0] && now[1] >= before[1] && !((now[2] ^ before[2]) & IS_HEADER);
 }
 
-/* What Identity.is_of asks in turns.py: the object at this address may be another one by now. */
+/* The test of Identity.is_of in turns.py: another object may have this address now. */
 static int is_same_object(PyObject *witness, PyObject *value) {
     PyObject *item = value;
     if (PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0) {
@@ -83,8 +83,8 @@ static int has_same_values(const Call *call, PyObject *frame) {
     return is_same;
 }
 
-/* Without a counter, an equal loop variable may be that of the next turn. So the call must still be
- * in the same instruction, and in the same call from there. */
+/* Without a counter, an equal loop variable may belong to the next iteration. So the frame must
+ * still be at the same instruction, and in the same call from there. */
 static int has_same_called(const Call *call, PyObject *called, int unit) {
     if (call->called == Py_None) {
         return 1;
@@ -93,13 +93,13 @@ static int has_same_called(const Call *call, PyObject *called, int unit) {
         return 0;
     }
     PyObject *mark = PyObject_GetAttr(called, f_trace);
-    Py_XDECREF(mark); /* the frame has it */
+    Py_XDECREF(mark); /* the frame holds it */
     return mark == call->called;
 }
 
 static int is_same_call(Call *call, PyObject *frame, PyObject *called) {
     PyObject *mark = PyObject_GetAttr(frame, f_trace);
-    Py_XDECREF(mark); /* the frame has it */
+    Py_XDECREF(mark); /* the frame holds it */
     const int unit = frame_lasti(frame) / 2;
     if (mark != call->mark || !has_moved_on(call, unit) || !has_same_called(call, called, unit) ||
         !has_same_values(call, frame)) {
@@ -129,16 +129,16 @@ static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor,
     Py_DECREF(at);
     Py_XDECREF(called);
     if (is_same && count == 0) {
-        return inside; /* no function of the user's */
+        return inside; /* no call of a user's function */
     }
     if (!is_same || count != last->count) {
         return UNKNOWN;
     }
-    return inside > last->scope ? inside : last->scope; /* the one opened later is inside */
+    return inside > last->scope ? inside : last->scope; /* the later scope is the inner one */
 }
 
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
-    if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger, which needs the attribute */
+    if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger needs the attribute f_trace */
         return state->scope;
     }
     const int64_t scope = scope_if_same(owner->last_scope, frame, state->anchor, state->scope);

@@ -2,7 +2,7 @@
 #include "../native.h"
 #include <string.h>
 
-#define SHORT_STACK 64 /* frames whose signature needs no memory of its own */
+#define SHORT_STACK 64 /* up to so many frames, a signature is not allocated */
 
 static uint64_t hash_of(const int64_t *signature, Py_ssize_t length) {
     uint64_t hash = 0x9E3779B97F4A7C15u;
@@ -49,8 +49,8 @@ static int grow(StackPool *pool) {
     return 0;
 }
 
-/* Keep a new stack's code objects, and with them their addresses, from being reused. No object that
- * the garbage collector counts is made: it would run code, and that may take stacks. */
+/* Hold a new stack's code objects, so that their addresses are not reused. Make no object that the
+ * garbage collector counts: a collection would run code, and that code may take stacks. */
 static int hold_codes(StackPool *pool, const int64_t *signature, Py_ssize_t length) {
     for (Py_ssize_t i = 1; i < length; i += 2) {
         PyObject *code = (PyObject *)(intptr_t)signature[i]; /* held by its frame, which runs */
@@ -117,7 +117,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
         Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));
     }
-    if (at != anchor) { /* a coroutine, say, that another frame resumed */
+    if (at != anchor) { /* for example, a coroutine that another frame resumed */
         signature[0] = NO_KEY;
     }
     Py_DECREF(at);

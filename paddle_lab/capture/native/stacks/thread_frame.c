@@ -1,9 +1,9 @@
 /* The frame that a thread runs: thread_frame of capture/running_layer.py, natively.
  *
  * sys._current_frames() makes objects while it holds the lock on the list of threads. Before Python
- * 3.12 that may begin a garbage collection, and a thread that is born or ends meanwhile waits for
- * the lock with the interpreter held: nothing runs any more (CPython's issue 106883). Here no
- * object is made before the list is left.
+ * 3.12 that may start a garbage collection. If another thread starts or ends meanwhile, it waits
+ * for that lock while it holds the interpreter: a deadlock (CPython's issue 106883). Here no object
+ * is made while the list is read.
  */
 #include "../native.h"
 

@@ -1,8 +1,8 @@
-/* One variable of a frame that runs, and the instruction at which it is.
+/* One variable of a running frame, and the frame's present instruction.
  *
- * From Python 3.12 on PyFrame_GetVar() does it. Before, what Python offers copies all variables
- * into a dictionary that the frame keeps, and with it all that they had: memory would seem to leak.
- * So the variable is read where CPython's own headers say that it is.
+ * From Python 3.12 on, PyFrame_GetVar() reads a variable. Before, Python can only copy all of them
+ * into a dictionary that the frame keeps. That keeps their values alive, like a memory leak. So the
+ * variable is read from the place that CPython's own headers give.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -63,7 +63,7 @@ PyObject *frame_variable(PyObject *frame, PyObject *name) {
 #endif
     }
     if (value == NULL) {
-        PyErr_Clear(); /* it has none yet */
+        PyErr_Clear(); /* the variable has no value yet */
     }
     return value;
 }

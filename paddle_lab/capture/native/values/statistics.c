@@ -1,10 +1,10 @@
-/* What is in an array of floats, in one pass: capture/evidence/values/scan.py. */
+/* Statistics of an array of floats, in one pass: capture/evidence/values/scan.py. */
 #include "../native.h"
 #include <math.h>
 #include <string.h>
 
-/* What is not finite is masked out before any sum, and floats are compared as integers: so the
- * compiler may reorder, and the loop becomes vector instructions. */
+/* Values that are not finite are removed before any sum, and floats are compared as integers. So
+ * the compiler may reorder operations and use vector instructions. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "associative-math", "no-signed-zeros", "no-trapping-math")
 #endif
@@ -15,10 +15,10 @@
 #endif
 
 #define BLOCK 1024
-#define MANY_ELEMENTS 16384 /* from here on other threads may run meanwhile */
+#define MANY_ELEMENTS 16384 /* from this count on other threads may run meanwhile */
 #define TABLES 4            /* with one table, equal exponents would wait for each other */
 #define UPPER_BITS 512      /* sign and exponent of a float */
-#define STRANGE 0x7f800000u /* the exponent of what is not finite */
+#define STRANGE 0x7f800000u /* the exponent of infinities and NaNs */
 #define WITHOUT_SIGN 0x7fffffffu
 #define SUBNORMALS 23  /* exponents that only subnormal floats have, from -149 on */
 #define EXPONENTS 2304 /* of doubles: from -1074 to 1023 */
@@ -29,7 +29,7 @@ typedef struct {
     double smallest, largest, total, squares;
     int counts_exponents;
     uint32_t tables[TABLES][UPPER_BITS];
-    int64_t floats[UPPER_BITS]; /* sums of the tables that were added up so far */
+    int64_t floats[UPPER_BITS]; /* sums of the tables so far */
     int64_t subnormals[2][SUBNORMALS];
     int64_t (*doubles)[EXPONENTS]; /* by sign and exponent, or NULL */
 } Found;
@@ -103,7 +103,7 @@ static void add_up_tables(Found *found) {
     memset(found->tables, 0, sizeof found->tables);
 }
 
-/* One block of floats, of which there are at most BLOCK. */
+/* Scan one block of at most BLOCK floats. */
 static void scan_floats(const uint32_t *block, int count, Found *found) {
     uint32_t finite[BLOCK];
     if (count_strange(block, count) > 0) {
@@ -133,7 +133,7 @@ static void scan_floats(const uint32_t *block, int count, Found *found) {
         tiny += found->tables[table][0] + found->tables[table][UPPER_BITS / 2];
         found->tables[table][0] = found->tables[table][UPPER_BITS / 2] = 0;
     }
-    for (int i = 0; tiny > 0 && i < count; i++) { /* their upper bits do not tell the exponent */
+    for (int i = 0; tiny > 0 && i < count; i++) { /* subnormals: upper bits hold no exponent */
         uint32_t size = block[i] & WITHOUT_SIGN;
         if (size != 0 && size < 1u << 23) {
             found->subnormals[block[i] >> 31][ilogb((double)size)]++;
@@ -141,7 +141,7 @@ static void scan_floats(const uint32_t *block, int count, Found *found) {
     }
 }
 
-/* One block of doubles. */
+/* Scan one block of doubles. */
 static void scan_doubles(const double *block, int count, Found *found) {
     for (int i = 0; i < count; i++) {
         double value = block[i];
@@ -164,7 +164,7 @@ static void scan_doubles(const double *block, int count, Found *found) {
 }
 
 static uint32_t from_half(uint16_t half) {
-    /* A subnormal half is a multiple of 2**-24; the others keep their bits, at another place. */
+    /* A subnormal half is a multiple of 2**-24. Other halves keep their bits, but shifted. */
     uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half & 0x7c00;
     uint32_t bits =
         ((uint32_t)(half & 0x7fff) << 13) + (exponent == 0x7c00 ? 224u << 23 : 112u << 23);
@@ -219,7 +219,7 @@ static void scan(const char *data, Py_ssize_t count, int kind, Found *found) {
             scan_doubles(doubles, size, found);
         }
         if ((start + BLOCK) % (1 << 30) == 0) {
-            add_up_tables(found); /* long before their counters are full */
+            add_up_tables(found); /* long before their counters overflow */
         }
     }
 }
