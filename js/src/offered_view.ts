@@ -8,7 +8,7 @@ import { t } from "./words/loader.ts";
 export type WidgetViewModule = typeof view;
 
 interface OfferedView {
-  /** Tells builds apart; equal for the same sources. */
+  /** Identifies the build; equal for the same sources. */
   readonly build: string;
   load(): Promise<WidgetViewModule>;
 }
@@ -35,7 +35,7 @@ export function offeredView(): OfferedView | undefined {
 /**
  * The view that the page offers, or will soon; `undefined` where it does not.
  *
- * @throws an error that says what to do, where no plugin will ever come
+ * @throws an error that says what to do, if no plugin will ever come
  */
 export async function soonOfferedView(): Promise<OfferedView | undefined> {
   const view = offeredView();

@@ -1,4 +1,4 @@
-/** The view as a widget: in step with the traits on Python's side. */
+/** The view as a widget, synchronised with the traits in Python. */
 import type { AnyModel } from "@anywidget/types";
 import css from "built-widget.css";
 import { showFailure } from "./dom/failure.ts";
@@ -15,7 +15,7 @@ import { speak } from "./words/say.ts";
 export interface WidgetState {
   /** The graph to show first. */
   _view: Mode;
-  /** What is said before a trace says what it speaks: "en" or "zh". */
+  /** Language before the trace's own language is known: "en" or "zh". */
   _language: string;
   /** CSS px; 0 leaves it to the style sheet. */
   _height: number;

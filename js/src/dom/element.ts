@@ -42,7 +42,7 @@ export function button(
   );
 }
 
-/** Text with what stands between backticks in monospace. */
+/** Text in which parts between backticks are monospace. */
 export function codeText(text: string): HTMLElement {
   const made = element("span");
   text.split("`").forEach((part, at) => {

@@ -1,4 +1,4 @@
-/** What is shown where a view cannot be. */
+/** The message in place of a view that failed. */
 
 /** A readable box in place of a blank. */
 export function showFailure(root: HTMLElement, error: unknown): void {

@@ -1,4 +1,4 @@
-/** Styles of views, for doors whose page does not bring them. */
+/** Adds the styles of views to pages that do not have them. */
 
 /** Put styles into the page, once for each `id`. */
 export function installStyle(css: string, id: string): void {

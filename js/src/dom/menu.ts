@@ -80,7 +80,7 @@ export function mountMenu(
 
 /**
  * @param options.isChecked makes the item a switch
- * @param options.note what stands at its right: a key, a detail
+ * @param options.note text at its right end: a key, a detail
  */
 export function menuItem(
   label: string,
@@ -107,7 +107,7 @@ export function menuLine(): HTMLElement {
   return element("div", { role: "separator" });
 }
 
-/** What hangs from its parent's right end hangs from the left where it would leave the app. */
+/** Align a list with its parent's left end if it would leave the app at the right end. */
 export function keepInside(list: HTMLElement): void {
   list.classList.remove("pdl-flipped");
   const app = list.closest(".pdl-app");

@@ -1,8 +1,8 @@
-/** Tables for spreadsheets: as a file, and as what is pasted. */
+/** Tables for spreadsheets: as a file, and as text to paste. */
 
 export type Cell = string | number;
 
-/** What a spreadsheet would take for a formula; a trace may come from someone else. */
+/** A text that a spreadsheet would run as a formula; a trace may come from someone else. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 /** Comma-separated values (RFC 4180); as in `interchange/memory_csv.py`, formulas are disarmed. */
@@ -10,7 +10,7 @@ export function csvOf(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 }
 
-/** Columns apart by tabs, which spreadsheets take apart again. */
+/** Text with tabs between columns, which spreadsheets split on paste. */
 export function tabbedOf(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(plain).join("\t")}\n`).join("");
 }

@@ -57,7 +57,7 @@ function fontIn(style: CSSStyleDeclaration): string {
   return style.getPropertyValue("--pdl-font").trim() || "sans-serif";
 }
 
-/** Calls `listener` when the page changes between light and dark; returns what stops it. */
+/** Call `listener` when the page changes between light and dark; returns a function to stop. */
 export function watchTheme(listener: () => void): () => void {
   const observer = new MutationObserver(listener);
   observer.observe(document.body, {

@@ -10,12 +10,12 @@ import type { AnyModel } from "@anywidget/types";
 
 export interface DataTraits {
   _data: { payload?: DataView };
-  /** What is saved in the place of `_data.payload`; nothing where that is small. */
+  /** The data to save instead of `_data.payload`; empty if the payload is small. */
   _stored: { payload?: DataView };
 }
 
 interface Kept {
-  /** What the page draws from. */
+  /** The data that the page draws. */
   readonly payload: DataView | undefined;
   /** What a notebook stores while a view shows it. */
   stored: DataView | undefined;
@@ -44,7 +44,7 @@ export function keepData(model: AnyModel<DataTraits>): void {
   }
 }
 
-/** What the page draws from, whatever the notebook would store. */
+/** The data that the page draws, even if the notebook stores less. */
 export function payloadOf(model: AnyModel<DataTraits>): Uint8Array {
   const data = model.get("_data");
   const { buffer, byteOffset, byteLength } = keptOf.get(data)?.payload ?? data.payload ?? NOTHING;
@@ -71,7 +71,7 @@ export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal
   });
 }
 
-/** Let go of a closed widget's data: whoever still has its model shall not have that, too. */
+/** Release a closed widget's data: a reference to its model must not keep the data alive. */
 export function dropData(model: AnyModel<DataTraits>): void {
   const data = model.get("_data");
   keptOf.delete(data);

@@ -1,6 +1,6 @@
 /**
- * Tells the kernel which pages have a widget and, when it asks, whether they show it: what no page shows, and no cell,
- * is closed there (`paddle_lab/views/widgets/shown_widgets.py`), and with it the page's copy of its data goes.
+ * Tells the kernel which pages have a widget and, when asked, whether they show it. The kernel
+ * closes a widget that no page and no cell shows (`paddle_lab/views/widgets/shown_widgets.py`).
  */
 import type { AnyModel } from "@anywidget/types";
 

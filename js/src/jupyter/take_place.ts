@@ -14,10 +14,10 @@ export function takePlace(model: AnyModel<StandInTrait>): void {
     const { model_id, outputs } = model.get("_stand_in") ?? {};
     if (!model_id) return;
     const standIn = await model.widget_manager.get_model<{ outputs: unknown }>(model_id);
-    // In this page alone: another of the same kernel may have to show the picture.
+    // In this page only: another page of the same kernel may still need the picture.
     standIn.set("outputs", outputs);
   };
-  // Where it is not found, nothing shows it.
+  // If the model is not found, no output of this page shows it.
   const tryIt = (): void => void take().catch(() => {});
   model.on("change:_stand_in", tryIt);
   tryIt();

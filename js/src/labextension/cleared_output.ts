@@ -18,7 +18,7 @@ export function reportCleared(
 }
 
 async function report(tracker: INotebookTracker, panel: NotebookPanel, id: string): Promise<void> {
-  // The cell that runs may show it again; and the kernel would hear of it only then.
+  // The running cell may show it again, and a busy kernel cannot answer yet.
   while (!panel.isDisposed && panel.sessionContext.session?.kernel?.status === "busy") {
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }

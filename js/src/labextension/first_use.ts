@@ -1,7 +1,7 @@
 /** Notices that a notebook is about to trace, so that the view is loaded while its cell runs. */
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 
-/** What a cell says that loads the extension, or traces. */
+/** Code that loads the extension, or traces. */
 const TRACES = /\bpaddle_(lab|trace|mem)\b/;
 
 /** Call `act` once: when a notebook's kernel begins with the first cell that names Paddle Lab. */

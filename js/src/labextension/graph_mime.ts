@@ -1,4 +1,4 @@
-/** What an output carries beside the widget, so that it can be drawn without a kernel. */
+/** The data in an output besides the widget, so that it can be drawn without a kernel. */
 
 import type { Mode } from "../model/state/view_state.ts";
 
@@ -8,7 +8,7 @@ export const WIDGET_MIME_TYPE = "application/vnd.jupyter.widget-view+json";
 
 const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
 
-/** A widget of the kernel's that an output shows where it can. */
+/** A kernel's widget that an output shows if possible. */
 export interface KernelWidget {
   readonly modelId: string;
   /** The version of anywidget that the kernel has. */
@@ -20,7 +20,7 @@ export interface SavedGraph {
   readonly payload: string;
   /** CSS px. */
   readonly height?: number;
-  /** What it showed first. */
+  /** The mode that it shows first. */
   readonly view?: Mode;
   /** Whether its kernel has more of the trace than was stored. */
   readonly isReduced: boolean;
@@ -30,7 +30,7 @@ export interface SavedGraph {
   readonly language?: string;
 }
 
-/** What an output says where its live chart is not shown. */
+/** The text of an output whose live chart cannot be shown. */
 export interface SavedNote {
   readonly text: string;
   readonly widget?: KernelWidget;
@@ -51,7 +51,7 @@ export function readGraph(data: unknown): SavedGraph | null {
   };
 }
 
-/** Reads what an output says where its live chart is not shown; text, whatever is in it. */
+/** Reads the text of an output whose live chart cannot be shown; it is never markup. */
 export function readNote(data: unknown): SavedNote {
   const { text, ...more } = fieldsOf(data);
   return { text: typeof text === "string" ? text : "", ...readWidget(more) };

@@ -36,7 +36,7 @@ export class GraphRenderer extends OutputRenderer {
     if (graph.isReduced && outcome !== "failed") await this.#giveWay(model, view);
   }
 
-  /** Where a kernel that is found later has all of the trace, its widget takes the copy's place. */
+  /** Replace the saved copy by the kernel's widget if a later kernel has the whole trace. */
   async #giveWay(model: MimeModel, saved: Widget): Promise<void> {
     // A notebook that is being opened may be drawn before it is known.
     for (let tries = 0; !this.panel && tries < 80 && !this.isDisposed; tries++) await later();

@@ -1,4 +1,4 @@
-/** Shows a kernel's widget in an output, and tells whether that was possible. */
+/** Shows a kernel's widget in an output, and reports whether that was possible. */
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { Panel } from "@lumino/widgets";
 import { modelId, WIDGET_MIME_TYPE } from "./graph_mime.ts";
@@ -38,7 +38,7 @@ export async function showKernelWidget(
     .renderModel({ data: { [WIDGET_MIME_TYPE]: view } })
     .catch(() => {})
     .then(() => {});
-  // A view that is made for a renderer that is gone would never go: it is disposed of once it is made.
+  // A view made for a disposed renderer would stay for ever: dispose of it once it is made.
   const takeAway = (): void => {
     // A parent that is being disposed of takes with it whatever its layout has. From any other, the widget must go as
     // a child goes: one that only the layout has lost takes the last child with it when it is disposed of.
@@ -53,7 +53,7 @@ export async function showKernelWidget(
   if (parent.isDisposed) return "absent";
   parent.disposed.disconnect(takeAway);
   const isError = widget.node.querySelector(ERROR) !== null;
-  // It says that it loads, or that there is none, in text; the widget itself is an element.
+  // A node with only text means "loading" or "missing"; a shown widget has a child element.
   if (widget.node.childElementCount > 0 && !isError) {
     widget.node.hidden = false;
     return "shown";

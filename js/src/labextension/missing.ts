@@ -1,4 +1,4 @@
-/** What a page lacks for a kernel's widget, in words: the kernel cannot know, and the page can. */
+/** Texts that say what a page lacks to show a kernel's widget. Only the page can know it. */
 import { PageConfig } from "@jupyterlab/coreutils";
 import { t } from "../words/environments.ts";
 import { joined, speak } from "../words/say.ts";
@@ -29,7 +29,7 @@ export function whyWithoutKernel(
   return reasons.length > 0 ? t("drawn_without_kernel", { reason: joined(reasons) }) : "";
 }
 
-/** What stands where a chart cannot. */
+/** The text in place of a chart that cannot be shown. */
 export function whyNoChart(plugins: Plugins, saved: SavedNote, outcome: Outcome): string {
   if (!saved.widget) return saved.text;
   speak(saved.language);
@@ -53,7 +53,7 @@ function whatPageLacks(plugins: Plugins, version: string | undefined, outcome: O
   return outcome === "failed" && version ? t("anywidget_fails", { version }) : "";
 }
 
-/** What the server has; one that needs another that is missing is served, and does not start. */
+/** The server's extensions. One with a missing dependency is listed, but does not start. */
 function servedExtensions(): ReadonlySet<unknown> {
   try {
     const served: unknown = JSON.parse(PageConfig.getOption("federated_extensions") || "[]");

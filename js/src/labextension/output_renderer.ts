@@ -1,11 +1,11 @@
-/** What shows an output of ours: its kernel's widget while there is one, and else what stands for it. */
+/** Shows an output of Paddle Lab: the kernel's widget if there is one, else its replacement. */
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
 import { type Outcome, showKernelWidget } from "./kernel_widget.ts";
 import type { Plugins } from "./missing.ts";
 
-/** What a renderer knows of the page that it is in. */
+/** The page of a renderer, as far as a renderer needs it. */
 export interface Page {
   readonly plugins: Plugins;
   panelAround(node: HTMLElement): NotebookPanel | null;
@@ -17,7 +17,7 @@ export function rendererFactory(
   mimeType: string,
   createRenderer: () => OutputRenderer,
 ): RendererFactory {
-  // It runs nothing of what it draws: fit for notebooks of strangers.
+  // It executes no code from the output, so it is safe for untrusted notebooks.
   return { safe: true, mimeTypes: [mimeType], createRenderer };
 }
 

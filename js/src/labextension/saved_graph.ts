@@ -6,7 +6,7 @@ import { showPayload } from "../payload.ts";
 import { decodeBase64 } from "../trace/base64.ts";
 import type { SavedGraph } from "./graph_mime.ts";
 
-/** @returns what takes the graph down again */
+/** @returns a function that removes the graph */
 export function showSavedGraph(root: HTMLElement, graph: SavedGraph, notice: string): () => void {
   installStyle(css, "paddle-lab-style");
   const controller = new AbortController();

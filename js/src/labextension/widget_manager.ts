@@ -6,7 +6,7 @@ export interface WidgetModel {
   send(content: Record<string, unknown>, callbacks: object): void;
 }
 
-/** What is used of `ManagerBase` of @jupyter-widgets/base-manager. */
+/** The used parts of `ManagerBase` of @jupyter-widgets/base-manager. */
 export interface WidgetManager {
   has_model(model_id: string): boolean;
   get_model(model_id: string): Promise<WidgetModel>;
@@ -15,7 +15,7 @@ export interface WidgetManager {
 /** A notebook has its manager once its kernel is known. */
 const PATIENCE_MS = 5000;
 
-/** `undefined` where it has none for longer than a while. */
+/** @returns `undefined` if it has none within `PATIENCE_MS` */
 export async function managerOf(
   rendermime: IRenderMimeRegistry,
 ): Promise<WidgetManager | undefined> {
@@ -27,7 +27,7 @@ export async function managerOf(
   }
 }
 
-/** The manager that a renderer of widgets was given; nobody else tells it. */
+/** The manager that a widget renderer holds; there is no other way to get it. */
 function managerOfRenderer(renderer: Renderer): Promise<WidgetManager | undefined> {
   const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
   const later = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE_MS));

@@ -5,9 +5,9 @@ import type { Settings } from "./layered/component.ts";
 import type { Boxes } from "./layered/flow.ts";
 import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
 
-/** A full cache starts anew: what is on screen comes back with the next layout. */
+/** A full cache is emptied; the next layout adds the visible groups again. */
 const MOST_ENTRIES = 2000;
-/** One character per byte: two texts are equal exactly if their numbers are. */
+/** One character per byte: two texts are equal if and only if their bytes are equal. */
 const BYTES = new TextDecoder("latin1");
 
 export function layoutCached(boxes: Boxes, settings: Settings, cache: LayoutCache): BoxLayout {

@@ -8,7 +8,7 @@ import type { Boxes } from "./layered/flow.ts";
 import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
 import { ENTRY, EXIT, type Links } from "./split_edges.ts";
 
-/** Half the room a line takes where it passes a frame, in px. */
+/** Half the width that an edge needs where it crosses a frame, in px. */
 const PORT_PX = 4;
 /** An open group is never narrower, in px. */
 const LEAST_FRAME_PX = 80;
@@ -18,12 +18,12 @@ export interface Frame {
   layout: BoxLayout;
   width: number;
   height: number;
-  /** Where the layout lies in the frame. */
+  /** Position of the layout in the frame. */
   left: number;
   top: number;
   /** The frame's alignment point: x of its main path. */
   anchor: number;
-  /** Place of each link in the layout's edges is its place in this list. */
+  /** Keys of the links; a link has the same index here as in the layout's edges. */
   links: Int32Array;
   /** x of the ports, by the tensor that passes. */
   entry: Map<number, number>;

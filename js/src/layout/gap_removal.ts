@@ -1,19 +1,19 @@
-/** Takes out of a picture the upright strips in which nothing stands: what is left keeps its order and its gaps. */
+/** Removes empty vertical strips from a picture. The rest keeps its order and small gaps. */
 
-/** What takes room across: from where to where. */
+/** A horizontal interval that something covers. */
 export interface Span {
   readonly from: number;
   readonly to: number;
-  /** The inside of a frame's left or right edge: what lies in the frame comes up to it. */
+  /** The inner side of a frame's left or right edge: no gap remains between it and the content. */
   readonly edge?: "left" | "right";
 }
 
 /** Strips that are no wider than this stay as they are. */
 const LEAST_GAP_PX = 20;
 
-/** Where each x goes: the leftmost span begins at 0, spans keep their widths, and wide gaps between them become narrow. */
+/** Maps each x: the leftmost span begins at 0, spans keep their widths, wide gaps become narrow. */
 export class GapRemoval {
-  /** Ends of the spans, and how far to the left what lies right of each moves. */
+  /** Start and end of each span, and how far it moves to the left. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
   readonly #moved: number[] = [];

@@ -10,11 +10,11 @@ export interface Ends {
 
 /** Between edges that have no forward counterpart, in px. */
 const LANE_GAP_PX = 12;
-/** Boxes of neighbouring ranks are nearer than this: nothing lies between them. */
+/** Two boxes that are nearer than this are in neighbouring ranks: no box is between them. */
 const NEAR_PX = 60;
 
 /**
- * The paths of gradients, in the coordinates of the forward layout: the way of the forward edge back, where there is one.
+ * Paths of gradients, in coordinates of the forward layout: the reversed forward edge, if any.
  *
  * @param edges those of the forward layout
  * @param gradients in the direction gradients flow

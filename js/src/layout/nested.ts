@@ -151,7 +151,7 @@ function assemble(
   };
 }
 
-/** A feedback edge arrives at the far side of a frame: lead it round to where it goes on. */
+/** A feedback edge ends at the far side of a frame: route it around to its next point. */
 function goRound(points: PointList, begin: number, side: number, x: number, y: number): void {
   const last = points.length - 1;
   const fromX = points.x[last]!;

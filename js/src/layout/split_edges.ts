@@ -1,16 +1,16 @@
-/** Splits edges between visible boxes where they pass a frame, down from their lowest common group. */
+/** Splits the edges between visible boxes into links, at each frame that an edge crosses. */
 
 import type { NestedGraph } from "./contract.ts";
 
 /**
- * Links: what is left of the edges inside each group. One tensor entering a group does so once: links with the same
+ * The parts of the edges inside each group. A tensor enters a group once: links with the same
  * tensor (named by the box that makes it) and the same receiving item are one.
  */
 export interface Links {
   count: number;
-  /** The group a link is drawn in; itemCount stands for the top. */
+  /** The group in which a link is drawn; itemCount means the top level. */
   group: Int32Array;
-  /** Items of that group; ENTRY where the link comes from the frame's top, EXIT where it goes to its bottom. */
+  /** Items of that group. ENTRY: it starts at the frame's top. EXIT: it ends at the bottom. */
   from: Int32Array;
   to: Int32Array;
   /** The box that makes the tensor. */

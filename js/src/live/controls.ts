@@ -1,4 +1,4 @@
-/** What stands around the chart: state, values, switches, sentences. */
+/** The controls around the chart: state, values, switches, messages. */
 import { button, element } from "../dom/element.ts";
 import { svgElement } from "../dom/svg_element.ts";
 import { t } from "../words/live.ts";
@@ -50,7 +50,7 @@ export interface Controls {
   showNotice(sentence: string): void;
   showFollowing(is_following: boolean): void;
   showGaps(has_gaps: boolean): void;
-  /** An answer of the kernel; it goes again. */
+  /** Show an answer of the kernel for a moment. */
   say(sentence: string): void;
 }
 
@@ -173,7 +173,7 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       values.replaceChildren(...rows);
     },
     showGaps(has_gaps) {
-      // Once there it stays: what stands below would move whenever a gap leaves the picture.
+      // Once shown, it stays: else the content below would move whenever a gap leaves the view.
       if (has_gaps) gaps.hidden = false;
     },
     showValues(newest, counters, hidden) {

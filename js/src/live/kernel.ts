@@ -1,4 +1,4 @@
-/** The kernel at the other end of the chart: what it is told and asked, and whether it is heard. */
+/** The chart's connection to its kernel: sends messages, and notices silence. */
 import type { AnyModel } from "@anywidget/types";
 import type { MessageFromKernel, MessageToKernel } from "./counters/messages.ts";
 
@@ -32,19 +32,19 @@ export class Kernel {
     }
   }
 
-  /** Ask for the rows so far; a busy kernel answers when its cell has ended, and new ones come meanwhile. */
+  /** Ask for all rows so far. A busy kernel answers after its cell; new rows arrive meanwhile. */
   askForHistory(): void {
     this.#ask_again_at = performance.now() + this.#patience_ms;
     this.#patience_ms *= 2;
     this.send("opened");
   }
 
-  /** Ask once more where no history has come for too long. */
+  /** Ask again if the history has not arrived in time. */
   askAgain(): void {
     if (performance.now() > this.#ask_again_at) this.askForHistory();
   }
 
-  /** How long nothing has come, in ms; 0 where that is no silence yet. */
+  /** Time since the last message, in ms; 0 if it is too short to count as silence. */
   get silent_ms(): number {
     const silent_ms = performance.now() - this.#heard_at;
     return silent_ms > SILENT_MS ? silent_ms : 0;

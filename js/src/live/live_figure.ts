@@ -1,4 +1,4 @@
-/** The figure of a live chart, kept in step with what has come and with the window a person looks through. */
+/** The figure of a live chart, updated with the received samples and the visible time window. */
 import type { BokehNamespace } from "../charts/bokeh_loader.ts";
 import { showFailure } from "../dom/failure.ts";
 import { readTheme } from "../dom/theme.ts";
@@ -12,7 +12,7 @@ import { TimeWindow, type Window } from "./figure/time_window.ts";
 
 export interface LiveFigureOptions {
   readonly height_px: number;
-  /** What to add to a sample's time for the time since 1970. */
+  /** Offset that turns a sample's time into ms since 1970. */
   readonly epoch_ms: () => number;
 }
 
@@ -45,7 +45,7 @@ export class LiveFigure {
     this.#figure?.dispose();
   }
 
-  /** Make the figure anew: other lines, other colours. */
+  /** Make the figure again, for other lines or colours. */
   rebuild(): void {
     this.#rebuilding = this.#rebuilding
       .then(() => this.#makeFigure())
@@ -77,7 +77,7 @@ export class LiveFigure {
     this.#showValues();
   }
 
-  /** Nothing is drawn where nobody sees it. */
+  /** Draw only while the chart is visible. */
   setVisible(is_visible: boolean): void {
     this.#is_visible = is_visible;
     this.draw();

@@ -15,13 +15,13 @@ export interface LiveState {
   _notice: string;
   _has_free: boolean;
   _epoch_ms: number;
-  /** What the chart speaks. */
+  /** The language of the chart. */
   _language: string;
   is_running: boolean;
   stopped_because: string;
 }
 
-/** How often the chart says that nothing comes. */
+/** How often the chart checks for silence. */
 const LOOK_MS = 500;
 
 /** Show the chart in `el` until `signal` is aborted. */
@@ -82,7 +82,7 @@ class LiveView {
     this.#kernel.leave();
   }
 
-  /** Follow what changes beside the samples: the sampler's state, silence, the page, the theme. */
+  /** Follow all changes except samples: the sampler's state, silence, the page, the theme. */
   #watch(): void {
     const model = this.#model;
     const onState = (): void => this.#showState();

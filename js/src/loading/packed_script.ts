@@ -1,8 +1,8 @@
-/** Scripts that a module carries packed as base64 of a zlib stream (`widget.ts` gets the view so). */
+/** Loads scripts that a module contains as base64 of a zlib stream (for `widget.ts`: the view). */
 import { decodeBase64 } from "../trace/base64.ts";
 import { inflate } from "../trace/inflate.ts";
 
-/** The script's text; what it exports is in its variable `bundled`. */
+/** @returns the script's text; its variable `bundled` holds the exports */
 export async function unpackScript(packed: string): Promise<string> {
   return new TextDecoder().decode(await inflate(decodeBase64(packed)));
 }

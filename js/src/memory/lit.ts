@@ -1,8 +1,8 @@
-/** Blocks that a selection means. */
+/** The blocks that a selection highlights. */
 import type { Store } from "../model/state/store.ts";
 
 /**
- * An op's blocks are those of its backward too; a grad node's are its own alone.
+ * An op has also the blocks of its backward; a grad node has only its own blocks.
  *
  * @returns by row of `allocations`: 1 where it is meant; undefined where nothing is selected
  */

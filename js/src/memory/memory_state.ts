@@ -1,4 +1,4 @@
-/** What of the memory a person has chosen to see; beside the store, which every view shares. */
+/** What the user has chosen to see in the memory view; the store holds what all views share. */
 import type { Trace } from "../trace/trace.ts";
 import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";
 import { type Moment, momentOf } from "./blocks/moment.ts";
@@ -12,7 +12,7 @@ export interface MemoryChoice {
   readonly from_ns: number;
   readonly to_ns: number;
   readonly grouping: Grouping;
-  /** Kind that is lit, by position in MEMORY_KINDS; -1 for none. */
+  /** Highlighted kind, as a position in MEMORY_KINDS; -1 for none. */
   readonly kind: number;
 }
 
@@ -39,7 +39,7 @@ export class MemoryState {
     return this.places[this.#choice.place]!;
   }
 
-  /** What is looked at, computed once for all who show it. */
+  /** The selected moment, computed once for all parts of the view. */
   get moment(): Moment {
     this.#moment ??= momentOf(this.blocks, this.#choice.from_ns, this.#choice.to_ns);
     return this.#moment;

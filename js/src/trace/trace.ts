@@ -123,17 +123,17 @@ export class Trace {
     return this.#rows("outputs", op);
   }
 
-  /** Rows of `uses`: who reads a tensor. */
+  /** Rows of `uses`: the ops that read a tensor. */
   consumersOf(tensor: number): Int32Array {
     return this.#rows("consumers", tensor);
   }
 
-  /** The grad nodes beside an op: those that it made, and those of its recomputation. */
+  /** The grad nodes paired with an op: made by the op itself or in its recomputation. */
   gradNodesOfOp(op: number): Int32Array {
     return this.#rows("gradNodes", op);
   }
 
-  /** The op beside which each grad node is drawn, -1 for none: as a rule the one that made it. */
+  /** The op paired with each grad node, -1 for none: usually the op that made it. */
   get pairedOps(): Column {
     this.#pairedOps ??= this.#withInnerPairs();
     return this.#pairedOps;
@@ -164,7 +164,7 @@ export class Trace {
     return this.#rows("edgesInto", op);
   }
 
-  /** Rows of `grad_edges`: to whom this node hands its gradients. */
+  /** Rows of `grad_edges`: the nodes to which this node passes its gradients. */
   gradEdgesFrom(gradNode: number): Int32Array {
     return this.#rows("gradEdgesFrom", gradNode);
   }
@@ -186,7 +186,7 @@ export class Trace {
     return frames;
   }
 
-  /** The frame a person wants to see first: the innermost of their own; -1 if there is none. */
+  /** The innermost frame of the user's own code, which is shown first; -1 for none. */
   ownFrameOf(op: number): number {
     const stack = this.at("ops", "stack", op);
     return stack >= 0 ? (this.at("stack_frames", "frame", stack) ?? -1) : -1;
@@ -275,13 +275,13 @@ export class Trace {
     return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);
   }
 
-  /** "= 0.1" of a turn of `for rate in rates`, "" where there is no number or text to tell. */
+  /** "= 0.1" for an iteration of `for rate in rates`; "" if its value is no number or text. */
   turnValue(group: number): string {
     const value = this.textAt("groups", "value", group);
     return value && `= ${value}`;
   }
 
-  /** "weight", "b", "x": the shortest name a person knows a tensor by; "" if there is none. */
+  /** "weight", "b", "x": the shortest name of a tensor in the user's code; "" for none. */
   tensorLabel(tensor: number): string {
     const path = this.textAt("tensors", "path", tensor);
     return path ? path.slice(path.lastIndexOf(".") + 1) : this.textAt("tensors", "name", tensor);
@@ -311,7 +311,7 @@ export class Trace {
     return undefined;
   }
 
-  /** What an index has of a key. It is made when it is first asked for: a picture of closed groups needs none. */
+  /** The rows of a key. The index is made at its first use: closed groups need none. */
   #rows(name: IndexName, key: number): Int32Array {
     let index = this.#indexes[name];
     if (!index) {

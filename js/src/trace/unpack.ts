@@ -30,7 +30,7 @@ export interface Origin {
   /** Execution count of the notebook cell, -1 for a file. */
   stopped_cell: number;
   notices: string[];
-  /** What the views speak: "en" or "zh". */
+  /** Language of the views: "en" or "zh". */
   language: string;
 }
 
@@ -41,7 +41,7 @@ interface PackHeader {
   tables: Record<string, { rows: number; columns: Record<string, PackedColumn> }>;
 }
 
-/** Tables of fewer rows are read, and checked, in no time; of others only what is asked for. */
+/** Smaller tables are read and checked at once; columns of larger ones at their first use. */
 const FEW_ROWS = 1000;
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;

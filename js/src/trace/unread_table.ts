@@ -4,13 +4,13 @@ import type { Column, Table } from "./columns.ts";
 import { type PackedColumn, readColumn } from "./packed_column.ts";
 import { checkRange, type ValueRange } from "./references.ts";
 
-/** A column as it lies in the payload. */
+/** A column in the payload. */
 export interface UnreadColumn {
   readonly stored: PackedColumn;
   /** Position of its first byte among those of the table. */
   readonly start: number;
   readonly isWide: boolean;
-  /** What its values may be, where they point at something. */
+  /** The allowed values of a column that holds row numbers. */
   readonly range?: ValueRange | undefined;
 }
 
@@ -63,7 +63,7 @@ export class UnreadTable implements Table {
     return column;
   }
 
-  /** From now on it is a plain property: single cells are asked for in loops. */
+  /** Replace the getter by a plain property, which is faster to read in loops. */
   #put(name: string, value: Column): void {
     this.read[name] = value;
     Object.defineProperty(this.columns, name, { enumerable: true, value });

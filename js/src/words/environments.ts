@@ -1,5 +1,5 @@
 import table from "../../../paddle_lab/words/environments.json";
 import { sayFrom } from "./say.ts";
 
-/** What the plugin says where the kernel or the Jupyter server lacks what a live view needs. */
+/** Messages of the plugin if the kernel or the server lacks something that a live view needs. */
 export const t = /* @__PURE__ */ sayFrom<keyof typeof table>(table);

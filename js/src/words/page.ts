@@ -3,5 +3,5 @@ import { sayFrom } from "./say.ts";
 
 export type PageKey = keyof typeof table;
 
-/** What the graph's and the memory's views say. */
+/** Texts of the graph's and the memory's views. */
 export const t = /* @__PURE__ */ sayFrom<PageKey>(table);

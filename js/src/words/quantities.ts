@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for users. */
 
 const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 const NARROW_SPACE = "\u202f";
@@ -25,7 +25,7 @@ export function formatDuration(duration_ns: number): string {
   return `${significant(duration_ns / 1e9)} s`;
 }
 
-/** `12 %`, `0.4 %`, `< 0.1 %`; "" where the whole is nothing. */
+/** `12 %`, `0.4 %`, `< 0.1 %`; "" if the part or the whole is 0. */
 export function formatShare(part: number, whole: number): string {
   if (whole <= 0 || part <= 0) return "";
   const percent = (100 * part) / whole;

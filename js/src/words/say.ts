@@ -1,4 +1,4 @@
-/** What people read, in English and in Chinese: the tables of `paddle_lab/words/`, as the page reads them. */
+/** Texts for users, in English and Chinese, from the tables of `paddle_lab/words/`. */
 
 import { formatCount } from "./quantities.ts";
 
@@ -8,7 +8,7 @@ type Table<Key extends string> = Readonly<Record<Key, Readonly<Record<Language, 
 
 // As in paddle_lab/words/__init__.py.
 const PLACEHOLDER = /( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)/g;
-/** Where a room stands beside a value: a sign that no text has. */
+/** Marks a space next to a value: a character that no text contains. */
 const ROOM = "\ue000";
 /** Between Chinese and Chinese, and beside a sign that has a room of its own. */
 const NO_ROOM =
@@ -16,7 +16,7 @@ const NO_ROOM =
 
 let current: Language = "en";
 
-/** From now on the page speaks `language`; what is none is English. */
+/** Set the language of the page; any unknown language means English. */
 export function speak(language: string | undefined): void {
   current = language === "zh" ? "zh" : "en";
 }
@@ -26,7 +26,7 @@ export function language(): Language {
   return current;
 }
 
-/** Sentences as a text: no space stands between those of Chinese. */
+/** Join sentences to a text: without spaces in Chinese. */
 export function joined(sentences: readonly unknown[]): string {
   return sentences.join(current === "zh" ? "" : " ");
 }
@@ -35,7 +35,7 @@ export function joined(sentences: readonly unknown[]): string {
  * Outputs of one page may speak different languages: whatever a person does in `root`, the page
  * speaks that of `root` while it answers.
  *
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function speakIn(root: HTMLElement, language: string | undefined): () => void {
   const listen = (): void => speak(language);
@@ -90,7 +90,7 @@ export function sayFrom<Key extends string>(
         return (before && ROOM) + text + (after && ROOM);
       },
     );
-    // A room stands between Chinese and Latin, not between Chinese and Chinese.
+    // A space belongs between Chinese and Latin text, not between Chinese and Chinese.
     return (current === "zh" ? said.replace(NO_ROOM, "") : said).replaceAll(ROOM, " ");
   };
 }

@@ -1,14 +1,14 @@
 import { findLine, likeness } from "./line_now.ts";
 import type { OpenSourceRequest } from "./request.ts";
 
-/** What finding needs to know of a cell. */
+/** The parts of a cell that the search needs. */
 export interface CellText {
   readonly id: string;
   readonly execution_count: number | null;
   readonly text: string;
 }
 
-/** A cell of the notebook, and the line (from 1) in its text as it stands there. */
+/** A cell of the notebook, and the line (from 1) in its current text. */
 export interface CellLine {
   readonly index: number;
   /** Undefined where the cell was edited, and the line is not in it any more. */
@@ -65,6 +65,6 @@ function findIndex(cells: readonly CellText[], request: OpenSourceRequest): numb
   const most = Math.max(...alike.map((cell) => cell.likeness));
   const likest = alike.filter((cell) => cell.likeness === most);
   const counted = likest.find(({ index }) => isCounted(cells[index]));
-  // Of copies that were all edited, none is it.
+  // If several edited copies are equally likely, choose none.
   return (counted ?? (likest.length === 1 ? likest[0] : undefined))?.index ?? -1;
 }

@@ -1,4 +1,4 @@
-/** Where a traced line stands in a text that may have been edited since. */
+/** Finds a traced line in a text that may have been edited since. */
 
 /** A text as it was traced. */
 export interface TracedText {
@@ -14,7 +14,7 @@ export interface FoundLine {
   readonly isChanged: boolean;
 }
 
-/** Lines beside it that must be the same where a line's own text may stand elsewhere, too. */
+/** Equal neighbour lines that are needed if the line's text may also occur elsewhere. */
 const FEWEST_NEIGHBOURS = 1;
 
 /**

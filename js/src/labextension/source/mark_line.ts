@@ -2,7 +2,7 @@ import type { CellEditor } from "@jupyterlab/notebook";
 
 /** How long the marks stay, ms; the selection stays. The animations in `flash.css` last as long. */
 const FLASH_MS = 2400;
-/** Who is told something needs time to read it. */
+/** How long a note stays, ms: long enough to read it. */
 const WORDS_MS = 8000;
 
 /** Marks an element for a moment. */
@@ -14,7 +14,7 @@ export function flash(node: HTMLElement, name: string): void {
   setTimeout(() => node.classList.remove(name), FLASH_MS);
 }
 
-/** Selects a line (from 1) of an editor, and lays a band over it, at whose end `words` stand. */
+/** Selects a line (from 1) of an editor, and puts a band with `words` at its end over it. */
 export async function markLine(editor: CellEditor, line: number, words: string): Promise<void> {
   const row = Math.min(line, editor.lineCount) - 1;
   editor.focus();

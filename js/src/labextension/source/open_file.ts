@@ -6,7 +6,7 @@ import { markLine } from "./mark_line.ts";
 import type { OpenSourceRequest } from "./request.ts";
 import { serverPath } from "./server_path.ts";
 
-/** What a file editor's widget has of use here. */
+/** The used parts of a file editor's widget. */
 interface FileWidget {
   readonly context: {
     readonly path: string;

@@ -6,12 +6,12 @@ import {
 
 export { OPEN_SOURCE_EVENT };
 
-/** What is asked for when someone follows a stack frame or a source line, as far as it is known. */
+/** A request to show a source line, with as many details as are known. */
 export type OpenSourceRequest = Pick<OpenSourceDetail, "file" | "line"> &
   Partial<Pick<OpenSourceDetail, "cell" | "source_text" | "first_line">> & {
     /** Survives what the execution count does not. */
     readonly cell_id?: string;
-    /** Tells who asked what has become of the line; returns what to say beside it. */
+    /** Reports the line's state to the sender; returns the text to show next to the line. */
     readonly tell?: (now: LineNow) => string;
   };
 

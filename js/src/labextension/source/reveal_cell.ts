@@ -5,7 +5,7 @@ import { flash, markLine } from "./mark_line.ts";
  * Scrolls to a cell, puts the cursor on a line of it, and marks both for a moment.
  *
  * @param line from 1; undefined for none
- * @param words what stands beside the line
+ * @param words the note next to the line
  */
 export async function revealCell(
   panel: NotebookPanel,

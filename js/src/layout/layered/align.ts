@@ -3,12 +3,12 @@
 import type { MainPath } from "./main_path.ts";
 import type { Proper } from "./proper.ts";
 
-/** Segments to be drawn upright (the main path, then the insides of chains of dummies), and those in conflict with them. */
+/** Vertical segments (main path, insides of chains of dummies), and segments that cross them. */
 export interface UprightSegments {
-  /** The upright segment above and below each vertex, -1 where there is none. */
+  /** The vertical segment above and below each vertex, -1 for none. */
   above: Int32Array;
   below: Int32Array;
-  /** 1 for each segment that crosses an upright one. */
+  /** 1 for each segment that crosses a vertical one. */
   isInConflict: Uint8Array;
 }
 
@@ -39,7 +39,7 @@ export function findUprightSegments(proper: Proper, mainPath: MainPath): Upright
         mainPathTo = i;
       }
     }
-    // Chains are taken from left to right; of two that cross, the left one is upright.
+    // Chains are visited from left to right; if two cross, the left one is vertical.
     let lastFrom = -1;
     for (let i = layerStart[rank]!; i < end; i++) {
       const v = layer[i]!;

@@ -38,7 +38,7 @@ export interface Tile {
   height: number;
   x: number;
   y: number;
-  /** Touches the frame's top or bottom, so nothing may lie above or below it. */
+  /** Touches the frame's top or bottom, so no tile may be above or below it. */
   pinned: boolean;
 }
 

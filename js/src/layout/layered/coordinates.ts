@@ -43,7 +43,7 @@ export function assignCoordinates(
   return x;
 }
 
-/** The mean of the two middle values keeps order and distances, since all four do. */
+/** The mean of the two middle values keeps order and distances, since all four alignments do. */
 function middleOf([a, b, c, d]: [Float64Array, Float64Array, Float64Array, Float64Array]) {
   const x = new Float64Array(a.length);
   for (let v = 0; v < x.length; v++) {
@@ -115,16 +115,16 @@ function packBlocks(
   return x;
 }
 
-/** A side may be this much wider than its fullest rank before straightness is given up, ... */
+/** If a side is wider than its fullest rank times this factor, its edges lose straightness, ... */
 const TOLERANCE = 1.35;
-/** ... and is then made this much wider. */
+/** ... and the side becomes as wide as its fullest rank times this factor. */
 const SLACK = 1.1;
 
 function bound(has: number, need: number): number {
   return has > need * TOLERANCE ? need * SLACK : has;
 }
 
-/** Move what lies too far out as far in as it must; the main path stays at 0. Changes `x`. */
+/** Move outer vertices inwards to limit the width; the main path stays at 0. Changes `x`. */
 function limitWidth(proper: Proper, mainPath: MainPath, extents: Extents, x: Float64Array): void {
   const { layer, layerStart, rankCount } = proper;
   // The least room on either side of the main path, without one, and what is taken now.

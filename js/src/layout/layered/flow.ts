@@ -18,7 +18,7 @@ export interface Boxes {
   /** Edges of one bundle carry the same tensor: they leave their source as one line. Ids below `bundleCount`. */
   bundle: Int32Array;
   bundleCount: number;
-  /** Where an edge meets its boxes, as an offset from the anchor; NaN where the layout may choose. */
+  /** Offset from the anchor at which an edge meets its boxes; NaN if the layout may choose. */
   sourcePort: Float64Array;
   targetPort: Float64Array;
 }
@@ -29,7 +29,7 @@ export interface Flow {
   from: Int32Array;
   to: Int32Array;
   weight: Float64Array;
-  /** The bundle, unique for an edge that was turned round. All edges of a bundle have one `from`. */
+  /** The bundle; a reversed edge has its own. All edges of a bundle have the same `from`. */
   bundle: Int32Array;
   bundleCount: number;
   reversed: Uint8Array;
@@ -98,7 +98,7 @@ function samePort(ports: Float64Array, a: number, b: number): boolean {
 /**
  * Edges that close a cycle in a depth-first walk in execution order.
  *
- * @returns 1 for each edge to be turned round; self loops are 0.
+ * @returns 1 for each edge to reverse; 0 for self loops.
  */
 export function feedbackEdges(
   nodeCount: number,

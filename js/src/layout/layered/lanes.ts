@@ -29,7 +29,7 @@ export function collectLanes(flow: Flow, proper: Proper, x: Float64Array, middle
   return lanes;
 }
 
-/** Lanes whose ranks do not meet share a track. */
+/** Lanes without a common rank can share a track. */
 function assignTracks(lanes: Lane[], rank: Int32Array): void {
   /** The last rank of each track's last lane. */
   const right: number[] = [];

@@ -63,7 +63,7 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
   return packed(boxes, pieces, 2 * settings.nodeGap);
 }
 
-/** Boxes without edges stand together. */
+/** Place boxes without edges together. */
 function gridOf(boxes: Boxes, lone: readonly number[], gap: number): ComponentLayout {
   const tiles = lone.map((v): Tile => {
     const width = boxes.left[v]! + boxes.right[v]!;

@@ -11,7 +11,7 @@ export interface MainPath {
   segmentBelow: Int32Array;
 }
 
-/** A tensor with more consumers than this is taken for a mask or a table, not for the main data. */
+/** A tensor with more consumers than this is treated as a mask or a table, not as main data. */
 const FEW_CONSUMERS = 3;
 /** How many steps longer a path through such a tensor must be to win: masks take some ops to make. */
 const BROADCAST_PENALTY = 3;

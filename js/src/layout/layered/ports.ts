@@ -11,7 +11,7 @@ export interface Ports {
   atTo: Float64Array;
 }
 
-/** Room left free at either end of a box's side, in px. */
+/** Free space at either end of a box's side, in px. */
 const CORNER_PX = 8;
 
 export function spreadPorts(

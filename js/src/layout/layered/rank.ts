@@ -45,7 +45,7 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
     let consumers = 0;
     for (let k = outs.start[v]!; k < outs.start[v + 1]!; k++) {
       const w = to[outs.list[k]!]!;
-      if (pin[w] === 1) continue; // an exit is reached by a straight line, wherever the box is
+      if (pin[w] === 1) continue; // the edge to an exit is straight from any rank
       consumers++;
       if (rank[w]! <= limit) limit = rank[w]! - 1;
     }

@@ -22,7 +22,7 @@ export interface Routes {
   points: PointList;
 }
 
-/** Steep enough to follow: a gap grows with the longest sideways step in it, up to this much, in px. */
+/** A gap grows with its longest sideways step, so edges stay steep; at most by this many px. */
 const MOST_EXTRA_GAP_PX = 120;
 
 export function routeEdges(
@@ -104,7 +104,7 @@ interface Bands {
   bottom: Float64Array;
 }
 
-/** Between a frame and the first or last rank in it, the gap is this part of a full one. */
+/** The gap between a frame and its first or last rank, as a fraction of a full gap. */
 const FRAME_GAP = 0.75;
 
 function stackRanks(boxes: Boxes, proper: Proper, x: Float64Array, gaps: Gaps): Bands {

@@ -1,4 +1,4 @@
-/** Which counter is drawn where and how: colour and dash together tell lines apart. */
+/** Which counter is drawn in which panel, and its style: colour and dash distinguish lines. */
 import type { ColourName } from "../../dom/theme.ts";
 import { t } from "../../words/live.ts";
 import type { Counter } from "./messages.ts";
@@ -7,7 +7,7 @@ export interface Line {
   /** Position among all counters. */
   readonly counter: number;
   readonly label: string;
-  /** What is counted, for those who do not know it. */
+  /** An explanation of the counter. */
   readonly meaning: string;
   readonly colour: ColourName;
   /** Lengths of dashes and gaps in px; none for a solid line. */

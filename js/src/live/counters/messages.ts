@@ -1,4 +1,4 @@
-/** What the live chart and its kernel say to each other; mirrors `paddle_lab/sampling/batch.py`. */
+/** The messages between the live chart and its kernel; mirrors `paddle_lab/sampling/batch.py`. */
 
 export interface Counter {
   readonly name: string;

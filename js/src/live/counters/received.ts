@@ -3,7 +3,7 @@ import { type BatchMessage, type Counter, readRows } from "./messages.ts";
 import { Samples } from "./samples.ts";
 import { Spans } from "./spans.ts";
 
-/** What one moment says, or the newest sample where the pointer is nowhere. */
+/** The values at one moment, or the newest ones if no time is pointed at. */
 export interface Moment {
   readonly values: readonly number[];
   readonly cell: string;
@@ -16,7 +16,7 @@ export class Received {
   readonly layers = new Spans();
   counters: readonly Counter[] = [];
 
-  /** @returns whether the counters are others than before */
+  /** @returns whether the counters have changed */
   take(message: BatchMessage, buffers: DataView[]): boolean {
     const tiers = message.rows.map((rows, tier) => readRows(buffers[tier], rows));
     if (message.kind === "history") {

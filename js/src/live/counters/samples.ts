@@ -39,15 +39,15 @@ export class Samples {
       const kept = this.#tiers[index];
       if (kept === undefined) continue;
       const last_ms = kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY;
-      // What a history brings may have come as a batch already.
+      // A batch may already have brought some rows of a history.
       for (const row of rows) if (row[0]! > last_ms) kept.push(row);
-      // Dropping in lots keeps this from moving all rows each time.
+      // Drop many rows at once, so that the rest does not move each time.
       const capacity = CAPACITY[index]!;
       if (kept.length > capacity * 1.1) kept.splice(0, kept.length - capacity);
     }
   }
 
-  /** Take a history; what came meanwhile and is newer stays. */
+  /** Replace the rows by a history; rows that are newer than the history stay. */
   replace(tiers: Tiers): void {
     const newer = this.#tiers;
     this.#tiers = CAPACITY.map(() => []);
@@ -69,7 +69,7 @@ export class Samples {
     return Array.from({ length: counters }, (_, counter) => counted(row, counter, tier));
   }
 
-  /** What to draw of a span, in the finest tier that reaches back to its start. */
+  /** The steps to draw for a span, from the finest tier that reaches back to its start. */
   series(start_ms: number, end_ms: number, counters: number): Series {
     const times_ms: number[] = [];
     const values: number[][] = Array.from({ length: counters }, () => []);
@@ -105,7 +105,7 @@ export class Samples {
   #tierFor(start_ms: number, span_ms = 0): number {
     const reaches = (tier: number): boolean =>
       (this.#tiers[tier]![0]?.[0] ?? Number.POSITIVE_INFINITY) <= start_ms;
-    // Where none reaches back, the coarsest that has anything does best.
+    // If no tier reaches back, use the coarsest tier that has rows.
     const whole = this.#tiers[0]!.length < CAPACITY[0];
     if (span_ms <= 150_000 && (whole || reaches(0))) return 0;
     if (span_ms <= 7_500_000 && (reaches(1) || this.#tiers[1]!.length < CAPACITY[1])) return 1;
@@ -114,7 +114,7 @@ export class Samples {
 }
 
 function counted(row: Float64Array | undefined, counter: number, tier: number): number {
-  // Of a bin, the largest value: no peak is lost to age.
+  // Use the largest value of a bin, so that no peak is lost.
   const value = row?.[tier === 0 ? 1 + counter : 2 + 2 * counter];
   return value === undefined || value < 0 ? Number.NaN : value;
 }

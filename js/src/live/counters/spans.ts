@@ -7,7 +7,7 @@ const CAPACITY = 6000;
 export class Spans {
   #spans: Span[] = [];
 
-  /** Add spans in order of their starts; a span that was running is told again when it ends. */
+  /** Add spans in order of their starts; a running span is sent again when it ends. */
   append(spans: readonly Span[]): void {
     for (const span of spans) {
       while (this.#spans.length > 0 && this.#spans.at(-1)![0] >= span[0]) this.#spans.pop();

@@ -1,6 +1,6 @@
 /** Wall-clock times of the chart. */
 
-/** From the sampler's ms to what Bokeh, which knows no time zones, shows as local time. */
+/** Converts the sampler's ms to the ms that Bokeh, without time zones, shows as local time. */
 export function localOffset(epoch_ms: number): number {
   return epoch_ms - new Date(epoch_ms).getTimezoneOffset() * 60_000;
 }

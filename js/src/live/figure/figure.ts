@@ -108,7 +108,7 @@ export class Figure {
         for (const { counter, is_filled } of lines) {
           const values = series.values[counter] ?? [];
           data[`c${counter}`] = values;
-          // An area has no breaks: in a gap it falls to nothing.
+          // An area cannot have breaks: in a gap it falls to 0.
           if (is_filled) data[`a${counter}`] = values.map((value) => value || 0);
           if (hidden.has(counter)) continue;
           for (const value of values) if (value > largest) largest = value;
@@ -118,7 +118,7 @@ export class Figure {
       for (const { counter, renderers } of this.#drawn.flatMap(({ lines }) => lines)) {
         for (const renderer of renderers) renderer.visible = !hidden.has(counter);
       }
-      // BokehJS 3.9.2 never leaves an area of no points.
+      // BokehJS 3.9.2 never returns from drawing an area without points.
       this.#source.data = series.times_ms.length > 0 ? data : emptyColumns(this.#panels);
       this.#gaps.data = {
         left: series.gaps.map((gap) => gap.start_ms + offset_ms),

@@ -26,12 +26,12 @@ interface PanelOptions {
   readonly has_axis: boolean;
 }
 
-/** A panel's plot, and what of it changes with what it shows. */
+/** A panel's plot, and the parts of it that change with the data. */
 export interface PanelPlot {
   readonly plot: Plot;
   readonly y_range: { end: number };
   readonly time_ticker: DatetimeTicker;
-  /** What each counter is drawn by. */
+  /** The renderers of each counter's line. */
   readonly lines: readonly LineRenderers[];
   readonly pointer: { location: unknown; visible: boolean };
 }
@@ -73,7 +73,7 @@ export function panelPlot(models: BokehModels, options: PanelOptions): PanelPlot
     }),
     gaps,
   );
-  // What is filled matters most, and lies on top where lines meet.
+  // Filled lines matter most: draw them on top.
   const lines = [...panel.lines]
     .sort((one, other) => +one.is_filled - +other.is_filled)
     .map((line) => addLine(models, plot, line, options));

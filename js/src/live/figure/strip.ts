@@ -84,7 +84,7 @@ export function stripPlot(
   return plot;
 }
 
-/** What of the strip is in view. */
+/** The visible part of the strip. */
 export interface StripWindow {
   readonly start_ms: number;
   readonly end_ms: number;
@@ -133,7 +133,7 @@ export function stripData(
   return data;
 }
 
-/** Spans of `least_ms` or longer, as far as they touch; of several, the path they have in common. */
+/** Join near spans if their labels are equal, or if the first is short: under their common path. */
 function merged(spans: StripRow, now_ms: number, least_ms: number): Span[] {
   const merged: [number, number, string][] = [];
   for (const [start_ms, end, label] of spans) {

@@ -1,4 +1,4 @@
-/** The span of time that the chart shows: the newest so many seconds, or where the user moved it. */
+/** The span of time that the chart shows: the newest seconds, or the span that the user chose. */
 
 /** Times in ms since the sampler's start. */
 export interface Window {
@@ -7,12 +7,12 @@ export interface Window {
 }
 
 const FIRST_SPAN_MS = 30_000;
-/** What a chart that has just begun is wide. */
+/** The width of a chart that has just begun. */
 const LEAST_SPAN_MS = 10_000;
 
 export class TimeWindow {
   #span_ms = FIRST_SPAN_MS;
-  /** What the user moved the axis to; without it the chart follows. */
+  /** The span that the user chose; undefined while the chart follows the newest values. */
   #looking_at: Window | undefined;
 
   get is_following(): boolean {
@@ -34,7 +34,7 @@ export class TimeWindow {
     this.#looking_at = window;
   }
 
-  /** Move what is shown by a share of its width, or zoom it; the keyboard's way. */
+  /** Move the window by a fraction of its width, or zoom it; for the keyboard. */
   move(by: number, zoom: number, { start_ms, end_ms }: Window): void {
     const width_ms = (end_ms - start_ms) * zoom;
     const middle_ms = (start_ms + end_ms) / 2 + by * (end_ms - start_ms);

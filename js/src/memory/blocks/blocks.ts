@@ -33,7 +33,7 @@ export interface Blocks {
   readonly phases: PhaseChanges;
 }
 
-/** Blocks of every device, that with the most memory first. */
+/** Blocks of every device; the device with the most memory first. */
 export function blocksByPlace(trace: Trace): Blocks[] {
   const rows = new Map<number, number[]>();
   trace

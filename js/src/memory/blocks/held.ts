@@ -7,7 +7,7 @@ export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
   readonly kind: number;
   readonly name: string;
-  /** Other names that hold these very blocks. */
+  /** Other names that hold the same blocks. */
   readonly others: readonly string[];
   /** The largest first. */
   readonly blocks: readonly number[];
@@ -15,12 +15,12 @@ export interface Held {
 }
 
 export interface HeldAtEnd {
-  /** The one that holds the most first; a block that several hold, each with others, is in each. */
+  /** The largest holder first; a shared block can be in several holders. */
   readonly holders: readonly Held[];
   readonly alive_bytes: number;
-  /** Held since before the trace and never used in it: what Paddle counts beyond `alive_bytes`. */
+  /** Memory from before the trace that it never used: Paddle counts it, `alive_bytes` does not. */
   readonly earlier_bytes: number;
-  /** Whether a block stands with several: what the holders have is more than what is alive. */
+  /** Whether a block has several holders: then the holders' sum is larger than `alive_bytes`. */
   readonly isShared: boolean;
   readonly unheld: Held;
   /** Whether holders were looked for at all. */

@@ -1,8 +1,8 @@
-/** The kinds of memory that are told apart on screen. */
+/** The kinds of memory that the screen distinguishes. */
 import { ALLOCATION_KINDS } from "../../trace/protocol.ts";
 import { t } from "../../words/page.ts";
 
-/** `earlier` is what the device held when the trace began and no block of the trace accounts for. */
+/** `earlier`: memory that was allocated before the trace and is in none of its blocks. */
 export const MEMORY_KINDS = [...ALLOCATION_KINDS, "earlier"] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 

@@ -28,7 +28,7 @@ function lastOpEnd(trace: Trace): number {
   return last_ns;
 }
 
-/** What Paddle's counter held when the trace began, less the blocks from before that it met. */
+/** Paddle's counter at the begin of the trace, minus the recorded blocks from before it. */
 export function unmetBytes(trace: Trace, place: number): number {
   const totals = trace.table("memory_totals");
   const first = totals.column("place").indexOf(place);

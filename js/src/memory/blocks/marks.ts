@@ -1,4 +1,4 @@
-/** What is marked along the timeline beside phases: ends of steps, reserved memory. */
+/** Marks of the timeline: ends of training steps, and reserved memory. */
 import type { Trace } from "../../trace/trace.ts";
 
 /** Ends of training steps, ascending. */

@@ -1,16 +1,16 @@
-/** What was alive at a moment, or most in a span. */
+/** The blocks alive at a moment, or at the peak of a span. */
 import type { Blocks } from "./blocks.ts";
 import { highestWithin } from "./events.ts";
 import { countBefore, countUntil } from "./time_order.ts";
 
-/** The moment that is looked at: of a span, that of its peak. */
+/** The selected moment; for a span, the moment of its peak. */
 export interface Moment {
   readonly time_ns: number;
   readonly isSpan: boolean;
   /** Blocks alive in it, by start. */
   readonly alive: Int32Array;
   readonly total_bytes: number;
-  /** Blocks that started in the span; none where it is no span. */
+  /** Range of blocks that started in the span; empty for a single moment. */
   readonly started: { readonly first: number; readonly end: number };
 }
 

@@ -1,15 +1,15 @@
-/** Where one phase of a run follows another. */
+/** The times at which the phase of a run changes. */
 import type { Trace } from "../../trace/trace.ts";
 import { countUntil } from "./time_order.ts";
 
-/** Where one phase follows another, of the blocks of a device by start. */
+/** The times at which the phase changes, for the blocks of one device. */
 export interface PhaseChanges {
   readonly times_ns: Float64Array;
   /** Positions in PHASES. */
   readonly phases: Uint8Array;
 }
 
-/** As the blocks' starts tell; those from before the trace tell nothing. */
+/** Read the changes from the blocks' starts; blocks from before the trace are ignored. */
 export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
   const phaseOf = trace.table("allocations").column("phase");
   const startOf = trace.table("allocations").column("start_ns");

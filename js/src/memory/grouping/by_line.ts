@@ -7,7 +7,7 @@ import type { Groups } from "./groups.ts";
 const NO_FRAME = -1;
 const BEFORE = -2;
 
-/** Lines of the person's own source: the innermost in the stack that is theirs. */
+/** Group by the innermost line of the user's own source in the stack. */
 export function byLine(trace: Trace): Groups {
   const frames = trace.table("frames");
   const [fileOf, lineOf] = [frames.column("file"), frames.column("line")];

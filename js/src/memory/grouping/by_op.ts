@@ -1,4 +1,4 @@
-/** Blocks by what made them in the graph. */
+/** Blocks by the op or grad node that made them. */
 
 import type { Selection } from "../../model/state/view_state.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -72,7 +72,7 @@ export function byOp(trace: Trace): Groups {
       return labelOf(trace, chosen);
     },
     note(group) {
-      // A tensor with a name says more than where it was made.
+      // A tensor's name is more useful than the op that made it.
       const [chosen, tensor] = [selection(group), made[group]!];
       if (chosen.kind === "tensor") {
         return hasName(trace, chosen.tensor) ? kindAndShapeOf(chosen.tensor) : "";
@@ -129,7 +129,7 @@ function hasName(trace: Trace, tensor: number): boolean {
   return trace.at("tensors", "path", tensor) > 0 || trace.textAt("tensors", "name", tensor) !== "";
 }
 
-/** What the memory of each tensor that has any is: a position in MEMORY_KINDS. */
+/** The kind of each tensor's memory, as a position in MEMORY_KINDS. */
 function kindsOfTensors(trace: Trace): ReadonlyMap<number, number> {
   const table = trace.table("allocations");
   const tensorOf = table.column("tensor");

@@ -1,4 +1,4 @@
-/** The rows of the table in the order that is wanted: only as many as are shown are sorted. */
+/** Sorts the rows of the table, only as many as it shows. */
 import type { GroupSums } from "./group_sums.ts";
 import { type Groups, UNMET, unmetLabel } from "./groups.ts";
 
@@ -33,7 +33,7 @@ export function labelOf(groups: Groups, group: number): string {
   return group === UNMET ? unmetLabel() : groups.label(group);
 }
 
-/** Whether a row may be among the first, as by the value of the last of these. */
+/** Whether a row can be among the first `most` rows. */
 function amongFirst(column: Float64Array, isDown: boolean, most: number): (at: number) => boolean {
   const values = column.slice().sort();
   const limit = isDown ? values[values.length - most]! : values[most - 1]!;

@@ -1,15 +1,15 @@
-/** What each group has of some blocks: columns by group, not an object a group. */
+/** Sums of some blocks by group, in columns instead of one object for each group. */
 import type { Blocks } from "../blocks/blocks.ts";
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 import { type Groups, UNMET } from "./groups.ts";
 
 export interface GroupSums {
-  /** Groups that have something, ascending; {@link UNMET} is one. */
+  /** Groups with at least one block, ascending; {@link UNMET} can be one. */
   readonly groups: Int32Array;
   /** By position in `groups`. */
   readonly bytes: Float64Array;
   readonly counts: Float64Array;
-  /** Of blocks that started in the span, whether or not they are alive. */
+  /** Bytes of the blocks that started in the span, also of freed ones. */
   readonly allocated_bytes: Float64Array;
 }
 
@@ -18,7 +18,7 @@ const ROOM = -UNMET;
 
 /**
  * @param alive blocks that are counted
- * @param started range of blocks whose bytes are what was allocated
+ * @param started range of blocks that count as allocated
  */
 export function sumGroups(
   groups: Groups,

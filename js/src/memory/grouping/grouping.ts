@@ -1,4 +1,4 @@
-/** Whose a block is: its op, its layer, its line of source, its kind. */
+/** The ways to group blocks: by op, by layer, by line of source, by kind. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { kindLabel, MEMORY_KINDS } from "../blocks/kinds.ts";

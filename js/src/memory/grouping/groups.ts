@@ -1,4 +1,4 @@
-/** What every way to group blocks of memory gives. */
+/** The result that all ways of grouping memory blocks share. */
 import type { Selection } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 
@@ -8,13 +8,13 @@ export interface Groups {
   readonly groupOf: Int32Array;
   readonly count: number;
   label(group: number): string;
-  /** What else tells it from others, "" where nothing does. */
+  /** More text to distinguish it from other groups, or "". */
   note(group: number): string;
   /** What it is in the graph. */
   selection(group: number): Selection;
 }
 
-/** The group of what was there before the trace and never met by it. */
+/** The group of memory from before the trace that it never used. */
 export const UNMET = -1;
 export function unmetLabel(): string {
   return t("memory.unmet");

@@ -1,10 +1,10 @@
-/** Where blocks lie in the address space at a moment, and what is free between them. */
+/** The addresses of blocks at a moment, and the free memory between them. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveAt } from "../blocks/moment.ts";
 import { timeOrder } from "../blocks/time_order.ts";
 
-/** Allocators hand out multiples of this; less between two blocks is no free memory. */
+/** Allocators round sizes up to multiples of this; a smaller gap is not free memory. */
 const ALIGNMENT_BYTES = 256;
 
 /** Rows of equal length, one below the other, as a page is read. */
@@ -122,7 +122,7 @@ function broken(
   const to_bytes: number[] = [];
   let drawnTo = 0;
   for (let span = 0; span < spans.blocks.length; span++) {
-    // Narrower than a pixel and begun within what is drawn already: nothing of it would show.
+    // Less than a pixel beyond the last drawn span: it would be invisible.
     if (spans.to[span]! - drawnTo < least_bytes) {
       continue;
     }

@@ -25,7 +25,7 @@ export function stepInMap(map: BlockMap, block: number, key: MapKey): number {
     return blockOf(pieces[Math.max(0, at - 1)]!);
   }
   if (key === "ArrowRight") {
-    // What reaches into the next row is two pieces there, and one block.
+    // A block that continues in the next row is two pieces, but one block.
     return blockOf(pieces.slice(at).find((piece) => map.blocks[piece] !== block) ?? pieces[at]!);
   }
   const own = pieces.filter((piece) => map.blocks[piece] === block);

@@ -1,4 +1,4 @@
-/** How far to zoom in so that one block stands alone, however small and short it is. */
+/** Finds the window that shows one block large enough, even if it is small and short-lived. */
 
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
@@ -6,7 +6,7 @@ import { countUntil } from "../blocks/time_order.ts";
 import { chooseBlocks, MOST_MOVES } from "./stack_choice.ts";
 import { LEAST_HEIGHT_PX, type Window } from "./stack_window.ts";
 
-/** Events of other blocks that are in the picture with it. */
+/** Events of other blocks in the same picture, at most. */
 const MOST_EVENTS = 600;
 /** Its part of the height. */
 const PART_OF_HEIGHT = 1 / 8;
@@ -20,7 +20,7 @@ export function windowAround(
   const { start_ns, end_ns, bytes, events, last_ns } = blocks;
   const [start, end] = [start_ns[block]!, Math.min(last_ns, end_ns[block]!)];
   const middle_ns = (start + end) / 2;
-  // The more blocks lie below it, the fewer events are there room for; half, as more may come.
+  // More blocks below it leave room for fewer events. Use half: more blocks may start.
   const most = MOST_MOVES / (2 * Math.max(1, aliveCount(blocks, middle_ns)));
   const reach = Math.min(MOST_EVENTS, most) / 2;
   const at = countUntil(events.times_ns, middle_ns);

@@ -2,7 +2,7 @@
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 
 export interface BandSteps {
-  /** The band of all others, as steps: what lies under it from each time on. */
+  /** The band of all other blocks, as steps: from each time on, the bytes below it. */
   readonly band_ns: Float64Array;
   readonly band_bottom_bytes: Float64Array;
   /** Its bytes by position in MEMORY_KINDS, stacked in that order. */
@@ -14,7 +14,7 @@ export class Band {
   readonly #ns: number[] = [];
   readonly #bottom_bytes: number[] = [];
   readonly #bytes = MEMORY_KINDS.map((): number[] => []);
-  /** The highest moment of the column that is under way. */
+  /** The highest moment of the current column. */
   readonly #highest_bytes = new Float64Array(MEMORY_KINDS.length);
   #highestTop_bytes = 0;
   #highestBottom_bytes = 0;
@@ -25,7 +25,7 @@ export class Band {
     this.#highest_bytes.set(bytes);
   }
 
-  /** A column stands as high as its highest moment: the peak may be there. */
+  /** Draw a column as high as its highest moment, so that no peak is lost. */
   endColumn(from_ns: number, to_ns: number, bottom_bytes: number, bytes: Float64Array): void {
     if (this.#highestTop_bytes > bottom_bytes + sum(bytes)) {
       this.step(from_ns, this.#highestBottom_bytes, this.#highest_bytes);

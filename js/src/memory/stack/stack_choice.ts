@@ -1,4 +1,4 @@
-/** Which blocks of a window are worth an area of their own, and in which order they are stacked. */
+/** Chooses the blocks that get their own area in a window, and the order to stack them. */
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
 import { countUntil } from "../blocks/time_order.ts";
@@ -25,7 +25,7 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
   const started = countUntil(start_ns, to_ns);
   const found: number[] = [];
   for (let block = 0; block < started; block++) {
-    // Sums that follow each other would jump up and down if each was drawn.
+    // Consecutive sums would jump up and down if each were drawn.
     if (bytes[block]! < least_bytes || isSum?.[block]) {
       continue;
     }
@@ -62,7 +62,7 @@ function largest(found: Int32Array, bytes: Float64Array, most: number): Int32Arr
   );
 }
 
-/** By how much smaller the blocks of each further tier may be. */
+/** Each further tier allows blocks that are smaller by this factor. */
 const TIER = 4;
 
 /**

@@ -1,20 +1,20 @@
-/** Where the blocks of a stack lie, and how they sink. */
+/** The positions of stacked blocks, which sink when a block below them ends. */
 import { countBefore } from "../blocks/time_order.ts";
 
 export interface PieceColumns {
   /** Blocks that have pieces, from the bottom up. */
   readonly drawn: Int32Array;
-  /** Pieces of the drawn block `i` are `pieceStarts[i] … pieceStarts[i + 1]`: where it lay, and when. */
+  /** Block `i` has the pieces `pieceStarts[i] … pieceStarts[i + 1]`: its positions over time. */
   readonly pieceStarts: Int32Array;
   readonly piece_from_ns: Float64Array;
   readonly piece_to_ns: Float64Array;
   readonly piece_bottom_bytes: Float64Array;
 }
 
-/** Numbers of one piece: from when, until when, its bottom. */
+/** Each piece has three numbers: its start, its end, its bottom. */
 const NUMBERS = 3;
 
-/** The blocks that lie on each other at a moment; each is known by its position from the bottom. */
+/** The blocks in the stack at a moment; each has a slot, numbered from the bottom. */
 export class Stack {
   total_bytes = 0;
   /** Pieces that are drawn. */
@@ -23,12 +23,12 @@ export class Stack {
   readonly #alive: number[] = [];
   readonly #bottom_bytes: Float64Array;
   readonly #since_ns: Float64Array;
-  /** Of each block the pieces, one after the other. */
+  /** The pieces of each block, one after the other. */
   readonly #pieces: number[][];
-  /** Position in `#alive` from which on blocks do not lie on the one below. */
+  /** First position in `#alive` of a block that no longer touches the block below. */
   #lowestGap = Infinity;
 
-  /** @param shown what of the height is drawn */
+  /** @param shown the part of the height that is drawn */
   constructor(
     readonly chosen: Int32Array,
     readonly bytes: Float64Array,
@@ -61,7 +61,7 @@ export class Stack {
     this.#lowestGap = Math.min(this.#lowestGap, at);
   }
 
-  /** Let each block lie on the one below it, as of `time_ns`. */
+  /** Move each block down onto the one below it, from `time_ns` on. */
   settle(time_ns: number): void {
     const from = this.#lowestGap;
     this.#lowestGap = Infinity;
@@ -73,7 +73,7 @@ export class Stack {
     for (let at = from; at < this.#alive.length; at++) {
       const slot = this.#alive[at]!;
       if (this.#bottom_bytes[slot] !== bottom_bytes) {
-        // A block that came within the same column lies where it will stay.
+        // A block that started in the same column gets its final position at once.
         if (this.#since_ns[slot]! < time_ns) {
           this.#end(slot, time_ns);
           this.#since_ns[slot] = time_ns;
@@ -116,7 +116,7 @@ export class Stack {
     return this.bytes[this.chosen[slot]!]!;
   }
 
-  /** Take down where a block lay, unless it was where nothing is shown. */
+  /** Record the past position of a block, unless it is outside of the shown part. */
   #end(slot: number, time_ns: number): void {
     const { from_bytes, to_bytes } = this.shown;
     const [from_ns, bottom_bytes] = [this.#since_ns[slot]!, this.#bottom_bytes[slot]!];

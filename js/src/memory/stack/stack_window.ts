@@ -9,9 +9,9 @@ export interface Window {
   readonly height_px: number;
   /** Bytes over the whole height. */
   readonly height_bytes: number;
-  /** Bytes over the whole height when nothing is magnified; as `height_bytes` where it is left out. */
+  /** Bytes over the whole height without zoom; omitted: `height_bytes`. */
   readonly whole_bytes?: number;
-  /** What of the height is drawn, in bytes from the ground; all of it where it is left out. */
+  /** The part of the height that is drawn, in bytes from the bottom; omitted: all of it. */
   readonly shown?: { readonly from_bytes: number; readonly to_bytes: number };
 }
 

@@ -14,7 +14,7 @@ import { Stack } from "./stack_pieces.ts";
 import { LEAST_HEIGHT_PX, type StackPicture, type Window } from "./stack_window.ts";
 
 const MOST_PIECES = 40_000;
-/** By how much the least height grows where there would be too many pieces. */
+/** The least height grows by this factor if there would be too many pieces. */
 const STRICTER = 2;
 
 export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
@@ -110,7 +110,7 @@ function sweep(
   return { window, ...drawn, ...band.steps() };
 }
 
-/** Where the column of pixels ends in which a moment is. */
+/** The end of the pixel column that contains a moment. */
 function columnEnd({ from_ns, to_ns, width_px }: Window, time_ns: number): number {
   const column_ns = (to_ns - from_ns) / width_px;
   const column = Math.floor((time_ns - from_ns) / column_ns) + 1;
@@ -119,7 +119,7 @@ function columnEnd({ from_ns, to_ns, width_px }: Window, time_ns: number): numbe
 }
 
 interface Changes {
-  /** Positions of those that lie there when the window begins. */
+  /** Positions of the blocks that are alive when the window begins. */
   readonly first: number[];
   /** By time, ends before starts: a position that comes, or `~position` that goes. */
   readonly times_ns: Float64Array;

@@ -1,4 +1,4 @@
-/** Backward calls, and those that ran inside of others: in recomputation, in a PyLayer, in a hook. */
+/** Backward calls, also nested ones: inside recomputation, a PyLayer or a hook. */
 
 import { kept } from "../../trace/kept.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
@@ -6,23 +6,23 @@ import type { Trace } from "../../trace/trace.ts";
 
 const REMAINING = BACKWARD_KINDS.indexOf("remaining");
 
-/** The backward call around each one, -1 where the program itself made it. */
+/** The backward call that encloses each backward call, -1 if no other call does. */
 export function callsAround(trace: Trace): Int32Array {
   return kept(trace, "calls around", () => {
     const scope = trace.table("backward_calls").column("scope");
     const scopes = trace.table("scopes");
     const [parent, call] = [scopes.column("parent"), scopes.column("backward_call")];
-    // Scopes stand after those around them.
+    // A scope comes after its parent.
     const around = new Int32Array(scopes.length);
     for (let at = 0; at < around.length; at++) {
       around[at] = call[at]! >= 0 ? call[at]! : parent[at]! >= 0 ? around[parent[at]!]! : -1;
     }
-    // A call inside of another begins after it: what says otherwise, in a damaged file, is none.
+    // A nested call begins after the enclosing one; in a damaged file, ignore other values.
     return Int32Array.from(scope, (at, call) => (at >= 0 && around[at]! < call ? around[at]! : -1));
   });
 }
 
-/** The call that the program itself made around a call, or the call itself. */
+/** The outermost call that encloses a call, or the call itself. */
 export function outermostCall(trace: Trace, backwardCall: number): number {
   const around = callsAround(trace);
   let call = backwardCall;
@@ -30,7 +30,7 @@ export function outermostCall(trace: Trace, backwardCall: number): number {
   return call;
 }
 
-/** 1 for a backward call and for all those inside of it. */
+/** 1 for a backward call and for all calls nested in it. */
 export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `calls inside ${backwardCall}`, () => {
     const around = callsAround(trace);
@@ -43,7 +43,7 @@ export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   });
 }
 
-/** 1 for every grad node of one backward call's graph, and of the calls inside of it. */
+/** 1 for every grad node in the graph of a backward call or of a call nested in it. */
 export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `members ${backwardCall}`, () => {
     const isMember = new Uint8Array(trace.gradNodeCount);
@@ -61,9 +61,9 @@ export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
 }
 
 /**
- * The backward call to begin with, -1 where there is none: of those that the program itself made, the
- * one with the largest graph; of equals the first, since of a loop of training steps the first is the
- * one that is open. What was left and never ran comes last.
+ * The backward call to show first, -1 for none: the outermost call with the largest graph. Among
+ * equals it is the first, since the first iteration of a training loop is the open one. A graph that
+ * remained and never ran comes last.
  */
 export function firstCall(trace: Trace): number {
   const around = callsAround(trace);

@@ -30,16 +30,16 @@ export interface Mark {
   readonly role: MarkRole;
 }
 
-/** What a box stands for, as far as marks are concerned. */
+/** The op, grad node or groups of a box, for which marks are looked up. */
 export interface MarkedThing {
   readonly op: number;
   readonly gradNode: number;
   readonly group: number;
-  /** All groups of a folded run, of a single group itself; nothing for others. */
+  /** All groups of a folded run; a single group itself; empty for ops and grad nodes. */
   readonly groups: Iterable<number>;
 }
 
-/** Which half of a pair a picture shows, and so whose marks. */
+/** Which half of a pair a picture shows, with the marks of that half. */
 export type MarkSide = "ops" | "grad_nodes";
 
 /** The order of the marks, if one thing has several. */
@@ -81,7 +81,7 @@ export class Findings {
         const role = MARK_ROLES[trace.at("finding_marks", "role", row)]!;
         const op = trace.at("finding_marks", "op", row);
         const gradNode = trace.at("finding_marks", "grad_node", row);
-        // With both, the grad node is meant; the op says where it comes from.
+        // If both are given, mark the grad node only: the op is where it was made.
         const isPair = gradNode >= 0 && trace.at("grad_nodes", "op", gradNode) === op;
         this.#put(finding, role, isPair ? -1 : op, gradNode);
       }
@@ -93,12 +93,12 @@ export class Findings {
     }
   }
 
-  /** Whether one tells why a backward call failed: better than the error does. */
+  /** Whether a finding explains why a backward call failed, better than the error itself. */
   get tellsOfFailure(): boolean {
     return this.#tellsOfFailure;
   }
 
-  /** How many of each severity, the worst first; none that is zero. */
+  /** The number of findings of each severity, the worst first, without zeros. */
   counts(): { severity: Severity; count: number }[] {
     return SEVERITIES.map((severity) => ({
       severity,
@@ -107,10 +107,10 @@ export class Findings {
   }
 
   /**
-   * The marks of a thing, the most telling first.
+   * The marks of a thing, the most important first.
    *
-   * @param withPair whether the most telling marks of the other half are shown here too: where the
-   *   picture has only one half
+   * @param withPair whether to add the important marks of the other half of the pair: if the
+   *   picture shows only one half
    */
   marksOf(thing: MarkedThing, side: MarkSide, withPair: boolean): readonly Mark[] {
     if (!this.all.length) {
@@ -126,7 +126,7 @@ export class Findings {
     return [...found].sort(moreTelling);
   }
 
-  /** The cut that keeps a grad node from handing its gradient to those before it. */
+  /** The cut that stops the gradient flow from a grad node to the next ones. */
   cutBehind(gradNode: number): Mark | undefined {
     return this.#cutBehind.get(gradNode);
   }

@@ -13,9 +13,9 @@ export interface DepthPoint {
   /** The first op. */
   readonly op: number;
   readonly label: string;
-  /** Norm of what the layer hands on to what came before it; -1 where it was not recorded. */
+  /** Norm of the gradients that leave the layer for earlier layers; -1 if not recorded. */
   readonly flowing: number;
-  /** Norm of its parameters' gradients; -1 where it has none. */
+  /** Norm of its parameters' gradients; -1 if it has none. */
   readonly parameters: number;
   /** Whether a gradient held NaN or Inf. */
   readonly isBroken: boolean;

@@ -1,11 +1,11 @@
-/** What was in the gradients: statistics of each edge of the backward graph, where they were recorded. */
+/** Recorded statistics of the gradients on each edge of the backward graph. */
 
 import { type Column, floats } from "../../trace/columns.ts";
 import { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "./backward_calls.ts";
 
-/** Of values that are not zero: how many lie in [2^exponent, 2^(exponent + 1)), by sign. */
+/** The number of values with a magnitude in [2^exponent, 2^(exponent + 1)), by sign. */
 export interface HistogramBin {
   readonly exponent: number;
   negative: number;
@@ -34,7 +34,7 @@ export class Gradients {
   readonly #call: Column;
   readonly #floats = new Map<string, Float32Array>();
   readonly #ranges = new Map<number, NormRange | undefined>();
-  /** By the edges that one line of the picture stands for: asked for in every frame. */
+  /** Norms by the edges that one line of the picture shows; needed at every repaint. */
   readonly #norms = new WeakMap<
     readonly number[],
     { backwardCall: number; norm: GradientNorm | undefined }
@@ -60,12 +60,12 @@ export class Gradients {
     return this.#ofEdge.of(edge);
   }
 
-  /** Rows of `grad_stats`: what backward calls began with at a grad node. */
+  /** Rows of `grad_stats`: the gradients with which backward calls began at a grad node. */
   beganAt(gradNode: number): Int32Array {
     return this.#began.of(gradNode);
   }
 
-  /** The row of an edge in a backward call, its last where it ran twice; -1 for none. */
+  /** The row of an edge in a backward call; the last row if it ran twice, -1 for none. */
   ofEdgeIn(edge: number, backwardCall: number): number {
     const isInside = callsInside(this.#trace, backwardCall);
     return this.#ofEdge.of(edge).findLast((row) => isInside[this.#call[row]!]) ?? -1;

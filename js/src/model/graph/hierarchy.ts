@@ -1,5 +1,5 @@
 /**
- * The group tree as it can be drawn: what a group holds, in execution order, and which siblings
+ * The group tree as it is drawn: the content of each group in execution order, and which siblings
  * repeat each other. Groups without ops and grad nodes are left out; a layer that runs one op only
  * is drawn as that op ("transparent").
  */
@@ -126,7 +126,7 @@ export class Hierarchy {
     return this.#trace.groupPath(group).filter((at) => !this.isTransparent[at]);
   }
 
-  /** Groups are listed nearly as they ran: a call site's ops may lie apart. */
+  /** Sort siblings by execution order: the table's order can differ a little. */
   #sortSiblings(): void {
     const { starts, rows } = this.#groups;
     const order = this.#order;
@@ -141,7 +141,7 @@ export class Hierarchy {
   }
 }
 
-/** A grad node belongs where the analysis says; that of a PyLayer's own op goes with the op. */
+/** The analysis gives each grad node its group; the node of a PyLayer's own op follows the op. */
 function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const analysed = trace.table("op_groups").column("group");
   const op = trace.pairedOps;
@@ -162,7 +162,7 @@ function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): 
  * How many leaves each group holds, those of nested groups included.
  *
  * @param groupOf group of each leaf
- * @param weight how many a leaf stands for, where not for itself
+ * @param weight how many leaves each one represents; 1 each if omitted
  */
 export function countInside(
   parents: ArrayLike<number>,

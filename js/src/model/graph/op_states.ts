@@ -1,4 +1,4 @@
-/** Ops that are drawn in a way of their own: those that raised, and those that wrote into a tensor that was there. */
+/** Ops with a special look: ops that raised, and ops that modified a tensor in place. */
 
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";

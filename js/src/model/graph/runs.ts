@@ -1,4 +1,4 @@
-/** Siblings that repeat each other one after the other: in a picture they are one box. */
+/** Runs of consecutive siblings with the same structure: a picture shows them as one box. */
 import type { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 
@@ -6,7 +6,7 @@ import type { Trace } from "../../trace/trace.ts";
 const RUN_OF_SINGLES = 3;
 const RUN_OF_BLOCKS = 2;
 
-/** What runs are found in. */
+/** The siblings in which to find runs. */
 export interface Siblings {
   /** Groups by their parent + 1, in execution order. */
   readonly groups: RowsByKey;
@@ -50,7 +50,7 @@ export function findRuns(trace: Trace, siblings: Siblings): Runs {
     const lastOp = ops.starts[parent + 1]!;
     for (let at = start; at < end; at++) {
       const group = groups.rows[at]!;
-      // An op between two members would lie both after and before the folded box.
+      // An op between two members would be both after and before the folded box.
       const before = opAt;
       while (opAt < lastOp && ops.rows[opAt]! < order[group]!) {
         opAt++;

@@ -1,11 +1,11 @@
 /**
- * Ops and grad nodes that stand for many: a notebook stores of a large trace a reduced copy
- * (`paddle_lab/views/reduction/`), and the counts in it stay those of the whole trace.
+ * Ops and grad nodes that represent several: a notebook stores a reduced copy of a large trace
+ * (`paddle_lab/views/reduction/`), and the counts still describe the whole trace.
  */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** How many a row stands for; `undefined` where each row stands for itself. */
+/** How many ops or grad nodes a row represents; `undefined` if each row represents one. */
 type Weights = Int32Array | undefined;
 
 export interface StandIns {

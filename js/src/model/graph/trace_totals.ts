@@ -7,7 +7,7 @@ import type { Trace } from "../../trace/trace.ts";
 const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 
 export interface TraceTotals {
-  /** Host time of all ops; what a PyLayer's inner ops took is counted once. */
+  /** Host time of all ops; the time of a PyLayer's inner ops is counted once. */
   readonly duration_ns: number;
   readonly threadCount: number;
   /** By tensor: what the tensor became when it was modified in place, -1 where it was not. */
@@ -16,7 +16,7 @@ export interface TraceTotals {
   readonly valueStat: Int32Array;
 }
 
-/** Each is worked out when it is first asked for. */
+/** Each value is computed at its first use. */
 export function traceTotals(trace: Trace): TraceTotals {
   return {
     get duration_ns() {
@@ -48,7 +48,7 @@ function rowsByTensor<T extends "tensors" | "value_stats">(
   return rows;
 }
 
-/** Host time of the ops that `isCounted` names, without PyLayers' own ops: theirs is that of the ops inside. */
+/** Host time of the counted ops, without PyLayers' own ops: their inner ops are counted instead. */
 export function durationOf(trace: Trace, isCounted: (op: number) => boolean): number {
   const duration_ns = trace.table("ops").column("duration_ns");
   const isPyLayer = trace.table("ops").column("is_pylayer");

@@ -1,4 +1,4 @@
-/** Every group open, or none: the states at both ends, and whether one is there. */
+/** The states with every group open or closed, and checks for both. */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { ViewState } from "./view_state.ts";
 
@@ -19,7 +19,7 @@ export function allClosed(): Opened {
   return { open: new Set(), unfolded: new Set(), taken: new Set() };
 }
 
-/** Whether there is nothing left to open, by hand or at once; what is not shown does not count. */
+/** Whether every shown group is open and every shown run is unfolded. */
 export function isAllOpen(hierarchy: Hierarchy, state: ViewState): boolean {
   const isShown = (group: number): boolean => state.showOptimizer || !hierarchy.isOptimizer[group];
   for (const first of hierarchy.runFirsts()) {

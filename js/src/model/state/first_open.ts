@@ -1,9 +1,9 @@
-/** What is open before anybody has opened or closed anything: in each mode as much as its picture has room for. */
+/** Which groups are open before the user opens or closes any: as many as a picture has room for. */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 
 /** Boxes that a first picture holds at most. */
 const MOST_BOXES = 40;
-/** A picture of so few boxes tells too little: its next level opens even if that is too much. */
+/** With at most this many boxes, the next level opens even if it exceeds `MOST_BOXES`. */
 const TOO_FEW_BOXES = 3;
 
 /** What is open at first, and which members are taken out of their folds. */
@@ -63,7 +63,7 @@ function initialOpen(hierarchy: Hierarchy, shut: ReadonlySet<number> = new Set()
       if (boxes >= TOO_FEW_BOXES) {
         break;
       }
-      // Hardly more than a fold tells nothing: one member is shown open, beside the rest.
+      // A fold with hardly any other box shows too little: open one of its members.
       closed = folds.splice(0, 1);
       taken.add(closed[0]!);
       boxes++;

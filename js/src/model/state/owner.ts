@@ -1,4 +1,4 @@
-/** Whose a block of memory is in the graph. */
+/** The owner of a memory block in the graph. */
 
 import type { Trace } from "../../trace/trace.ts";
 import type { Selection } from "./view_state.ts";
@@ -17,7 +17,7 @@ export function ownerOf(trace: Trace, allocation: number): Selection {
   return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
 }
 
-/** What a selection is in the graph, which knows no blocks. */
+/** The same selection in the graph: a memory block becomes its owner. */
 export function inGraph(trace: Trace, selection: Selection): Selection {
   return selection.kind === "allocation" ? ownerOf(trace, selection.allocation) : selection;
 }

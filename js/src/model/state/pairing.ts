@@ -1,10 +1,10 @@
-/** What a selection lights up: pairing of ops with grad nodes, with lines, layers and tensors. */
+/** What a selection highlights: the ops, grad nodes and groups that belong to it. */
 
 import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { Selection } from "./view_state.ts";
 
-/** Ops that a selection means: 1 at an op's key where it is lit. */
+/** 1 at the key of each op that a selection highlights. */
 export function litOps(trace: Trace, selection: Selection): Uint8Array {
   const lit = new Uint8Array(trace.opCount);
   switch (selection.kind) {
@@ -31,7 +31,7 @@ export function litOps(trace: Trace, selection: Selection): Uint8Array {
   return lit;
 }
 
-/** Grad nodes that a selection means; those of every lit op, or the selected node alone. */
+/** 1 for each grad node to highlight: the nodes of highlighted ops, or only the selected node. */
 export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array): Uint8Array {
   const lit = new Uint8Array(trace.gradNodeCount);
   if (selection.kind === "none") {
@@ -70,7 +70,7 @@ export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array
   return lit;
 }
 
-/** Groups around what is lit, at any depth. */
+/** 1 for each group that contains a highlighted op or grad node, at any depth. */
 export function litGroups(
   hierarchy: Hierarchy,
   ops: Uint8Array,
@@ -147,7 +147,7 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
   lit.set(opsThroughFrames(trace, begins ? isOnLine : isInside));
 }
 
-/** Ops whose stack passes through a frame that is meant: 1 at the key of each. */
+/** 1 at the key of each op whose stack contains one of the given frames. */
 export function opsThroughFrames(trace: Trace, isMeant: Uint8Array): Uint8Array {
   const stacks = trace.table("stacks");
   const frameOf = stacks.column("frame");

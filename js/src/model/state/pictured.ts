@@ -1,4 +1,4 @@
-/** What a picture is made of. */
+/** The parts of the store that a picture is drawn from. */
 
 import type { Store } from "./store.ts";
 

@@ -1,4 +1,4 @@
-/** Which parts of the state shape the picture: it is laid out anew for them, and undo brings them back. */
+/** The parts of the state that need a new layout when they change. Undo restores them. */
 import type { ViewState } from "./view_state.ts";
 
 const SHAPING = [
@@ -13,12 +13,12 @@ const SHAPING = [
 
 export type Shape = Pick<ViewState, (typeof SHAPING)[number]>;
 
-/** What of a state shapes the picture. */
+/** The parts of a state that shape the picture. */
 export function shapeOf(state: ViewState): Shape {
   return Object.fromEntries(SHAPING.map((name) => [name, state[name]])) as Shape;
 }
 
-/** Whether nothing that shapes the picture was replaced: quick, and right between two states of one store. */
+/** Whether two states of one store have the same shape. Compares references only, so it is fast. */
 export function hasSameShape(one: ViewState, other: ViewState): boolean {
   return SHAPING.every((name) => one[name] === other[name]);
 }

@@ -84,7 +84,7 @@ export class Store {
     return this.findings.all[this.#state.finding];
   }
 
-  /** What the selection is in the graph, which knows no blocks of memory. */
+  /** The same selection in the graph: a memory block becomes its owner. */
   get selectionInGraph(): Selection {
     return inGraph(this.trace, this.#state.selection);
   }
@@ -108,13 +108,13 @@ export class Store {
     this.#become(next);
   }
 
-  /** Whether the person has neither opened, closed nor selected anything. */
+  /** Whether the user has not yet opened, closed or selected anything. */
   get isAsAtFirst(): boolean {
     const { unfolded, selection } = this.#state;
     return !unfolded.size && selection.kind === "none" && this.#firstOpen.is(this.#state);
   }
 
-  /** Keep groups closed at first: the picture is too wide with them. Nothing to undo. */
+  /** Keep groups closed at first that make the picture too wide. Undo does not include this. */
   shutAtFirst(groups: readonly number[]): void {
     const { mode } = this.#state;
     this.#become({ ...this.#state, ...this.#firstOpen.shut(mode, groups) });
@@ -159,7 +159,7 @@ export class Store {
     return this.#kept("groups", find);
   }
 
-  /** What the selection lights up is found when it is first asked for: closed groups need none of it. */
+  /** Find what the selection highlights at the first use: closed groups do not need it. */
   #kept(what: string, find: () => Uint8Array): Uint8Array {
     return kept(this.#state.selection, what, find);
   }

@@ -7,7 +7,7 @@ export type Selection =
   | { kind: "group"; group: number }
   /** An edge or a chip. */
   | { kind: "tensor"; tensor: number }
-  /** An edge of the backward graph: a row of `grad_edges`, and those that the same line stands for. */
+  /** An edge of the backward graph: a row of `grad_edges`, and other rows that its line shows. */
   | { kind: "gradient"; edge: number; beside: readonly number[] }
   /** `file` is a string code, as in `frames.file`; `line` counts from 1. */
   | { kind: "line"; file: number; line: number }

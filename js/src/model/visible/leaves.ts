@@ -9,7 +9,7 @@ import { countInside, type Hierarchy } from "../graph/hierarchy.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
 import type { ViewState } from "../state/view_state.ts";
 
-/** What the walk over the group tree asks about one kind of leaf. */
+/** The properties of one kind of leaf that the walk over the group tree needs. */
 export interface Leaves {
   readonly kind: "op" | "grad_node";
   readonly groupOf: Int32Array;
@@ -20,7 +20,7 @@ export interface Leaves {
   /** Leaves of the picture right inside a group, in the order of flow. */
   in(group: number): Int32Array;
   order(leaf: number): number;
-  /** -1 where the flow runs against the order in which ops ran. */
+  /** -1 if the flow is opposite to the execution order of the ops. */
   readonly direction: 1 | -1;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tensors that no op of the trace made, and parameters that an optimizer's step has changed: chips on their readers, or
- * boxes where that is asked for.
+ * Tensors that no op of the trace made, and parameters that an optimizer's step changed. They are
+ * chips on their readers, or boxes if the user wants them.
  */
 
 import { kept } from "../../trace/kept.ts";
@@ -10,7 +10,7 @@ import type { VisibleItem, VisibleTree } from "./visible_tree.ts";
 
 const OPTIMIZER = PHASES.indexOf("optimizer");
 
-/** What an op reads and none but an optimizer's made, in the order of its arguments, each once. */
+/** Tensors that an op reads and no op made, except an optimizer's, in argument order, each once. */
 export function givenTensors(trace: Trace, op: number): number[] {
   const isMade = madeTensors(trace);
   const tensorOfUse = trace.table("uses").column("tensor");
@@ -40,7 +40,7 @@ function madeTensors(trace: Trace): Uint8Array {
   });
 }
 
-/** The tree with a box for every tensor that visible ops read and none made. */
+/** The tree with a box for every tensor that a visible op reads and no op made. */
 export function withParameters(trace: Trace, tree: VisibleTree): VisibleTree {
   const items: VisibleItem[] = [...tree.items];
   const readers = new Map<number, number[]>();

@@ -1,4 +1,4 @@
-/** Data flow between what is visible: every edge lifted to the boxes that show its ends. */
+/** Data flow between visible boxes: each edge joins the boxes that show its two ends. */
 
 import { EDGE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -108,8 +108,8 @@ export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
 /**
  * Gradient flow between the rows of a ladder.
  *
- * @param tree in which a grad node's box is the item of its row
- * @param cuts pairs of items between which a gradient would flow, and does not
+ * @param tree whose items are the rows; a grad node's box is its row
+ * @param cuts pairs of items between which a cut stops the gradient flow
  */
 export function ladderEdges(
   trace: Trace,
@@ -124,7 +124,7 @@ export function ladderEdges(
   return collector.edges;
 }
 
-/** Between the ops of a PyLayer's backward; those that read no other begin at its grad node. */
+/** Add edges between a PyLayer's backward ops; from its grad node to ops that read no other op. */
 function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollector): void {
   tree.items.forEach((item, index) => {
     if (item.kind !== "op") {

@@ -61,7 +61,7 @@ export function visibleBackward(trace: Trace, hierarchy: Hierarchy, state: TreeS
   };
 }
 
-/** What a PyLayer's backward ran in Python, inside its open group. */
+/** The ops that a PyLayer's backward ran in Python, as items inside its open group. */
 function pylayerOps(
   trace: Trace,
   hierarchy: Hierarchy,
@@ -101,7 +101,7 @@ interface Level {
 
 class Walk {
   readonly items: VisibleItem[] = [];
-  /** Item of a closed group, of its run where that is folded; -1 for one that is open or hidden. */
+  /** Item of each closed group, or of its folded run; -1 for open and hidden groups. */
   readonly #itemOfGroup: Int32Array;
   readonly #itemOfLeaf: Int32Array;
 
@@ -196,7 +196,7 @@ class Walk {
     return undefined;
   }
 
-  /** All members of a fold at once: they follow each other. */
+  /** List all members of a fold as one item. */
   #listFold(members: Int32Array, level: Level): void {
     const first = members[0]!;
     const item = this.#list("fold", first, level, false, this.hierarchy.orderOf(first));

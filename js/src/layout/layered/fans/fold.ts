@@ -8,7 +8,7 @@ import { type Fan, type FanRows, layRows } from "./rows.ts";
 
 /** A fan of leaves is folded if its boxes side by side would be wider than this, in px. */
 const WIDEST_LEAVES_PX = 1200;
-/** A fan between two boxes, where a picture side by side says more. */
+/** The same limit for a fan between two boxes. */
 const WIDEST_BRANCHES_PX = 3000;
 const FEW_BRANCHES = 3;
 
@@ -17,7 +17,7 @@ export interface FoldedFans {
   rows: FanRows[];
   /** The graph with one box for each fan, after the others. */
   boxes: Boxes;
-  /** Folded box of each box, the fan's for those in a branch. */
+  /** Folded box of each box; for a box in a branch, the box of its fan. */
   boxOf: Int32Array;
   /** Folded edge of each edge, -1 inside a branch. */
   edgeOf: Int32Array;
@@ -59,7 +59,7 @@ export function foldFans(boxes: Boxes, boxGap: number, laneGap: number): FoldedF
   };
   const byOrder = [...new Set(Array.from(boxes.byOrder, (v) => boxOf[v]!))];
 
-  // The edges into all branches of a fan are one, those out of them another.
+  // All edges into the branches of a fan become one edge; all edges out of them become another.
   const edgeOf = new Int32Array(boxes.source.length).fill(-1);
   const first: number[] = [];
   const into = new Int32Array(fans.length).fill(-1);

@@ -1,4 +1,4 @@
-/** Where the branches of a fan stand: in rows, each with a bus, which a spine joins to the fan's end. */
+/** Places a fan's branches in rows. Each row has a bus; a spine joins it to the fan's end. */
 
 import type { PointList } from "../../points.ts";
 import { packTiles } from "../components.ts";
@@ -6,7 +6,7 @@ import type { Boxes } from "../flow.ts";
 
 /** Branches between the same ends. Each is a path of boxes without any other edge. */
 export interface Fan {
-  /** The branches read one tensor; they feed one consumer. One of the two at least. */
+  /** Whether the branches read one tensor or feed one consumer; at least one is true. */
   reads: boolean;
   feeds: boolean;
   /** The boxes of each branch, downwards. */
@@ -15,18 +15,18 @@ export interface Fan {
 
 /** Offsets in px: x from the anchor of the box that stands for the fan, y from its top. */
 export interface FanRows {
-  /** Of each branch: its middle, and the buses of its row. */
+  /** For each branch: its middle, and the buses of its row. */
   x: number[];
   inBus: number[];
   outBus: number[];
   /** Top of each box, branch after branch. */
   top: number[][];
-  /** From the anchor to either side, where the spines are. */
+  /** Distance from the anchor to the spine on either side. */
   half: number;
   height: number;
 }
 
-/** The spine to the rows is on their left, the one away from them on their right. */
+/** The spine of incoming edges is left of the rows, the spine of outgoing edges right of them. */
 export function layRows(
   { branches, reads, feeds }: Fan,
   boxes: Boxes,
@@ -64,7 +64,7 @@ export function layRows(
   };
 }
 
-/** Lead a path on from the fan's upper end to a branch. `x`, `top`: the fan's anchor and upper end. */
+/** Continue a path from the fan's upper end (`top`) to a branch. `x` is the fan's anchor. */
 export function enterRow(
   points: PointList,
   begin: number,
@@ -83,7 +83,7 @@ export function enterRow(
   points.extend(begin, at, top + rows.top[branch]![0]!);
 }
 
-/** Lead a path from the end of a branch, at `bottom`, to the fan's lower end. */
+/** Continue a path from the end of a branch, at `bottom`, to the fan's lower end. */
 export function leaveRow(
   points: PointList,
   begin: number,

@@ -9,7 +9,7 @@ export interface SweepOptions {
   downwards: boolean;
   /** By the median of the neighbours' places; else by their mean, the barycentre. */
   byMedian: boolean;
-  /** Vertices with equal places change their order: that leads out of dead ends. */
+  /** Swap vertices with equal places, which can help the search out of a local minimum. */
   swapEqual: boolean;
 }
 

@@ -21,7 +21,7 @@ export function orderRanks(proper: Proper, byOrder: Int32Array): void {
   let fewest = Number.POSITIVE_INFINITY;
   let swept = 0;
 
-  // One search begins at the sources, one at the sinks: each leads the sweeps another way.
+  // One search begins at the sources, one at the sinks: they give different start orders.
   const searches = proper.count < MOST_VERTICES_FOR_TWO ? 2 : 1;
   for (let search = 0; search < searches && fewest > 0; search++) {
     const mostWork = (MOST_WORK * (search + 1)) / searches;

@@ -1,4 +1,4 @@
-/** Transposition: two neighbours of a rank change places where that removes crossings. */
+/** Transposition: swaps two neighbours of a rank if that removes crossings. */
 
 import type { Proper } from "../proper.ts";
 import type { CrossingCounter } from "./crossings.ts";
@@ -20,7 +20,7 @@ export class Transposition {
   /**
    * Go over the ranks that have crossings until no more are removed.
    *
-   * @param swapEqual also swap, once, where that costs nothing: it leads out of dead ends
+   * @param swapEqual also swap, once, if crossings stay equal: it can leave a local minimum
    */
   run(swapEqual: boolean): void {
     const { proper, crossings } = this;
@@ -40,7 +40,7 @@ export class Transposition {
     }
   }
 
-  /** Swap neighbours, from left to right, where that removes at least `least` crossings. */
+  /** Swap neighbours, from left to right, if that removes at least `least` crossings. */
   private pass(rank: number, least: number): number {
     const { layer, layerStart, position } = this.proper;
     const end = layerStart[rank + 1]!;
