@@ -60,6 +60,6 @@ def native_constants() -> str:
 
 
 def _enum(prefix: str, names: Iterable[str], *, count: str) -> str:
-    """Return an enumeration whose last constant says how many others it has."""
+    """Return a C enumeration; its last constant is the number of the others."""
     constants = [*(f"{prefix}_{name}" for name in names), count]
     return "enum {\n" + "".join(f"    {name},\n" for name in constants) + "};\n"

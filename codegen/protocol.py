@@ -1,4 +1,4 @@
-"""The TypeScript that mirrors the record's schema, laid out as Biome does."""
+"""The TypeScript definitions of the record's schema, formatted as Biome formats them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, UNSEEN_TABLES,
 
 _LINE_LENGTH: Final = 100
 _NOT_IN_A_PAGE: Final = {"grad_roots", *UNSEEN_TABLES}
-"""Tables that no view reads in the page, which skips them."""
+"""Tables that the page does not load, because no view reads them."""
 _ONLY_THERE: Final = {"event_kind"}
-"""Enumerations of those tables alone."""
+"""Enumerations that only these tables use."""
 _HEAD: Final = """\
 /**
  * Tables, columns and enumerations of a record that a page reads. `make generate` writes this file
@@ -63,7 +63,7 @@ def protocol() -> str:
 
 
 def _plural(name: str) -> str:
-    """Return the constant's name of an enumeration: ``PHASES`` for ``phase``."""
+    """Return the name of an enumeration's constant: ``PHASES`` for ``phase``."""
     upper = name.upper()
     return f"{upper[:-1]}IES" if upper.endswith("Y") else f"{upper}S"
 
@@ -88,7 +88,7 @@ def _tables() -> str:
 def _wrapped(
     value: Sequence[str] | Mapping[str, str], *, before: int, after: int, indent: str
 ) -> str:
-    """Return a list or an object: on one line where it fits, else an item a line."""
+    """Return a list or an object: on one line if it fits, else with one item per line."""
     if isinstance(value, Mapping):
         items = [f"{key}: {item}" for key, item in value.items()]
         opening, closing, space = "{", "}", " "

@@ -45,7 +45,7 @@ __all__ = [
 
 
 def checks() -> CheckList:
-    """Return all checks as a table: what each looks for, what it costs, what it needs.
+    """Return a table of all checks: their purpose, cost and requirements.
 
     Its text is in the language of :func:`language`. Iterate over it to get the checks.
     """

@@ -35,15 +35,15 @@ class Trace(TraceAnswers):
     """
 
     _packed_of: Record | None = None
-    """The record in the payload; another language has another record."""
+    """The record of the payload; each language has its own record."""
     _payload: bytes = b""
     _stored_payload: bytes | None = None
 
     def save(self, path: PathLike) -> Path:
         """Write the trace to a file that :func:`paddle_lab.load` opens; return its path.
 
-        The file is written under another name and then moved, so that an interrupted
-        save leaves an older file as it was.
+        The file is written under another name and then renamed, so an interrupted save does not
+        damage an existing file.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class Trace(TraceAnswers):
     def to_memory_csv(
         self, path: PathLike, *, time_ns: int | None = None, place: str | None = None
     ) -> Path:
-        """Write the blocks that were alive in a moment as comma-separated values, largest first.
+        """Write the blocks that were alive at a moment as comma-separated values, largest first.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Trace(TraceAnswers):
         time_ns
             The moment, in ns since the trace began; the peak by default.
         place
-            ``"cpu"``, ``"gpu:0"``; by default the one that ``trace.memory`` is about.
+            ``"cpu"``, ``"gpu:0"``; by default the place of ``trace.memory``.
 
         Raises
         ------
@@ -172,7 +172,7 @@ class Trace(TraceAnswers):
         return self._payload
 
     def _stored(self) -> bytes:
-        """Return what a notebook stores of the payload."""
+        """Return the part of the payload that a notebook stores."""
         from paddle_lab.views.reduction.stored import stored_payload
 
         payload = self.payload()
@@ -213,12 +213,12 @@ class Trace(TraceAnswers):
         return GraphWidget(self._output(view, height), page_of=page_of)
 
     def shown(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget | StillGraph:
-        """Return what a notebook shows of the trace: a widget, or its substitute without widgets.
+        """Return the output for a notebook: a widget, or its substitute if there are no widgets.
 
         Parameters
         ----------
         view, height
-            As of :meth:`widget`.
+            As in :meth:`widget`.
         """
         try:
             import paddle_lab.views.widgets.graph_widget  # noqa: F401

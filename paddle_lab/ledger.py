@@ -1,4 +1,4 @@
-"""The ledger: what each cell of a session did to memory."""
+"""The ledger: the effect of each cell of a session on memory."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class Entry:
     place
         ``"cpu"``, ``"gpu:0"``: the place with the most allocated memory.
     before_bytes, after_bytes
-        What Paddle had allocated when the cell began and when it ended.
+        The bytes that Paddle had allocated when the cell began and when it ended.
     peak_bytes
-        The most it had allocated meanwhile, -1 if that is unknown.
+        The most bytes allocated while the cell ran, -1 if unknown.
     peak_source
-        ``"allocator"``: every allocation was seen. ``"partial"``: some were not, so at least this
-        much. ``"counter"``: Paddle's own peak rose in this cell. ``"sampled"``: at least this much.
-        ``"unknown"``: less than an earlier peak.
+        ``"allocator"``: every allocation was recorded. ``"partial"``: some were not, so the peak is
+        a lower bound. ``"counter"``: Paddle's own peak rose in this cell. ``"sampled"``: a lower
+        bound. ``"unknown"``: less than an earlier peak.
     alive_bytes
-        What the cell allocated and left alive, -1 if memory was not recorded.
+        The bytes that the cell allocated and did not free, -1 if memory was not recorded.
     held_by
-        The holders of that: names with their bytes, the largest first.
+        The holders of these bytes: names with their bytes, the largest first.
     """
 
     cell: int

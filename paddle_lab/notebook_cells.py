@@ -31,7 +31,7 @@ class NotebookCells:
     def text(self, file: str) -> str | None:
         """Return a cell's text as typed, with its magics; ``None`` for other files.
 
-        IPython drops leading empty lines before it counts lines, and so does the text.
+        IPython drops leading empty lines before it counts lines; the returned text has none either.
         """
         number = self.number(file)
         if number < 0:

@@ -40,10 +40,10 @@ def trace(
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
     check
-        What to look for: ``"all"``, ``"none"``, or names of checks. Default: the checks that cost
+        The checks to run: ``"all"``, ``"none"``, or names of checks. Default: the checks that cost
         next to nothing.
     grads
-        Whether to record what is in each gradient: norm, extremes, zeros, NaN, a histogram. With
+        Whether to record statistics of each gradient: norm, extremes, zeros, NaN, a histogram. With
         the name of a region (:func:`region`), the gradients that its ops pass on are also kept, as
         ``trace.gradients[…].value``; a notice says their size.
     limit
@@ -134,10 +134,11 @@ def region(name: str) -> AbstractContextManager[None]:
 
 
 def step() -> None:
-    """Mark the end of a training step, where no optimizer's ``step`` does.
+    """Mark the end of a training step, if no optimizer's ``step`` marks it.
 
-    ``trace.memory.growth()`` finds leaks by what grows from step to step, and ``keep="steps"``
-    keeps whole steps. If a trace has calls of this function, only they end steps. Outside a trace
+    ``trace.memory.growth()`` finds leaks by memory that grows from step to step, and
+    ``keep="steps"`` keeps whole steps. If a trace has calls of this function, only they end steps.
+    Outside a trace
     it does nothing.
     """
     recorders = sys.modules.get("paddle_lab.capture.recorder.recorder")
@@ -151,16 +152,16 @@ class Recording:
     Parameters
     ----------
     title
-        What the views call the trace.
+        The trace's title in the views.
     anchor
         The frame that runs the traced code, where stacks end; the ``with`` statement's own frame
         and its callers belong into them unless given.
     memory
         Whether to record allocations as well.
     check, grads
-        As of :func:`trace`.
+        As in :func:`trace`.
     reruns
-        Whether the code can run once more, for checks that need it; a ``with`` block cannot.
+        Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
     limit
         How many ops are kept, and which.
     """
@@ -195,7 +196,7 @@ class Recording:
         self._evidence = {*evidence_for(self._checks), *(("gradients",) if grads else ())}
         self._grad_region = grads if isinstance(grads, str) else None
         self.run: Run | None = None
-        """What a rerun is compared with, once the block has ended."""
+        """The data of this run with which a second run is compared, once the block has ended."""
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
 
@@ -237,7 +238,7 @@ class Recording:
     ) -> None:
         try:
             self._finish(error)
-        except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
+        except BaseException:  # even an interrupt must leave no hook behind
             if self._session is not None:
                 self._session.abort()
             raise
@@ -251,7 +252,7 @@ class Recording:
             with collection_paused():
                 record = self._session.close(error)
         except Exception as fault:  # noqa: BLE001
-            # Whatever goes wrong in here, the user's own error and results come first.
+            # If our own code fails here, the user's error and results must not be lost.
             self._session.abort()
             record = Record.empty()
             notice = say("notices.fault.lost", fault=f"{type(fault).__name__}: {fault}")
@@ -259,7 +260,7 @@ class Recording:
             warnings.warn(notice, RuntimeWarning, stacklevel=3)
         else:
             record.origin.checks = self._checks
-            # A part of a run is nothing to compare another run with.
+            # A part of a run cannot be compared with another run.
             if self._session.digests is not None and not record.origin.kept:
                 from paddle_lab.capture.rerun.comparison import Run
 
@@ -272,7 +273,7 @@ class Recording:
         self._trace.complete(record)
 
     def _drop_partial(self, origin: Origin) -> None:
-        """Leave out checks that would raise false alarms if the limit left ops out."""
+        """Remove checks that would raise false alarms if the limit dropped ops."""
         from paddle_lab.analysis.findings.registry import needing_more_than
 
         dropped = needing_more_than(origin.kept, origin.checks) if origin.kept else []

@@ -1,4 +1,4 @@
-"""Runs that are alike: ``paddle_lab.rerun(function)`` and ``with paddle_lab.deterministic():``."""
+"""Repeatable runs: ``paddle_lab.rerun(function)`` and ``with paddle_lab.deterministic():``."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rerun(
     check: str | Sequence[str] = ("nondeterminism", "unwritten-output"),
     title: str | None = None,
 ) -> Trace:
-    """Trace a call, and make it again from the same state to see what differs.
+    """Trace a call, and repeat it from the same state to see what differs.
 
     Before the second call, everything that the function can reach is restored: parameters,
     buffers, gradients, optimizers, variables, and the generators of Paddle, NumPy and Python. In
@@ -59,16 +59,15 @@ def rerun(
     function
         Called without arguments.
     check
-        What to look for, as in :func:`paddle_lab.trace`; by default the checks that need a second
-        run.
+        The checks to run, as in :func:`paddle_lab.trace`; by default those that need a second run.
     title
         What the views call the trace.
 
     Returns
     -------
     Trace
-        Of the first call; its ``findings`` name the first line that differed. Where the function
-        cannot run twice, a sentence in the trace's notices says why.
+        The trace of the first call; its ``findings`` name the first line that differed. If the
+        function cannot run twice, a notice of the trace says why.
 
     Raises
     ------

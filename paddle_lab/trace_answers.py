@@ -29,7 +29,7 @@ GraphKind = Literal["forward", "backward"]
 
 
 class TraceAnswers:
-    """What :class:`paddle_lab.Trace` answers; most answers are computed at their first use."""
+    """The answers of :class:`paddle_lab.Trace`; most are computed on first use."""
 
     def __init__(self, record: Record | None = None) -> None:
         self._record = record
@@ -37,7 +37,7 @@ class TraceAnswers:
         self._shown: tuple[str, Record] | None = None
 
     def complete(self, record: Record) -> None:
-        """Take the record of a trace that has ended; the capture calls this once."""
+        """Set the record of a trace that has ended; the capture calls this once."""
         self._record = record
 
     @property
@@ -79,7 +79,7 @@ class TraceAnswers:
 
     @property
     def findings(self) -> FindingList:
-        """What is wrong and which line did it: worst first, cause before consequence.
+        """What is wrong and which line caused it: worst first, cause before consequence.
 
         In the language of :func:`paddle_lab.language`.
         """
@@ -96,7 +96,7 @@ class TraceAnswers:
 
     @property
     def error_help(self) -> list[ErrorHelp]:
-        """What to do about the error that ended the trace, if it is a known error of Paddle's.
+        """Advice on the error that ended the trace, if it is a known error of Paddle.
 
         In the language of :func:`paddle_lab.language`. :attr:`findings` name the line.
         """
@@ -127,7 +127,7 @@ class TraceAnswers:
 
     @cached_property
     def memory(self) -> Memory:
-        """Where the memory went: peak, what was alive when and whose it was, leaks, holders.
+        """The use of memory: peak, living blocks and their owners at any moment, leaks, holders.
 
         Raises
         ------
@@ -146,7 +146,7 @@ class TraceAnswers:
 
     @cached_property
     def gradients(self) -> GradientTable:
-        """What was in each gradient of the backward passes; none unless ``grads=True``.
+        """Statistics of each gradient of the backward passes; none unless ``grads=True``.
 
         There is one row for each edge of a backward graph that a gradient passed, and one for the
         gradient that each backward call began with. ``trace.gradients.curve()`` gives norms layer
@@ -183,7 +183,7 @@ class TraceAnswers:
             ``"forward"``: nodes are op keys, edges are tensors. ``"backward"``: nodes are grad
             nodes, edges point the way the gradient flows.
         call
-            For ``"backward"``: key of the backward call whose graph is wanted; all by default.
+            For ``"backward"``: key of a backward call, to get only its graph; all by default.
         region
             For ``"backward"``: name of a region; each node then has a ``region_role``:
             ``"inside"``, ``"neighbour"``, ``"leaf"`` or ``None``.

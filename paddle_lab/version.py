@@ -1,3 +1,3 @@
-"""Which Paddle Lab this is, as ``pyproject.toml`` says too."""
+"""The version of Paddle Lab, the same as in ``pyproject.toml``."""
 
 __version__ = "0.1.0"

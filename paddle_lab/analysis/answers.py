@@ -1,4 +1,4 @@
-"""Everything a view needs beside the record, computed once."""
+"""The answer tables: what the views need in addition to the record, computed once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddle_lab.trace.table import StringPool, Table
 
 
 def with_answers(record: Record) -> Record:
-    """Return a record with the answer tables beside its own, and their strings after its own.
+    """Return the record with the answer tables added, and their strings appended.
 
     The tables are those of :data:`paddle_lab.trace.schema.VIEW_TABLES`.
     """

@@ -1,1 +1,1 @@
-"""Who keeps an object alive: a search from names down to objects, by ``gc.get_referents`` alone."""
+"""The holders of an object: a search from names to objects, only by ``gc.get_referents``."""

@@ -21,11 +21,11 @@ class LivingTensor:
     kind
         A member of :data:`paddle_lab.trace.schema.HOLDER_KINDS`.
     name
-        The way to the tensor: ``"cache.items[3]"``.
+        The path to the tensor: ``"cache.items[3]"``.
     root
-        Where that way begins.
+        The root at which that path begins.
     address
-        Where the tensor's storage begins, which other tensors may share.
+        Address of the tensor's storage, which other tensors may share.
     storage_bytes
         Size of the storage.
     bytes
@@ -45,12 +45,12 @@ class LivingTensor:
 
 @dataclass
 class BackwardGraph:
-    """Grad nodes that living tensors keep, with all that they saved for backward.
+    """Grad nodes that living tensors keep, with all tensors that they saved for backward.
 
     Parameters
     ----------
     names
-        The ways to the tensors that lead to these nodes.
+        The paths to the tensors that lead to these nodes.
     nodes
         Addresses of the grad nodes, as in ``grad_nodes`` of a record.
     """
@@ -82,7 +82,7 @@ class Storage:
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold it, not the user's names."""
+        """Whether only kept outputs and tracebacks hold it, no name of the user."""
         return not self.is_in_scope and all(
             tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors
         )
@@ -131,7 +131,7 @@ class Holder:
 
 
 def storages(tensors: Iterable[LivingTensor]) -> list[Storage]:
-    """Return the storages in which tensors lie, the largest first."""
+    """Return the storages of tensors, the largest first."""
     found: dict[tuple[str, int], Storage] = {}
     for tensor in tensors:
         key = (tensor.place, tensor.address)
@@ -143,7 +143,7 @@ def storages(tensors: Iterable[LivingTensor]) -> list[Storage]:
 
 
 def holders(found: Sequence[Storage]) -> list[Holder]:
-    """Return the holders of storages, the largest first; each storage has the first one found."""
+    """Return the holders of storages, the largest first; a storage belongs to its first holder."""
     by_root: dict[tuple[str, str], Holder] = {}
     for storage in found:
         root = storage.tensors[0].root

@@ -1,4 +1,4 @@
-"""The way from a name to an object, in Python's words: ``cache.items[3]``."""
+"""The path from a name to an object, in Python syntax: ``cache.items[3]``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lab.holders.references import is_a
 from paddle_lab.words import say
 
 _Part: TypeAlias = tuple[Any, Any, Callable[[Any], str]]
-"""A held object, its key in the holder, and how to write the key."""
+"""A held object, its key in the holder, and a function that writes the key."""
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 # Dictionaries of a paddle.nn.Layer whose items are its attributes.
 _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
@@ -25,18 +25,18 @@ _MOST_CHARACTERS = 200
 
 
 class Way:
-    """The way from a root to an object.
+    """The path from a root to an object.
 
     Parameters
     ----------
     path
-        The way so far: ``"cache.items[3]"``.
+        The path so far: ``"cache.items[3]"``.
     end
         The object at its end.
     owner
         If the end is a dictionary of attributes: the object that has them.
     call
-        Where the path begins, unless at the root: ``" in forward(), last traceback"``.
+        Where the path begins, if not at the root: ``" in forward(), last traceback"``.
     """
 
     def __init__(self, path: str, end: Any, owner: Any = None, *, call: str = "") -> None:
@@ -47,7 +47,7 @@ class Way:
 
     @property
     def text(self) -> str:
-        """The way in words: ``"cache.items[3]"``, ``"hidden[0] in forward(), last traceback"``."""
+        """The path as text: ``"cache.items[3]"``, ``"hidden[0] in forward(), last traceback"``."""
         return self._path + self._call
 
     @cached_property
@@ -59,7 +59,7 @@ class Way:
         return parts
 
     def step(self, held: Any) -> Way:
-        """Return the way to an object that the one at the end refers to."""
+        """Return the path to an object that the end object refers to."""
         holder = self._end
         key, write = self._parts.get(id(held), (holder, _inside))
         if is_a(holder, CALLS):
@@ -71,7 +71,7 @@ class Way:
 
 
 def _parts(holder: Any, owner: Any) -> Iterator[_Part]:
-    """Yield the objects that a holder refers to, as far as they have a key."""
+    """Yield the objects that a holder refers to, if they have a key."""
     if is_a(holder, dict):
         yield from _items(holder, owner)
     elif is_a(holder, CALLS):
@@ -155,7 +155,7 @@ def _item(key: Any) -> str:
 
 
 def _inside(holder: Any) -> str:
-    """Return the part of a way to an object that has no key: ``" (in a set)"``."""
+    """Return the part of a path for an object without a key: ``" (in a set)"``."""
     if is_a(holder, dict):
         return " (a key)"
     kind = type(holder)

@@ -18,7 +18,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import say
 
 _MOST_HOLDERS = 8
-"""Holders of one block."""
+"""The most holders of one block."""
 
 _Keys = npt.NDArray[np.int64]
 
@@ -28,8 +28,8 @@ def with_holders(
 ) -> Record:
     """Return the record with one row for each holder of each block that is still allocated.
 
-    If no living tensor lies in a block, its holders are the backward graphs that reach its op. A
-    block without any holder has a row of kind ``"unknown"``.
+    If no living tensor is in a block, its holders are the backward graphs that reach its op. A
+    block without any holder gets a row of kind ``"unknown"``.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def held_by(
 
 
 def _block_of(record: Record, alive: _Keys, tensors: Sequence[LivingTensor]) -> list[int]:
-    """Return the living block in which each tensor's storage lies, -1 if there is none."""
+    """Return the living block that contains each tensor's storage, -1 if there is none."""
     if not len(alive):
         return [-1] * len(tensors)
     starts = record.allocations["address"][alive]

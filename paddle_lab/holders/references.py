@@ -17,7 +17,7 @@ from paddle_lab.holders.frames import CALLS, GENERATORS, call_of
 
 
 def is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    """Tell whether a value is of a type, without asking the value."""
+    """Tell whether a value is of a type, without running the value's own code."""
     return issubclass(type(value), kinds)
 
 
@@ -61,7 +61,7 @@ def _call_references(holder: Any) -> list[Any]:
 
 def _generator_references(generator: Any) -> list[Any]:
     call = call_of(generator)
-    # The generator may refer to its frame alone, and only the frame to the variables.
+    # The generator may refer only to its frame, and only the frame refers to the variables.
     held = [*call.variables.values(), *gc.get_referents(generator)]
     return [one for one in held if id(one) != call.snapshot and not is_a(one, FrameType)]
 
@@ -72,7 +72,7 @@ def _with_attributes(holder: Any) -> list[Any]:
 
 
 def _hides_attributes(kind: type) -> bool:
-    """Tell whether the collector does not see objects' attributes, as those of tensors."""
+    """Tell whether the collector does not see objects' attributes, as for tensors."""
     return any(
         base.__dictoffset__ != 0 and not base.__flags__ & _HAS_COLLECTED_REFERENCES
         for base in kind.__mro__

@@ -23,7 +23,7 @@ _IPYTHONS_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out|_i{1,3}|_i\d+|_ih|In|_dh")
 
 @dataclass(frozen=True)
 class Root:
-    """A name that a person or Python itself knows, and the object behind it.
+    """A name known to the user or to Python, and its object.
 
     Parameters
     ----------
@@ -55,17 +55,18 @@ class Root:
 def variable_roots(
     namespace: Mapping[str, Any], hidden: Mapping[str, Any] | None = None
 ) -> list[Root]:
-    """Return the variables of a notebook or a module, without those that IPython keeps.
+    """Return the variables of a notebook or a module, without IPython's own.
 
-    If another value was given to a name of IPython's, as in ``for _ in range(3)``, the variable is
-    the user's.
+    If the user assigned another value to one of IPython's names, as in ``for _ in range(3)``, it
+    is the user's variable.
 
     Parameters
     ----------
     namespace
         The global variables.
     hidden
-        Those that IPython set itself, with their values. By default all of its names are left out.
+        The variables that IPython set itself, with their values. By default all its names are
+        omitted.
     """
     kept = namespace if hidden is None else hidden
     return [
@@ -79,7 +80,7 @@ def variable_roots(
 def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
     """Return the values of cells that IPython keeps: ``Out[5]``, then ``_``, ``_5`` and so on.
 
-    After ``%reset out`` it still keeps those in ``hidden``.
+    After ``%reset out`` IPython still keeps the values in ``hidden``.
     """
     kept: Mapping[int, Any] = namespace.get("_oh", {})
     roots = [Root("output", f"Out[{number}]", value) for number, value in list(kept.items())]
@@ -88,7 +89,7 @@ def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> lis
 
 
 def traceback_roots(*others: Any) -> list[Root]:
-    """Return the last exception as Python keeps it for post-mortem debugging, and ``others``."""
+    """Return the last exception, which Python keeps for post-mortem debugging, and ``others``."""
     kept = [getattr(sys, name, None) for name in ("last_exc", "last_value", "last_traceback")]
     return [
         Root("traceback", say("holders.last_traceback"), value)
@@ -116,7 +117,7 @@ def is_user_module(module: ModuleType) -> bool:
 
 
 def is_user_file(file: str) -> bool:
-    """Tell whether a file of code is neither Python's own nor installed; cells are not."""
+    """Tell whether a code file is neither Python's own nor installed; cells are not files."""
     return not file.startswith(_INSTALLED)
 
 

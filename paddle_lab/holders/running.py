@@ -21,7 +21,7 @@ _SHARED = (asyncio.AbstractEventLoop, contextvars.Context)
 
 
 def is_kernels(kind: type) -> bool:
-    """Tell whether objects of a type lead to all that a kernel has.
+    """Tell whether objects of a type lead to all objects of a kernel.
 
     A task leads to the event loop, a thread to its output streams, and these lead to every cell.
     """
@@ -33,7 +33,7 @@ def _is_of_kernel(module: object) -> bool:
 
 
 def context_roots() -> Iterator[Root]:
-    """Yield the context variables that are set where this is called."""
+    """Yield the context variables that are set in the current context."""
     for variable, value in contextvars.copy_context().items():
         yield Root("container", say("holders.context", name=variable.name), value)
 
@@ -52,7 +52,7 @@ def task_roots() -> Iterator[Root]:
 
 
 def thread_roots() -> Iterator[Root]:
-    """Yield the calls that go on in other threads."""
+    """Yield the calls that run in other threads."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     own = threading.get_ident()
     for ident, top in thread_frames().items():

@@ -18,14 +18,14 @@ Keys = npt.NDArray[np.int64]
 def saved_by(
     record: Record, blocks: Keys, graphs: Sequence[BackwardGraph]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield blocks that backward graphs saved, with the ways to the tensors that keep the graphs.
+    """Yield blocks that backward graphs saved, with the paths to the tensors that keep the graphs.
 
     Parameters
     ----------
     record
         A record with allocations.
     blocks
-        The blocks in question.
+        The blocks to examine.
     graphs
         The graphs; no node is in two of them.
     """
@@ -51,7 +51,7 @@ def saved_by(
 
 
 def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int, list[int]]:
-    """Return in which graphs, by position, each op has a node, or the PyLayer that called it."""
+    """Return the graphs, by position, with a node of each op or of the PyLayer that called it."""
     graph_of_node = {
         node: position for position, graph in enumerate(graphs) for node in graph.nodes
     }
@@ -68,7 +68,7 @@ def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int,
 
 
 def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
-    """Yield the ops that PyLayers called, each with the PyLayer's op: its context may keep any."""
+    """Yield the ops that PyLayers called, with the PyLayer's op: its context may keep tensors."""
     scopes = record.scopes
     is_pylayer = scopes["op"] >= 0
     if not is_pylayer.any():
@@ -102,9 +102,9 @@ def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[in
 
 
 def _in_whose_memory(record: Record) -> Keys:
-    """Return the tensor in whose block each tensor lies; itself if that is not known.
+    """Return the tensor whose block contains each tensor; the tensor itself if unknown.
 
-    The output of an op that allocates nothing, such as ``reshape``, lies in its first input.
+    The output of an op that allocates nothing, such as ``reshape``, is in its first input's block.
     """
     tensors, uses = record.tensors, record.uses
     rows = np.arange(len(tensors))
@@ -117,7 +117,7 @@ def _in_whose_memory(record: Record) -> Keys:
     for before in (first_input[tensors["producer"]], tensors["detached_from"], tensors["previous"]):
         memory = np.where(before >= 0, before, memory)
     memory = np.where(has_block[:-1], rows, memory)
-    # Each round goes twice as far back. A damaged record may have a cycle.
+    # Each iteration doubles the distance. A damaged record may have a cycle.
     for _ in range(len(rows).bit_length() + 1):
         memory = memory[memory]
     return memory

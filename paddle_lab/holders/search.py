@@ -18,7 +18,7 @@ from paddle_lab.holders.unnamed import unnamed_roots
 _ATOMS = (int, float, complex, bool, str, bytes, bytearray, type(None), type(...), range, slice)
 # A class's own dictionary, whatever its metaclass says.
 _CLASS_ATTRIBUTES = vars(type)["__dict__"]
-# How objects of a type are handled; with the last one, each object is asked.
+# How objects of a type are handled; for the last value, each object is examined.
 _SOUGHT, _ENTERED, _ASKED = 1, 2, 4
 # The search looks at the clock after this many objects.
 _PACE = 512
@@ -35,7 +35,7 @@ class Holding:
         ``"variable"``: a variable is the object; ``"container"``: it lies inside of something;
         ``"output"`` and ``"traceback"`` as their roots.
     name
-        The way to the object, as a person would write it.
+        The path to the object, as a user would write it.
     root
         The root from which it was found.
     target
@@ -63,9 +63,9 @@ class _ByType(dict[type, _Answer]):
 def _handled(
     is_target: Callable[[type], bool], is_excluded: Callable[[type], bool]
 ) -> Callable[[type], int]:
-    """Return the function that tells how to handle objects of a type.
+    """Return the function that decides how to handle objects of a type.
 
-    It has no reference to the search: a cycle would keep all that was found until a collection.
+    It has no reference to the search: such a cycle would keep all results until a collection.
     """
 
     def handled(kind: type) -> int:
@@ -86,11 +86,11 @@ class HolderSearch:
     Parameters
     ----------
     is_target
-        Tells by type whether objects are sought.
+        Returns whether objects of a type are sought.
     excluded
-        Objects that are never looked into, such as a shell, which keeps all names.
+        Objects that are not searched, such as a shell, which keeps all names.
     excluded_types
-        Tells by type whether objects are never looked into.
+        Returns whether objects of a type are not searched.
     budget_s
         How long to search in all, in seconds.
     """
@@ -109,7 +109,7 @@ class HolderSearch:
         self._found: list[Any] = []
         self._origins: list[int] = []
         self._ways: dict[int, Way] = {}
-        # Module dictionaries are namespaces of their own, wherever they are met.
+        # Module dictionaries are namespaces of their own, even if other objects lead to them.
         self._excluded = list(excluded)
         self._excluded += [vars(kept) for kept in self._excluded if hasattr(kept, "__dict__")]
         self._seen = {id(vars(module)) for module in _modules()}
@@ -194,7 +194,7 @@ class HolderSearch:
         self.holdings += [Holding(kind, way.step(held).text, root, held) for held in targets]
 
     def _way(self, root: Root, position: int) -> Way:
-        """Return the way to a found object; the ways to its holders are kept for other objects."""
+        """Return the path to a found object; the paths to its holders are cached."""
         ways, ahead = self._ways, []
         while position >= 0 and position not in ways:
             ahead.append(position)

@@ -22,7 +22,7 @@ from paddle_lab.words import say
 _MOST_HOLDERS: Final = 200
 _MOST_ABOVE: Final = 20_000
 _MOST_STEPS: Final = 8
-"""Steps up from a holder to its own holder."""
+"""The most steps up from a holder to its own holder."""
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
 """Types that say little about a holder; its own holder is named instead."""
 _UNTRACKED: Final = frozenset({dict, tuple, np.ndarray})
@@ -36,9 +36,9 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
     Parameters
     ----------
     is_sought
-        Tells by type whether objects are sought.
+        Returns whether objects of a type are sought.
     known
-        Identities of objects that the search has met, or made.
+        Identities of objects that the search has seen, or made.
     """
     objects = [value for value in gc.get_objects() if id(value) not in known]
     objects = [value for value in objects if not is_a(value, _NO_HOLDERS) and not _is_ours(value)]
@@ -70,9 +70,9 @@ def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> 
 
 
 def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
-    """Return the holders, their own holders and so on up, each with its holders.
+    """Return the holders, their own holders and so on, each with its holders.
 
-    Objects are given by position, since their references are counted later.
+    Objects are given by position, because their references are counted later.
     """
     positions = {id(value): position for position, value in enumerate(objects)}
     parents: dict[int, list[int]] = {}
@@ -115,7 +115,7 @@ def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
 
 
 def _top(objects: list[Any], above: dict[int, list[int]], position: int) -> int:
-    """Return the nearest object on the way up whose type tells a person something."""
+    """Return the nearest holder on the way up whose type is informative."""
     at, passed = position, {position}
     while is_a(objects[at], _PARTS) and len(passed) <= _MOST_STEPS:
         parent = next((one for one in above.get(at, ()) if one not in passed), None)

@@ -1,1 +1,1 @@
-"""Traces for other tools: Chrome's trace format, PyTorch's memory viewer, CSV."""
+"""Traces in formats of other tools: Chrome's trace format, PyTorch's memory viewer, CSV."""

@@ -1,7 +1,7 @@
 """Chrome's trace event format, for ui.perfetto.dev and chrome://tracing.
 
-One process with a row of slices for each thread (layers and ops), counters of memory by place and
-kind, the ends of steps, and the lives of the largest blocks.
+One process with a row of slices for each thread (layers and ops), memory counters by place and
+kind, the ends of steps, and the lifetimes of the largest blocks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 
 _PROCESS = 1
 _BLOCKS_DRAWN = 500
-"""Blocks whose lives are drawn as slices of their own; each takes a row of the picture."""
+"""How many blocks get a slice for their lifetime; each takes a row of the picture."""
 
 Event = dict[str, Any]
 
@@ -34,7 +34,7 @@ def chrome_trace(attribution: Attribution) -> str:
     Parameters
     ----------
     attribution
-        Whose the blocks are; its record has answer tables.
+        The owners of the blocks; its record has answer tables.
     """
     # One event per line: tools such as less and diff can then read a long file.
     lines = ",\n".join(_lines(attribution))
@@ -107,7 +107,7 @@ def _slice(record: Record, ops: OpTable, part: Slice) -> Event:
 
 
 def _counters(memory: Memory) -> Iterator[str]:
-    """Give the allocated bytes of a place over time, in all and by kind, and the reserved ones."""
+    """Yield a place's allocated bytes over time, in total and by kind, and the reserved bytes."""
     yield from _total(f"allocated {memory.place}", memory.timeline)
     known = memory.fragmentation()
     yield from _counter(f"reserved {memory.place}", known.time_ns, known.reserved_bytes)
@@ -124,7 +124,7 @@ def _total(name: str, total: Timeline) -> Iterator[str]:
 
 
 def _largest_blocks(memory: Memory) -> Iterator[Event]:
-    """Give the moment of the peak and the lives of the largest blocks of a place."""
+    """Yield the moment of the peak and the lifetimes of the largest blocks of a place."""
     blocks, keys = memory.record.allocations, memory.allocations.keys
     yield {
         **_event("i", f"peak {memory.place}", memory.peak_ns),
@@ -151,7 +151,7 @@ def _largest_blocks(memory: Memory) -> Iterator[Event]:
 
 
 def _counter(name: str, time_ns: Any, value: Any) -> Iterator[str]:
-    # Most of a large file: written without a dict for each event.
+    # Most lines of a large file are counters, so they are written without a dict for each event.
     head = f'{{"ph":"C","name":{json.dumps(name)},"pid":{_PROCESS},"ts":'
     for moment, amount in zip(time_ns.tolist(), value.tolist(), strict=True):
         yield f'{head}{_microseconds(moment)},"args":{{"bytes":{amount}}}}}'
@@ -167,5 +167,5 @@ def _named(what: str, thread: int, name: str) -> Event:
 
 
 def _microseconds(time_ns: int) -> float:
-    """Return a time in the format's unit; a tenth of a ns more, as readers cut off fractions."""
+    """Return a time in microseconds, plus a tenth of a ns, because readers cut off fractions."""
     return round(time_ns / 1e3 + 1e-4, 4)

@@ -1,4 +1,4 @@
-"""The blocks that were alive in a moment, as comma-separated values."""
+"""The blocks that were alive at a moment, as comma-separated values."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def memory_csv(memory: PlaceMemory, *, time_ns: int | None = None) -> str:
     """Return one line for each block that was alive, largest first, after a line of column names.
 
-    Only the sum is known of memory from before the trace that was not used in it. It comes last, so
-    that the sizes add up to the allocated memory.
+    Memory from before the trace that was not used in it is known only as a sum. This sum is the
+    last line, so the sizes add up to the allocated memory.
 
-    An unknown value is empty. A text that a spreadsheet would take for a formula gets an apostrophe
-    before it, as a trace may come from someone else.
+    An unknown value is empty. A text that a spreadsheet would read as a formula gets an apostrophe
+    before it, because a trace may come from another person.
 
     Parameters
     ----------

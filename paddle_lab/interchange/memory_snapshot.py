@@ -1,8 +1,8 @@
 """The snapshot format of PyTorch's memory viewer (pytorch.org/memory_viz).
 
-The format is that of ``torch.cuda.memory._dump_snapshot()``: a pickle, which the viewer reads with
-a small reader of its own that knows plain dicts, lists, numbers and text. This module only writes
-it; nothing here opens one.
+The format is that of ``torch.cuda.memory._dump_snapshot()``: a pickle. The viewer reads it with its
+own small reader, which knows plain dicts, lists, numbers and text. This module only writes pickles,
+it never opens one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 
 _PROTOCOL = 4
-"""The newest that the viewer reads."""
+"""The newest pickle protocol that the viewer reads."""
 _UNSEEN_ADDRESS = 1 << 12
-"""Where memory without known blocks is drawn, as one block: below any address in use."""
+"""The address of one block for all memory without known blocks: below any address in use."""
 
 Frames = list[dict[str, Any]]
 
@@ -33,16 +33,16 @@ Frames = list[dict[str, Any]]
 def memory_snapshot(attribution: Attribution) -> bytes:
     """Return a record's memory as a snapshot.
 
-    Each place is a device of the viewer, in the order of ``trace.memory.places`` with GPUs at their
-    own numbers; the first frame of each stack names op, layer and kind. Paddle does not tell its
-    allocator's chunks, so the viewer's segments are the ranges of addresses in which blocks lay.
+    Each place is a device of the viewer, in the order of ``trace.memory.places``; GPUs keep their
+    own numbers. The first frame of each stack names op, layer and kind. Paddle does not report its
+    allocator's chunks, so the viewer's segments are the ranges of addresses with blocks.
 
     Parameters
     ----------
     attribution
-        Whose the blocks are.
+        The owners of the blocks.
     """
-    # A million allocations are three million dicts, none of them garbage.
+    # A million allocations make three million dicts, and none of them is garbage.
     with collection_paused():
         return pickle.dumps(_snapshot(Memory(attribution)), protocol=_PROTOCOL)
 
@@ -65,7 +65,7 @@ def _snapshot(main: Memory) -> dict[str, Any]:
 
 
 def _device_numbers(places: list[str]) -> dict[str, int]:
-    """Return each place's device: ``gpu:1`` is 1, a place without a number the next free one."""
+    """Return each place's device: ``gpu:1`` is 1, a place without a number gets the next free."""
     numbers: dict[str, int] = {}
     for place in places:
         name, _, number = place.rpartition(":")

@@ -26,7 +26,7 @@ class Slice:
 
 
 def slices(record: Record) -> list[Slice]:
-    """Return ops and calls, by thread and start, each within the one around it.
+    """Return ops and calls, by thread and start, each inside the slice around it.
 
     A record has only the times of ops: a call lasts from its first op to its last. A PyLayer has
     one slice, that of its call, and none for its op.
@@ -52,7 +52,7 @@ def slices(record: Record) -> list[Slice]:
         part = Slice(*cells)
         while around and (around[-1].thread != part.thread or around[-1].end_ns <= part.start_ns):
             around.pop()
-        # A call's time excludes the trace's own cost, and the calls inside begin after that cost.
+        # A call's time excludes the trace's own cost, and inner calls begin after that cost.
         if around:
             part.end_ns = min(part.end_ns, around[-1].end_ns)
         around.append(part)

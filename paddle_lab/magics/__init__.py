@@ -33,6 +33,6 @@ def register(shell: InteractiveShell) -> None:
 
 
 def unregister(shell: InteractiveShell) -> None:
-    """Take the magics out of ``shell``."""
+    """Remove the magics from ``shell``."""
     for magic in _REGISTERED.pop(id(shell), ()):
         magic.unregister()

@@ -1,10 +1,10 @@
-"""Cell magics that leave a cell to IPython.
+"""Cell magics that let IPython run the cell.
 
 A cell magic here is an input transformation: a cell that starts with ``%%paddle_trace`` becomes the
-same cell with a call on its first line that begins the trace; the trace ends when IPython says that
-the cell has. So IPython itself runs the user's code, and its value, ``;``, ``await``, exceptions,
-interrupts and line numbers are what they are without the magic, with no frame of ours in a
-traceback.
+same cell with a call on its first line, which begins the trace. The trace ends when IPython reports
+the end of the cell. So IPython itself runs the user's code: its value, ``;``, ``await``,
+exceptions, interrupts and line numbers are the same as without the magic, and no frame of ours is
+in a traceback.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FIRST_LINE = re.compile(rf"%%(?P<name>{'|'.join(CELL_MAGICS)})(?P<options>[ \t]
 
 
 class CellMagics:
-    """``%%paddle_trace`` and ``%%paddle_mem`` in one IPython shell; one at a time is at work.
+    """``%%paddle_trace`` and ``%%paddle_mem`` in one IPython shell; only one runs at a time.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class CellMagics:
         self._running: tuple[TracedCell, int] | None = None
 
     def register(self) -> None:
-        """Make the magics known."""
+        """Register the magics with the shell."""
         shell = self._shell
         for name, options in CELL_MAGICS.items():
             run = self._run_of(name, options)
@@ -67,7 +67,7 @@ class CellMagics:
         shell.user_ns_hidden[_BEGIN] = shell.user_ns[_BEGIN] = self.begin
 
     def unregister(self) -> None:
-        """Take the magics away again."""
+        """Remove the magics."""
         self._finish(None)
         shell = self._shell
         for name in CELL_MAGICS:
@@ -79,7 +79,7 @@ class CellMagics:
         shell.user_ns_hidden.pop(_BEGIN, None)
 
     def _run_of(self, name: str, options: CellOptions) -> Callable[[str, str], None]:
-        """Return a function for cells that were not transformed, as of run_cell_magic()."""
+        """Return a function for cells that were not transformed, for run_cell_magic()."""
 
         @explained(options.help)
         def run(line: str, cell: str) -> None:
@@ -117,7 +117,7 @@ class CellMagics:
         line
             Its options as typed.
         below
-            The magic of ours on the next line, if there is one; then only that one is at work.
+            Our magic on the next line, if there is one; then only that one runs.
         """
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename
@@ -127,7 +127,7 @@ class CellMagics:
             return
         self._finish(None)
         options = CELL_MAGICS[name].parse(line)
-        # Its imports are the capture's; %load_ext has the kernel do them while it waits.
+        # The imports happen when the capture begins; %load_ext lets the idle kernel do them before.
         from paddle_lab.magics.traced_cell import TracedCell
 
         running = TracedCell(
@@ -145,7 +145,7 @@ class CellMagics:
 
         The shell's own count is one ahead of the running cell's from IPython 9 on.
 
-        A magic above ours (%%time, %%timeit) runs our line in code that is no cell, under the cell.
+        A magic above ours (%%time, %%timeit) runs our line in code that is not a cell itself.
         """
         cells = NotebookCells(self._shell)
         at: FrameType | None = frame
@@ -181,7 +181,7 @@ class CellMagics:
 
 
 def _show_magic_line(file: str, magic_line: str, number: int) -> None:
-    """Let tracebacks show a line of the cell as it was typed, not the call that replaced it."""
+    """Make tracebacks show the magic's line as it was typed, not the call that replaced it."""
     entry = linecache.cache.get(file)
     if entry is None or len(entry) != 4 or len(entry[2]) < number:
         return

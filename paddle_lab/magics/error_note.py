@@ -1,4 +1,4 @@
-"""Below the traceback of a traced cell: what the error means, and what to do."""
+"""A note below the traceback of a traced cell: the meaning of the error, and advice."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool
     trace
         The cell's trace.
     error
-        What ended the cell.
+        The exception that ended the cell.
     has_page
-        Whether a view follows. It shows findings above its graph, so they are left out here.
+        Whether a view follows. It shows findings above its graph, so this note omits them.
     """
     if error is None:
         return

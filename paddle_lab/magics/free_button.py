@@ -1,4 +1,4 @@
-"""A button below a cell that releases what only the notebook holds."""
+"""A button below a cell that releases memory held only by the notebook."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from paddle_lab.words import say
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
-    """Show a button with the least memory that it would free, later with the memory freed.
+    """Show a button with the least memory that it would free; after a click, the memory freed.
 
-    There is no button if there is too little to free, or no page. Where a page cannot show it, a
-    sentence names the magic that does the same.
+    There is no button if there is too little to free, or no page. If the page cannot show a
+    button, a sentence names the magic that does the same.
     """
     if releasable_bytes < SMALLEST_BYTES or not memory.has_page:
         return
@@ -45,8 +45,8 @@ def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
         tooltip=say("magics.free.button_title"),
         layout=ipywidgets.Layout(width="auto"),
     )
-    # A label shows names of the user's as text, never as HTML. The size of a kept tensor's backward
-    # graph is known only after its release.
+    # A label shows the user's names as text, never as HTML. The size of the backward graph of a
+    # kept tensor is known only after its release.
     answer = ipywidgets.Label(say("magics.free.at_least", size=size_text(releasable_bytes)))
 
     def free(_button: Any) -> None:

@@ -1,4 +1,4 @@
-"""Imports what recording and showing a trace need once the extension is loaded."""
+"""Imports the modules that recording and showing need, once the extension is loaded."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ import asyncio
 from contextlib import suppress
 
 _DELAY_S = 0.01
-"""By then the answer to ``%load_ext`` has been sent."""
+"""After this delay, the answer to ``%load_ext`` has been sent."""
 
 
 def import_when_idle() -> None:
-    """Import the modules in a task of the kernel, so that the first picture need not wait for them.
+    """Import the modules in a task of the kernel, so that the first picture appears sooner.
 
-    Where no event loop runs, as in a terminal, they are imported when they are needed.
+    Without an event loop, as in a terminal, they are imported when needed.
     """
     with suppress(RuntimeError):
         asyncio.get_running_loop().call_later(_DELAY_S, _import)
 
 
 def _import() -> None:
-    # A missing package is reported by whatever needs it.
+    # The code that needs a missing package will report it.
     with suppress(ImportError):
         import paddle_lab.analysis.findings.find
         import paddle_lab.analysis.findings.finding_list
@@ -28,7 +28,7 @@ def _import() -> None:
         import paddle_lab.views.widgets.graph_widget
         from paddle_lab.analysis.findings.registry import checks
 
-        checks()  # imports each
+        checks()  # imports the module of each check
     with suppress(ImportError):
         import paddle_lab.capture.session
         import paddle_lab.magics.traced_cell  # noqa: F401

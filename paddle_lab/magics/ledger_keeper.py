@@ -30,7 +30,7 @@ class LedgerKeeper:
         self._start_ns = 0
 
     def enter_cell(self, label: str) -> None:
-        """Read the counters, since a cell begins; notebooks write its label as ``"[7]"``."""
+        """Read the counters when a cell begins; a notebook's label looks like ``"[7]"``."""
         if self._chart.running is not None:
             self._chart.running.cell_started(label)
         self._before = self._memory.read()
@@ -54,7 +54,7 @@ class LedgerKeeper:
         place = _main_place(after)
         if place is None:
             return None
-        # A cell that imports Paddle begins with nothing.
+        # A cell that imports Paddle begins without any allocated memory.
         before, now = readings_before.get(place, {}), after[place]
         before_bytes, after_bytes = before.get("allocated", 0), now["allocated"]
         peak_bytes, source = self._peak(place, before, now)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class LiveChart:
-    """At most one chart that moves.
+    """The live chart; at most one is running.
 
     Parameters
     ----------
     memory
-        What its button frees.
+        The memory that the chart's button frees.
     """
 
     def __init__(self, memory: NotebookMemory) -> None:
@@ -34,7 +34,7 @@ class LiveChart:
         return self._widget if self._widget is not None and self._widget.is_running else None
 
     def show(self, *, height: int, cell: str) -> None:
-        """Show the chart that runs, or begin one.
+        """Show the running chart, or start one.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class LiveChart:
         display(self._widget)
 
     def end(self, because: str) -> bool:
-        """Stop the chart that runs; return whether one did."""
+        """Stop the running chart; return whether there was one."""
         was_on = self.running is not None
         if self._widget is not None:
             self._widget.stop(because)
@@ -64,7 +64,7 @@ class LiveChart:
         return was_on
 
     def sampled_peak_bytes(self, place: str, start_ns: int, end_ns: int) -> int:
-        """Return the largest allocation sampled on a place in a span, -1 if none was sampled."""
+        """Return the largest sampled allocation of a place in a time span, -1 without samples."""
         if self.running is None:
             return -1
         sampler = self.running.sampler

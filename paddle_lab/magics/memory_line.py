@@ -41,13 +41,13 @@ class MemoryLineMagic:
         self._shell.register_magic_function(self.run, magic_kind="line", magic_name="paddle_mem")
 
     def unregister(self) -> None:
-        """Take the magic away again, and end the chart."""
+        """Remove the magic, and stop the chart."""
         self._chart.end(say("magics.unloaded"))
         self._shell.magics_manager.magics["line"].pop("paddle_mem", None)
 
     @explained(lambda: _parser().format_help())
     def run(self, line: str) -> Any:
-        """See where memory goes while cells run; ``%%paddle_mem`` shows where one cell's went."""
+        """Show where memory goes while cells run; ``%%paddle_mem`` shows it for one cell."""
         options = parsed(LINE_MAGIC, _parser(), line.split(), _HEIGHTS_PX)
         if options.command == "on":
             number = len(self._shell.history_manager.input_hist_raw) - 1
@@ -70,7 +70,7 @@ class MemoryLineMagic:
         except KeyboardInterrupt:
             living = None
         if living is None:
-            # Raise a new one: the traceback of the search would keep alive all that it had found.
+            # Raise a new exception: the traceback of the search would keep all its results alive.
             raise KeyboardInterrupt
         report = self._memory.report(living, self._memory.ledger)
         display(report)

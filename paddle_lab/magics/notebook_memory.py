@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _KEPT_EXCEPTION = ("last_exc", "last_type", "last_value", "last_traceback")
 _LIBRARIES_BUDGET_S = 4.0
-"""All libraries have some 200,000 objects, half a second; a busy machine takes longer."""
+"""All libraries have about 200,000 objects: half a second, or longer on a busy machine."""
 _MOST_ENTRIES = 10_000
 _UNDERSCORES = ("_", "__", "___")
 
@@ -89,7 +89,7 @@ class NotebookMemory:
         return living
 
     def search_libraries(self, living: LivingTensors) -> None:
-        """Also search what libraries and then no names lead to, which may take seconds."""
+        """Also search below libraries, then objects without names; this may take seconds."""
         from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
@@ -110,7 +110,7 @@ class NotebookMemory:
         )
 
     def release(self) -> str:
-        """Release what only kept outputs and tracebacks hold; return a sentence on what was freed.
+        """Release the objects that only kept outputs and tracebacks hold; return a sentence on it.
 
         A kept value that the user's own names also hold stays, since releasing it frees nothing.
         """
@@ -154,7 +154,7 @@ class NotebookMemory:
         hook = self._shell.displayhook
         roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]
         roots.append(Root("output", say("holders.last_value"), last))
-        # One value has up to four of these names; the first says it best.
+        # One value has up to four of these names; the first is the clearest.
         by_value: dict[int, Root] = {}
         for root in roots:
             by_value.setdefault(id(root.value), root)
@@ -197,7 +197,7 @@ class NotebookMemory:
 
 
 def _forget(name: str, namespace: dict[str, Any]) -> None:
-    if name in _UNDERSCORES:  # which IPython expects to be there
+    if name in _UNDERSCORES:  # IPython expects these names to exist
         namespace[name] = ""
     else:
         del namespace[name]

@@ -29,7 +29,7 @@ def explained(text: Callable[[], str]) -> Callable[[_Run], _Run]:
     """Make IPython show ``text`` where it shows a magic's docstring."""
 
     def decorated(run: _Run) -> _Run:
-        # What IPython asks before it looks for a docstring.
+        # IPython calls this before it looks for a docstring.
         run.getdoc = text  # type: ignore[attr-defined]
         return run
 
@@ -68,7 +68,7 @@ def parsed(
     Raises
     ------
     UsageError
-        For a word that is not known, an option without its value, or a value that cannot be.
+        For an unknown word, an option without its value, or an invalid value.
     """
     try:
         options, unknown = parser.parse_known_args(words)
@@ -86,7 +86,7 @@ def parsed(
 
 
 def _complaint(magic: str, word: str, parser: MagicArgumentParser) -> str:
-    """Return a sentence on a word that is not known, or on a second command."""
+    """Return a sentence about an unknown word, or about a second command."""
     if word in _HELP:
         return say("magics.shows_options", magic=magic)
     is_line = magic == LINE_MAGIC
@@ -136,7 +136,7 @@ class CellOptions:
         Raises
         ------
         UsageError
-            For an unknown option, and for a value that cannot be.
+            For an unknown option, or an invalid value.
         """
         from paddle_lab.analysis.findings.registry import chosen
 

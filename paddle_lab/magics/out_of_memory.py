@@ -18,11 +18,11 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     Parameters
     ----------
     trace
-        The cell's trace. If it recorded memory, it has the blocks of that moment.
+        The cell's trace. If it recorded memory, it has the blocks at the time of the error.
     error
-        What ended the cell.
+        The exception that ended the cell.
     memory
-        Finds the living tensors: most of that moment's, because the traceback holds them.
+        Finds the living tensors; the traceback still holds most tensors of that time.
     """
     from paddle_lab.analysis.memory.advice.failed_request import is_out_of_memory
 
@@ -34,7 +34,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
         _report_what_is_alive(trace, text, memory)
         return
     print(found)  # noqa: T201  (the answer of a command)
-    # Most memory may be from before the cell; the trace knows only the sum of it.
+    # Most memory may be from before the cell; the trace knows only its sum.
     if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
         display(memory.report(memory.living()))
 

@@ -52,7 +52,7 @@ class TracedCell:
     Raises
     ------
     UsageError
-        If there is no Paddle that can be traced; if ``-o`` names a variable that is no trace.
+        If no supported Paddle is installed, or ``-o`` names a variable that is not a trace.
     """
 
     def __init__(
@@ -88,12 +88,12 @@ class TracedCell:
             raise UsageError(str(error)) from None
 
     def finish(self, error: BaseException | None) -> None:
-        """End the recording, since the cell has ended, in an error or not; keep and show it."""
+        """End the recording after the cell, successful or not; keep the trace and show it."""
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
         note = WaitingNote(0 if error or is_quiet else self._recording.op_count)
         note.tell(say("magics.waiting.record", n=self._recording.op_count))
         self._recording.__exit__(type(error) if error else None, error, None)
-        # A second run puts back what tensors hold, and may put it elsewhere: holders come first.
+        # A second run restores tensors, perhaps at other addresses: so find the holders first.
         tensors = find_holders(trace, memory) if self._records_memory else []
         self._run_again(error)
         self._keep()
@@ -120,7 +120,7 @@ class TracedCell:
             self._trace.complete(record)
 
     def _keep(self) -> None:
-        """Bind the trace to its variables and save it, as the options say."""
+        """Bind the trace to its variables and save it, according to the options."""
         variables, name, path = self._shell.user_ns, self._options.output, self._options.save
         variables[LATEST] = self._trace
         if name and isinstance(variables.get(name), (Trace, NoneType)):
@@ -149,7 +149,7 @@ class TracedCell:
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _refuse_to_replace(self, name: str | None) -> None:
-        """Raise before the cell runs if the trace would replace a variable of the user's."""
+        """Raise before the cell runs if the trace would replace one of the user's variables."""
         there = self._shell.user_ns.get(name)
         if not isinstance(there, (Trace, NoneType)):
             kind = type(there).__name__

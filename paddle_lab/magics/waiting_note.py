@@ -1,4 +1,4 @@
-"""The progress between the end of a large cell and its picture, shown in place of the picture."""
+"""The progress after a large cell ends, shown until its picture replaces it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from IPython.display import display
 
 _MANY_OPS = 20_000
-"""With fewer ops the picture comes before a person has read the sentence."""
+"""With fewer ops, the picture appears before a user could read the sentence."""
 
 
 class WaitingNote:
-    """One output: sentences one after the other, and in the end the picture.
+    """One output: sentences one after the other, and finally the picture.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class WaitingNote:
         self._handle: Any = None
 
     def tell(self, sentence: str) -> None:
-        """Show a sentence on the present work."""
+        """Show a sentence on the current work."""
         if not self._is_wanted:
             return
         data = {"text/plain": sentence}

@@ -1,1 +1,1 @@
-"""Counters of memory, read at a steady rate by a thread and kept in bounded room."""
+"""Counters of memory, which a thread reads at a steady rate and stores in bounded memory."""

@@ -19,7 +19,7 @@ class Cursor(NamedTuple):
     cells: int = 0
     layers: int = 0
     version: int = -1
-    """Of the counters."""
+    """The version of the counters."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Batch:
     cells, layers
         Spans that ended.
     running_cell, running_layer
-        The cell and the call of a layer that run now.
+    The cell and the layer call that are running now.
     zero_ns
         Times in the message are relative to this one.
     """

@@ -1,4 +1,4 @@
-"""Samples of days in bounded room: every one of the last minutes, then coarser with age."""
+"""Samples of days in bounded memory: the last minutes in full, older ones in bins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ring(Generic[Item]):
     def __init__(self, capacity: int) -> None:
         self._items: deque[Item] = deque(maxlen=capacity)
         self.count = 0
-        """Items appended so far, those that were dropped included."""
+        """Items appended so far, including dropped ones."""
 
     def append(self, item: Item) -> None:
         """Append an item; in a full ring it replaces the oldest."""
@@ -36,7 +36,7 @@ class Ring(Generic[Item]):
         self.count += 1
 
     def since(self, count: int = 0) -> list[Item]:
-        """Return the items from number ``count`` on that are kept, oldest first."""
+        """Return the kept items from number ``count`` on, the oldest first."""
         new = min(self.count - count, len(self._items))
         return [self._items[place] for place in range(-new, 0)]
 
@@ -45,7 +45,7 @@ class History:
     """Three tiers: samples, bins of a second, bins of a minute.
 
     A row of a tier is a time and the values of the counters. In a bin each counter has two values,
-    its least and its largest, so a peak is never lost to age. A time without samples has no bin.
+    its minimum and its maximum, so no peak is lost. A time without samples has no bin.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class History:
                 row[position + 1] = max(row[position + 1], value)
 
     def window(self, start_ns: int, end_ns: int, width: int) -> Values:
-        """Return the single samples that are still kept of a span, with ``width`` values each."""
+        """Return the kept single samples of a time span, with ``width`` values each."""
         return table([row for row in self.samples.since() if start_ns <= row[0] <= end_ns], width)
 
 
@@ -100,12 +100,12 @@ class Marks(Ring[Mark]):
     """The last spans of one kind, such as cells; equal neighbours are one span."""
 
     def __init__(self) -> None:
-        super().__init__(_SAMPLE_CAPACITY)  # each sample may see another layer
+        super().__init__(_SAMPLE_CAPACITY)  # each sample may be in another layer
         self.running: Mark | None = None
         """The span that has not ended."""
 
     def run(self, label: str, time_ns: int) -> None:
-        """Say which cell or layer runs from now on; an empty label means none."""
+        """Set the cell or layer that runs from now on; an empty label means none."""
         if self.running is not None:
             if self.running.label == label:
                 return

@@ -1,4 +1,4 @@
-"""NVIDIA's own counters of its devices: what all processes of the machine use together."""
+"""NVIDIA's counters of its devices: the use by all processes of the machine together."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Answers: TypeAlias = tuple[tuple[Counter, int], ...]
 """Counters with their values."""
 
 _PERIOD_S: Final = 0.1
-"""The driver takes a few hundred microseconds for an answer, and renews it no more often."""
+"""The driver needs a few hundred microseconds per answer, and updates it only this often."""
 _SILENCE_NS: Final = 2_000_000_000
 _FEW_READS: Final = 3
 _LEAVE_S: Final = 0.5
 _CLOSED: Final[WeakSet[threading.Thread]] = WeakSet()
-"""Threads that should have ended and still wait for the driver."""
+"""Threads that were stopped but still wait for the driver."""
 _SENTENCES: Final = {
     "NVMLError_LibraryNotFound": "devices.no_library",
     "NVMLError_DriverNotLoaded": "devices.not_loaded",
     "NVMLError_NoPermission": "devices.no_permission",
     "NVMLError_LibRmVersionMismatch": "devices.updated",
 }
-# Takes the place of the first device's counter until a device is known.
+# Replaces the first device's counter until a device is known.
 _NO_DEVICE: Final[Answers] = ((Counter("used", "nvidia:0", "nvml"), ABSENT),)
 
 
@@ -38,7 +38,7 @@ class _NoAnswerError(Exception):
 
 
 class _NoDriverError(_NoAnswerError):
-    """There is nothing to ask, now or later."""
+    """There is no driver to ask, now or later."""
 
 
 class NvmlCounters:
@@ -57,14 +57,14 @@ class NvmlCounters:
     def __init__(self, *, retry_s: float = 5.0) -> None:
         self._retry_s = retry_s
         self._answers: Answers = ()
-        """The driver's latest."""
+        """The driver's latest answers."""
         self._read: Answers = ()
-        """What was read last."""
+        """The answers that were last read."""
         self._has_driver = True
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._asked_ns = 0
-        """When the question was asked that is not answered yet; 0 for none."""
+        """When the pending question was asked; 0 for none."""
         self._unanswered_ns = self._unanswered_reads = 0
 
     def counters(self) -> Sequence[Counter]:
@@ -92,7 +92,7 @@ class NvmlCounters:
 
     def _begin(self, now_ns: int) -> None:
         if any(thread.is_alive() for thread in _CLOSED):
-            # The driver has yet to answer that thread: another one would only wait too.
+            # That thread still waits for the driver: another one would only wait too.
             self._asked_ns = self._asked_ns or now_ns
             return
         self._answers, self._asked_ns = (), 0  # the earlier answers are out of date
@@ -108,8 +108,8 @@ class NvmlCounters:
         self._unanswered_reads += 1
         if asked_ns != self._unanswered_ns:
             self._unanswered_ns, self._unanswered_reads = asked_ns, 0
-        # If another thread held the interpreter, our thread could not take an answer either, and
-        # there were no reads meanwhile.
+        # If another thread held the interpreter, our thread could not process an answer either, and
+        # there were no reads in that time.
         is_late = asked_ns != 0 and now_ns - asked_ns > _SILENCE_NS
         return is_late and self._unanswered_reads >= _FEW_READS
 
@@ -202,7 +202,7 @@ def _answer(
     try:
         value, limit = ask(nvml, handle)
     except nvml.NVMLError_NotSupported:
-        # As of a device that is divided (MIG).
+        # For example, a device that is divided (MIG).
         absence = say(f"devices.does_not_tell.{counter.name}", device=counter.device)
     except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
         absence = _sentence(error, device=counter.device)
@@ -229,7 +229,7 @@ def _utilisation(nvml: Any, handle: Any) -> tuple[int, int]:
 
 
 def _absent(answers: Answers, absence: str) -> Answers:
-    """Return the counters without values, and with a sentence that says why."""
+    """Return the counters without values, with a sentence that explains why."""
     return tuple(
         (replace(counter, absence=absence), ABSENT) for counter, _ in answers or _NO_DEVICE
     )

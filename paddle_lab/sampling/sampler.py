@@ -39,7 +39,7 @@ class Sampler:
     rate_hz
         Samples a second, 1 to 100.
     running_layer
-        Tells the layer whose call is running, ``""`` for none; asked with every sample.
+    Returns the layer whose call is running, ``""`` for none; called with every sample.
 
     Raises
     ------
@@ -63,17 +63,17 @@ class Sampler:
         self._lock = threading.Lock()
         self._counters: list[Counter] = []
         self._columns: list[list[int]] = []
-        """Of each source: the columns of its counters."""
+        """For each source, the columns of its counters."""
         self._version = 0
-        """Raised if a counter is added or changes."""
+        """Incremented if a counter is added or changes."""
         self._readings: deque[_Reading] = deque()
-        """Not in the history yet."""
+        """Readings that are not in the history yet."""
         self._history = History()
         self._cells = Marks()
         self._layers = Marks()
         self._thread: threading.Thread | None = None
         self._going_on = threading.Lock()
-        """Held until the thread should end; waiting for an event would take a quarter longer."""
+        """Locked until the thread should end; waiting for an event would take a quarter longer."""
         self.started_ns = time.perf_counter_ns()
         """Zero of the times in batches, on the clock of ``time.perf_counter_ns``."""
         self.started_epoch_ns = time.time_ns()
@@ -129,7 +129,7 @@ class Sampler:
     # -- cells ------------------------------------------------------------------------------------
 
     def cell_started(self, label: str) -> None:
-        """Mark from now on the cell that runs, such as ``"[7]"``."""
+        """Mark the cell that runs from now on, such as ``"[7]"``."""
         with self._lock:
             self._cells.run(label, time.perf_counter_ns())
 
@@ -257,6 +257,6 @@ def _name(counter: Counter) -> tuple[str, str, str]:
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
-    """Return the next beat after now; missed beats are left out."""
+    """Return the next beat after now; missed beats are skipped."""
     missed = max(0, now_ns - beat_ns) // period_ns
     return beat_ns + (missed + 1) * period_ns

@@ -1,1 +1,1 @@
-"""Answers as Bokeh figures, for a report or a dashboard of the user's."""
+"""Bokeh figures of a trace, for the user's reports and dashboards."""

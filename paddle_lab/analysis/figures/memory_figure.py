@@ -29,14 +29,14 @@ _COLOURS: Final = {
     "temporary": "#97a1b3",
     "unknown": "#b8b8b8",
 }
-"""From the bottom of the stack to its top: what stays longest is lowest."""
+"""The colour of each kind, from the bottom of the stack: the longest-living kinds come first."""
 
 
 def memory_figure(memory: PlaceMemory) -> figure:
-    """Return a figure of what was allocated when, stacked by kind.
+    """Return a figure of the allocated bytes over time, stacked by kind.
 
-    Of more than 2,000 changes, the figure has the highest moment in each of as many stretches, so
-    that the peak is where it was and as high as it was.
+    If memory changed more than 2,000 times, the changes are divided into 2,000 groups, and the
+    figure shows the highest moment of each group. The peak keeps its time and its height.
     """
     from bokeh.models import (
         AdaptiveTicker,
@@ -85,7 +85,7 @@ def memory_figure(memory: PlaceMemory) -> figure:
     tooltips = [(say("memory.figure.time"), "@time_ms{0,0.000}")]
     tooltips.append((say("memory.column.allocated"), "@allocated{0.[0]ib}"))
     tooltips += [(_name(kind), f"@{kind}{{0.[0]ib}}") for kind in reversed(layers)]
-    # BokehJS finds no steps under the pointer, but it finds a line that nobody sees.
+    # BokehJS's hover tool does not find step lines, but it finds this invisible line.
     line = plot.line(x="time_ms", y="allocated", source=source, alpha=0)
     plot.add_tools(HoverTool(renderers=[line], tooltips=tooltips, mode="vline", line_policy="prev"))
     plot.yaxis.ticker = AdaptiveTicker(
@@ -122,7 +122,7 @@ def _layers(
 
 
 def _add_reserved(plot: figure, memory: PlaceMemory) -> None:
-    """Draw what Paddle had reserved, where its counter was read."""
+    """Draw the bytes that Paddle had reserved, at the times when its counter was read."""
     record, totals = memory.record, memory.record.memory_totals
     rows = totals["place"] == record.strings.index(memory.place)
     if not totals["reserved_bytes"][rows].any():

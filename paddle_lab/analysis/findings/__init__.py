@@ -1,1 +1,1 @@
-"""What is wrong, and which line did it: checks over a record, and what they found."""
+"""Checks that run over a record, and their findings: what is wrong and which line caused it."""

@@ -1,4 +1,4 @@
-"""What a check is: one file with its docstring, its example and its advice."""
+"""The definition of a check: its name, its function, its example and its requirements."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from paddle_lab.trace.limit import KEEPS, Keep
 from paddle_lab.words import say
 
 Evidence = Literal["events", "values", "gradients", "rerun", "cuda"]
-"""What a trace records for checks besides ops and graphs.
+"""What a trace records for checks in addition to ops and graphs.
 
-``events`` costs next to nothing and is always recorded; ``values`` looks at the numbers in every
-tensor; ``gradients`` at those in every gradient; ``rerun`` runs the code once more;
+``events`` costs next to nothing and is always recorded; ``values`` examines the numbers in every
+tensor; ``gradients`` examines every gradient; ``rerun`` runs the code a second time;
 ``cuda`` waits for the GPU after every op.
 """
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check, as a module in :mod:`paddle_lab.analysis.findings.checks` has it: ``CHECK``."""
+    """One check; its module in :mod:`paddle_lab.analysis.findings.checks` calls it ``CHECK``."""
 
     kind: str
-    """What its findings are called, and its name in ``check=``."""
+    """The kind of its findings, and its name in ``check=``."""
     find: Callable[[Facts], Iterable[Found]]
     example: str
     """A few lines with the bug, for the documentation."""
     needs: tuple[Evidence, ...] = ("events",)
     consequence_of: tuple[str, ...] = ()
-    """Kinds whose findings are the cause where both are found."""
+    """If this check and one of these kinds find an error, this error is only the consequence."""
     holds_on: tuple[Keep, ...] = KEEPS
-    """On which part of a long run it raises no false alarm: what a limited trace kept."""
+    """The parts of a long run that a limited trace may keep without false alarms of this check."""
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""Run checks over a record, and bring what they found into order."""
+"""Run checks over a record, and sort their findings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_OF_A_KIND = 20
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     """Return what the checks found, sorted by severity, then cause before consequence.
 
-    An error that only repeats its cause is left out.
+    An error that is only the consequence of another one is omitted.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
 def _run(check: Check, facts: Facts) -> list[Finding]:
     try:
         found = list(check.find(facts))
-    except Exception as fault:  # noqa: BLE001  (one check's fault hides neither graph nor others)
+    except Exception as fault:  # noqa: BLE001  (a failing check must not hide other findings)
         fault_text = f"{type(fault).__name__}: {fault}"
         notice = say("findings.check_failed", check=check.kind, fault=fault_text)
         if notice not in facts.record.origin.notices:  # it may have run in another language
@@ -75,9 +75,9 @@ def _rank(finding: Finding) -> tuple[int, int, int]:
 
 
 def _without_consequences(findings: list[Finding]) -> list[Finding]:
-    """Return the findings without errors that are the consequence of another one among them.
+    """Return the findings without the errors that only follow from another error.
 
-    The cause keeps the consequence's marks: the grad node that failed is shown as such.
+    The cause also gets the marks of its consequence, so that the failed grad node is shown.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
 
 
 def _causes(one: Finding, other: Finding) -> bool:
-    """Tell whether both are errors about one thing, and of kinds that are cause and consequence."""
+    """Tell whether both are errors at a common op or grad node, one the cause of the other."""
     return (
         one.severity == other.severity == "error"
         and one.kind in checks()[other.kind].consequence_of

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The results of a check."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class Mark:
 
 @dataclass(frozen=True)
 class Found:
-    """What a check hands over; the kind and the usual advice are the check's."""
+    """A finding as a check returns it; the check adds its kind and its usual advice."""
 
     place: Place
     message: Text | str
     severity: Severity
     op: int = -1
-    """Where a click leads; -1 for none."""
+    """The op that a click on the finding shows; -1 for none."""
     grad_node: int = -1
     marks: Sequence[Mark] = ()
     advice: Text | str | None = None
-    """Where the check's own does not fit."""
+    """The advice, if the check's usual advice does not fit."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or worth knowing, and the line that did it."""
+    """One problem, or one thing worth knowing, and the line that caused it."""
 
     kind: str
     """The check that found it: ``"inplace-modified"``."""
@@ -50,7 +50,7 @@ class Finding:
     """What to do."""
     file: str
     line: int
-    """From 1; 0 where no line is known."""
+    """From 1; 0 if the line is unknown."""
     cell: int | None
     """Execution count of the notebook cell, None for a file."""
     code: str
@@ -60,7 +60,7 @@ class Finding:
     grad_node: int
     """Row in the record's ``grad_nodes``, -1 for none."""
     marks: tuple[Mark, ...] = ()
-    """What else the views point at."""
+    """Other ops and grad nodes that the views point at."""
 
     def __str__(self) -> str:
         values = {

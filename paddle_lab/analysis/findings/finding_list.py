@@ -1,4 +1,4 @@
-"""Findings as a person reads them at the end of a cell."""
+"""The findings of a trace as text and HTML."""
 
 from __future__ import annotations
 

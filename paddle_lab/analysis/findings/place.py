@@ -16,11 +16,11 @@ class Place:
 
     file: str = ""
     line: int = 0
-    """From 1; 0 where no line is known."""
+    """From 1; 0 if the line is unknown."""
     cell: int | None = None
     """Execution count of the notebook cell, None for a file."""
     code: str = field(default="", compare=False)
-    """What of the line ran, ``""`` where the trace does not carry it."""
+    """The statement of the line that ran, ``""`` if the trace does not contain it."""
     where: str = ""
     """``"Cell 4, line 8"`` or ``"model.py:31"``."""
 

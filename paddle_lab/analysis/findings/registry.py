@@ -1,4 +1,4 @@
-"""Which checks there are: each :class:`Check` in :mod:`paddle_lab.analysis.findings.checks`."""
+"""The registry of checks: each :class:`Check` in :mod:`paddle_lab.analysis.findings.checks`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NONE = "none"
 
 @lru_cache(maxsize=1)
 def checks() -> dict[str, Check]:
-    """Return all checks by kind, in the alphabet's order."""
+    """Return all checks by kind, in alphabetical order."""
     modules = (
         importlib.import_module(f"{rooms.__name__}.{module.name}")
         for module in pkgutil.iter_modules(rooms.__path__)
@@ -33,15 +33,15 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
     Parameters
     ----------
     selection
-        ``None`` for the checks that cost next to nothing, ``"all"``, ``"none"``, kinds in a list,
-        or in one text with commas between.
+        ``None`` for the checks that cost next to nothing, ``"all"``, ``"none"``, a list of kinds,
+        or a text with kinds separated by commas.
 
     Raises
     ------
     ValueError
-        For a kind that there is not, naming the nearest one.
+        If a kind is unknown; the message names the nearest one.
     TypeError
-        For what is no text and no list of texts.
+        If the selection is neither text nor a list of texts.
     """
     known = checks()
     if selection is None:
@@ -68,32 +68,32 @@ def evidence_for(kinds: Iterable[str]) -> frozenset[Evidence]:
 
 
 def rerun_kinds(kinds: Iterable[str]) -> list[str]:
-    """Return those of the kinds for which the code has to run once more."""
+    """Return the kinds among these for which the code must run a second time."""
     return [check.kind for check in _known(kinds) if "rerun" in check.needs]
 
 
 def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
-    """Return those of the kinds that would raise false alarms on a part of a run.
+    """Return the kinds among these that would raise false alarms on a part of a run.
 
     Parameters
     ----------
     kept
-        Which ops a trace kept that was longer than its limit: see
+        The part of the ops that a limited trace kept: see
         :data:`paddle_lab.trace.limit.Keep`.
     """
     return [check.kind for check in _known(kinds) if kept not in check.holds_on]
 
 
 def _known(kinds: Iterable[str]) -> Iterator[Check]:
-    """Yield the checks of those kinds that there are: a trace of another version may have more."""
+    """Yield the checks of the known kinds: a trace of another version may name others."""
     return (checks()[kind] for kind in kinds if kind in checks())
 
 
 def is_all(selection: str | Sequence[str] | None) -> bool:
-    """Tell whether ``check=`` asks for no check by its name."""
+    """Tell whether ``check=`` names no single check."""
     return selection is None or selection == ALL or list(selection) == [ALL]
 
 
 def depth(kind: str) -> int:
-    """Return how many kinds of findings may be the cause of this kind's, one behind the other."""
+    """Return the length of the longest chain of causes before findings of this kind."""
     return max((1 + depth(cause) for cause in checks()[kind].consequence_of), default=0)

@@ -1,4 +1,4 @@
-"""A sentence of a finding or an advice as HTML."""
+"""A finding's sentence or advice as HTML."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ _CODE = re.compile(r"`([^`]+)`")
 
 
 def sentence_html(sentence: str) -> str:
-    """Return a sentence with its text between backticks as code, and nothing else as HTML."""
+    """Return a sentence as escaped HTML, with the text between backticks as ``<code>``."""
     return _CODE.sub(r"<code>\1</code>", escape(sentence))

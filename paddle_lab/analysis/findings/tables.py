@@ -13,7 +13,7 @@ from paddle_lab.words import language
 
 
 def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
-    """Return the record with ``findings`` and ``finding_marks`` beside its other tables."""
+    """Return the record with the tables ``findings`` and ``finding_marks`` added."""
     strings = StringPool(record.strings)
     rows = TableBuilder(FINDING_TABLES["findings"])
     marks = TableBuilder(FINDING_TABLES["finding_marks"])
@@ -32,6 +32,6 @@ def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
         for mark in finding.marks:
             marks.append(key, MARK_ROLES.index(mark.role), mark.op, mark.grad_node)
     tables = {**record.tables, "findings": rows.build(), "finding_marks": marks.build()}
-    # The views speak the language of the findings.
+    # The views use the language of the findings.
     origin = dataclasses.replace(record.origin, language=language())
     return Record(tables, strings.to_list(), origin, record.grad_values)

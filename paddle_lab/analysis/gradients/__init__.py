@@ -1,1 +1,1 @@
-"""What was in the gradients of a backward pass, and how large they were over depth."""
+"""The gradients of a backward pass: their statistics, and their size over depth."""

@@ -1,8 +1,8 @@
 """How large gradients are over depth: where they vanish or explode.
 
-A point is one call of a layer that has gradients of its own, or one op outside of layers. What
-flows on is what the point hands to ops before it; several gradients are taken together as one long
-vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
+A point is one call of a layer that has gradients of its own, or one op outside of layers. The
+flowing gradients are those that a point passes to earlier points; several gradients count as one
+long vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _LEAF = "GradNodeAccumulation"
 
 @dataclass(frozen=True)
 class Amount:
-    """Several gradients taken together."""
+    """Several gradients combined into one long vector."""
 
     norm: float
     elements: int
 
     @property
     def rms(self) -> float:
-        """Root mean square of the values: the norm, whatever the size."""
+        """Root mean square of the values: the norm divided by the root of their number."""
         return self.norm / math.sqrt(self.elements) if self.elements else 0.0
 
 
@@ -52,9 +52,9 @@ class DepthPoint:
     first_op: int
     """Key of its first op that has a grad node."""
     flowing: Amount | None
-    """What it hands on to ops before it; None where it was not recorded."""
+    """The gradients that it passes to earlier ops; None if they were not recorded."""
     parameters: Amount | None
-    """The gradients of its parameters and other leaves; None where it has none."""
+    """The gradients of its parameters and other leaves; None if it has none."""
 
 
 class GradientCurve(Reported, Framed, RowList[DepthPoint]):
@@ -106,7 +106,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
     stats, edges, op = record.grad_stats, record.grad_edges, record.grad_nodes["op"]
     rows = np.flatnonzero((stats["backward_call"] == call) & (stats["grad_edge"] >= 0))
     source, target = (edges[end][stats["grad_edge"][rows]] for end in ("source", "target"))
-    # The point of each grad node: its layer's call, else its op; the last entry is none's.
+    # The point of each grad node: its layer's call, else its op, else -1.
     scope = np.append(innermost_scopes(record, "layer"), -1)[op]
     point = np.where(scope >= 0, scope, np.where(op >= 0, len(record.scopes) + op, -1))
     names = np.array(record.strings, object)[record.grad_nodes["name"]]
@@ -134,7 +134,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
 
 
 def _amount(record: Record, rows: npt.NDArray[Any]) -> Amount | None:
-    """Return some rows of ``grad_stats`` taken together, None for no rows."""
+    """Return some rows of ``grad_stats`` combined, None for no rows."""
     if not len(rows):
         return None
     norms = from_bits(record.grad_stats["norm"][rows]).astype(np.float64)

@@ -1,4 +1,4 @@
-"""``trace.gradients``: the gradients of the backward passes as rows that a person can read."""
+"""``trace.gradients``: the gradients of the backward passes as rows and as a table."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class Bucket:
 
 
 class Gradient(RecordRow, Placed):
-    """One gradient that a grad node handed on: a view of its row in ``grad_stats``.
+    """One gradient that a grad node passed on: a view of its row in ``grad_stats``.
 
-    Smallest, largest, mean and norm are of the finite values; for complex numbers they are of
-    the magnitudes.
+    Smallest, largest, mean and norm are over the finite values; for complex numbers, over the
+    magnitudes.
     """
 
     __slots__ = ("_table",)
@@ -70,22 +70,22 @@ class Gradient(RecordRow, Placed):
 
     @property
     def source(self) -> str:
-        """Name of the grad node that handed it on, ``""`` for what the call began with."""
+        """Name of the grad node that passed it on, ``""`` if the call began with it."""
         return self._node_name(self.source_node)
 
     @property
     def target(self) -> str:
-        """Name of the grad node that got it."""
+        """Name of the grad node that received it."""
         return self._node_name(self.target_node)
 
     @property
     def source_node(self) -> int:
-        """Row of that node in ``grad_nodes``, -1 for what the call began with."""
+        """Row of the source in ``grad_nodes``, -1 if the call began with it."""
         return self._cell("grad_node") if self.grad_edge is not None else -1
 
     @property
     def target_node(self) -> int:
-        """Row of the node that got it in ``grad_nodes``."""
+        """Row of the target in ``grad_nodes``."""
         edge = self.grad_edge
         if edge is None:
             return self._cell("grad_node")
@@ -93,7 +93,7 @@ class Gradient(RecordRow, Placed):
 
     @property
     def op(self) -> Op | None:
-        """The op whose backward handed it on; None where the trace does not know any."""
+        """The op whose backward passed it on; None if unknown."""
         node = self.source_node
         op = int(self._record.grad_nodes["op"][node]) if node >= 0 else -1
         return self._table.ops[op] if op >= 0 else None
@@ -105,7 +105,7 @@ class Gradient(RecordRow, Placed):
 
     @property
     def parameter(self) -> str:
-        """Path of the parameter whose gradient it is, ``""`` for others."""
+        """Path of the parameter whose gradient it is, ``""`` for other gradients."""
         node = self.target_node
         leaf = int(self._record.grad_nodes["parameter"][node]) if node >= 0 else -1
         if leaf < 0:
@@ -115,7 +115,7 @@ class Gradient(RecordRow, Placed):
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's own code that called the op."""
+        """The innermost frame of the user's code that called the op."""
         return self.op.frame if self.op else None
 
     @property
@@ -147,7 +147,7 @@ class Gradient(RecordRow, Placed):
 
     @property
     def value(self) -> npt.NDArray[Any] | None:
-        """The gradient itself; None unless its region was asked for, and in a loaded trace."""
+        """The gradient's values; only if its region requested them, and not in a loaded trace."""
         return self._record.grad_values.get(self.key)
 
     def _node_name(self, node: int) -> str:
@@ -159,7 +159,7 @@ class Gradient(RecordRow, Placed):
 
 
 class GradientTable(Reported, Framed, RowTable[Gradient]):
-    """The gradients that passed an edge of a backward graph, in the order in which they did."""
+    """The gradients that passed an edge of a backward graph, in order of time."""
 
     _table_name = "grad_stats"
     _asked_as = "trace.gradients.to_pandas()"
@@ -210,7 +210,7 @@ class GradientTable(Reported, Framed, RowTable[Gradient]):
         Returns
         -------
         bokeh.plotting.figure
-            ``bokeh.io.show`` and ``bokeh.io.save`` take it; it can be changed before.
+            Pass it to ``bokeh.io.show`` or ``bokeh.io.save``; it can be changed before.
 
         Raises
         ------

@@ -1,1 +1,1 @@
-"""The graph of a trace: which op feeds which, the tree of groups, and what is alike in it."""
+"""The graph of a trace: data flow between ops, the tree of groups, and groups built alike."""

@@ -1,4 +1,4 @@
-"""Which op's result feeds which op: the edges of the forward graph."""
+"""The edges of the forward graph: which op's output is which op's input."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")
 def op_edges(record: Record) -> Table:
     """Return the ``op_edges`` table: one row for each tensor that an op takes from another op.
 
-    An op that modifies a tensor in place makes a new tensor row, so later readers hang on that op.
-    A tensor that was detached hangs on the op that made what it was detached from, by an edge of
-    kind ``detach``. What a PyLayer's own ops return goes to the PyLayer's op.
+    An op that modifies a tensor in place makes a new tensor row, so later readers depend on that
+    op. For a detached tensor the source is the op that made the original tensor; such an edge has
+    the kind ``detach``. The results of the ops inside a PyLayer go to the PyLayer's op.
 
-    Rows are in the order of ``uses``: by target, then slot, in every record a trace writes.
+    Rows are in the order of ``uses``: by target, then slot, in every record that a trace writes.
     """
     uses = record.uses
     takes = np.flatnonzero((uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0))
@@ -41,7 +41,7 @@ def op_edges(record: Record) -> Table:
 
 
 def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
-    """Return the op whose result each tensor's value is, and whether a detach lies between.
+    """Return the op that made each tensor's value, and whether a detach is in between.
 
     Returns
     -------
@@ -52,8 +52,8 @@ def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
     """
     tensors = record.tensors
     producer, detached_from = tensors["producer"], tensors["detached_from"]
-    # A detached tensor is nobody's result. One that changed without an op (``set_value`` from
-    # NumPy) is still the tensor that an op made.
+    # No op made a detached tensor. One that changed without an op (``set_value`` from NumPy) still
+    # comes from the op that made its earlier value.
     is_derived = producer < 0
     is_cut = is_derived & (detached_from >= 0)
     above = np.where(is_cut, detached_from, np.where(is_derived, tensors["previous"], -1))

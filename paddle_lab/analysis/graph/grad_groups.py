@@ -1,4 +1,4 @@
-"""In which group each grad node is drawn: where the op that made it is."""
+"""The group in which each grad node is drawn: the group of the op that made it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PADDLE_GRAD = "paddle.grad"
 def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) -> Table:
     """Return the ``grad_node_groups`` table: one row per grad node.
 
-    A grad node is in the group of its op. A leaf, and any other node without an op, is in the
-    lowest group that holds every paired node that hands it a gradient: for a leaf with one
-    consumer, that consumer's group. What ``paddle.grad`` made under ``create_graph``, known by
-    that call alone, is in the lowest group round all paired nodes beside it, which are those of
-    the layer that is differentiated once more. ``-1`` is the top level.
+    A grad node is in the group of its op. A leaf, or another node without an op, is in the lowest
+    group that contains all paired nodes that pass it a gradient; for a leaf with one consumer, that
+    is the consumer's group. A node that ``paddle.grad`` made under ``create_graph`` is known only
+    by that call. It is in the lowest group that contains all its paired neighbours, which belong to
+    the layer that is differentiated again. ``-1`` is the top level.
 
     Parameters
     ----------
     op
-        The op beside which each grad node is drawn, as of
+        The op next to which each grad node is drawn, from
         :func:`paddle_lab.analysis.graph.pairing.paired_ops`.
     """
     of_op = np.append(op_groups["group"], np.int32(-1))
@@ -43,14 +43,14 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
 
 
 def _made_by_a_call(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes stand by a call of ``paddle.grad`` in place of an op."""
+    """Return which grad nodes belong to a call of ``paddle.grad`` instead of an op."""
     name = record.strings.index(_PADDLE_GRAD) if _PADDLE_GRAD in record.strings else -2
     is_of_call: npt.NDArray[np.bool_] = taken(record.ops["name"], record.grad_nodes["op"]) == name
     return is_of_call
 
 
 def _place(group: Keys, nodes: Keys, beside: Keys, parents: Keys) -> None:
-    """Put each node into the lowest group above all groups of those beside it."""
+    """Put each node into the lowest group that contains the groups of its neighbours."""
     depth, found = depths(parents), dict[int, int]()
     for node, other in zip(nodes.tolist(), group[beside].tolist(), strict=True):
         near, own = other, found.get(node, other)

@@ -1,4 +1,4 @@
-"""The group tree: calls of layers, regions, PyLayers and functions, and the turns of loops."""
+"""The tree of groups: calls of layers, regions, PyLayers and functions, and loop iterations."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     record
         The trace.
     op_edges
-        As from :func:`paddle_lab.analysis.graph.dataflow.op_edges`.
+        From :func:`paddle_lab.analysis.graph.dataflow.op_edges`.
     strings
-        The record's strings; labels that are not among them are added.
+        The record's strings; new labels are added.
 
     Notes
     -----
@@ -40,7 +40,7 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     scopes = record.scopes
     scope_of_op = _with_pylayer_ops(record)
     is_shown = shown_scopes(record, scope_of_op)
-    # Groups are numbered by scope first, then by their order.
+    # Groups are first numbered by scope, and later sorted.
     scope = np.flatnonzero(is_shown)
     number = np.full(len(scopes), -1, np.int32)
     number[scope] = np.arange(len(scope))
@@ -87,7 +87,7 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
 def _texts(
     record: Record, kinds: list[int], scopes: list[int], parents: list[int]
 ) -> dict[str, list[str]]:
-    """Return the columns of text of the groups, and what must be equal of alike groups."""
+    """Return the text columns of the groups, and the text that must be equal in alike groups."""
     texts, turns = record.strings, record.turns
     names, layers = record.scopes["name"].tolist(), record.scopes["layer"].tolist()
     paths, classes = record.layers["path"].tolist(), record.layers["class"].tolist()
@@ -119,9 +119,9 @@ def _texts(
 
 
 def _with_pylayer_ops(record: Record) -> Keys:
-    """Return each op's scope: a PyLayer's own op is beside the ops that run inside it.
+    """Return each op's scope; a PyLayer's op gets the scope of the ops that run inside it.
 
-    So one group is all of a PyLayer.
+    So one group contains the whole PyLayer.
     """
     scopes, scope_of_op = record.scopes, record.ops["scope"].copy()
     parent, own_op = scopes["parent"], scopes["op"]
@@ -130,7 +130,7 @@ def _with_pylayer_ops(record: Record) -> Keys:
     direct = np.bincount(scope_of_op[scope_of_op >= 0], minlength=len(scopes))
     nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
     has_others = direct - (own_scope == rows) + nested > 0
-    # The same PyLayer's backward has a scope too, elsewhere; its op stays where it was called.
+    # The scope of a PyLayer's backward also names its op: the op stays in the forward.
     is_call = (scopes["kind"] == _PYLAYER) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]

@@ -1,4 +1,4 @@
-"""Which grad nodes belong to which backward call."""
+"""The grad nodes that belong to each backward call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from paddle_lab.trace.table import Table
 def backward_members(record: Record) -> Table:
     """Return the ``backward_members`` table: the grad nodes reachable from each call's roots.
 
-    Rows are sorted by call, then grad node. The last call may be of kind ``remaining``: no call of
-    the user's, but the graphs of tensors that were alive when the trace ended.
+    Rows are sorted by call, then grad node. The last call may be of kind ``remaining``: not a call
+    of the user, but the graphs of tensors that were alive when the trace ended.
     """
     edges, roots = record.grad_edges, record.grad_roots
     call_count = len(record.backward_calls)

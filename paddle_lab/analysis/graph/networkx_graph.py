@@ -1,4 +1,4 @@
-"""The graphs for further analysis: networkx, with attributes in plain Python types."""
+"""The graphs as networkx graphs, with attributes of plain Python types."""
 
 from __future__ import annotations
 
@@ -67,16 +67,16 @@ def forward_graph(record: Record) -> nx.MultiDiGraph:
 def backward_graph(
     record: Record, call: int | None = None, region: str | None = None
 ) -> nx.MultiDiGraph:
-    """Return the graph of grad nodes, with edges the way the gradient flows.
+    """Return the graph of grad nodes, with edges in the direction of the gradient.
 
     Parameters
     ----------
     record
         A record with answer tables.
     call
-        Key of a backward call, to have its graph only.
+        Key of a backward call, to get only its graph.
     region
-        Name of a region, to have each node's ``region_role``.
+        Name of a region, to get each node's ``region_role``.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def backward_graph(
         op that made it, or None), ``parameter`` (Paddle's name of the parameter a leaf accumulates
         into, or None), ``address`` and ``region``. With ``region``, ``region_role`` is
         ``"inside"`` for nodes made in the region, ``"leaf"`` for leaves they reach directly,
-        ``"neighbour"`` for other nodes beside them, else None. Edges carry ``shape``, ``dtype``
+        ``"neighbour"`` for other nodes next to them, else None. Edges carry ``shape``, ``dtype``
         and ``slot``.
 
     Raises
@@ -127,7 +127,7 @@ def backward_graph(
 
 
 def _members(record: Record, call: int | None) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes are wanted, bool, shape ``[grad nodes]``."""
+    """Return which grad nodes belong to a call, or all, bool, shape ``[grad nodes]``."""
     if call is None:
         return np.ones(len(record.grad_nodes), bool)
     count, members = len(record.backward_calls), record.backward_members
@@ -152,7 +152,7 @@ def _region_roles(record: Record, region: str) -> list[RegionRole | None]:
 
 
 def _made_inside(record: Record, region: str) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes an op made that ran in a region of this name, at any depth."""
+    """Return which grad nodes were made by ops in a region of this name, at any depth."""
     scopes = record.scopes
     is_region = scopes["kind"] == SCOPE_KINDS.index("region")
     texts = np.array(record.strings, object)[scopes["name"]]

@@ -1,4 +1,4 @@
-"""Which group is built unlike its siblings: of 96 blocks in a list, 95 are equal and one is not."""
+"""Layers built unlike their siblings: of 96 blocks in a list, 95 are equal and one is not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INNER = [GROUP_KINDS.index(kind) for kind in ("call", "turn")]
 _LIST_MEMBER = re.compile(r"(.*\.)?\d+")
 _LEAST_ALIKE = 3
 _MOST_ODD = 0.25
-"""Where more than this part of the siblings differ, none of them is odd."""
+"""If more than this part of the siblings differ, none of them is reported."""
 _MOST_NAMED = 3
 
 
@@ -31,13 +31,13 @@ class OddSibling:
     group: int
     """Row in the record's ``groups``."""
     siblings: int
-    """Members of its class in the list, itself included."""
+    """Members of its class in the list, including itself."""
     alike: int
-    """How many of them are equal."""
+    """How many of them are equal to each other."""
     typical: int
     """The first of the equal ones."""
     difference: str
-    """What goes on after "it": ``"has dropout, which its siblings have not"``; "" if equal."""
+    """Text after "it": ``"has dropout, which its siblings have not"``; "" if equal."""
 
     @property
     def sentence(self) -> str:
@@ -61,10 +61,10 @@ def odd_siblings(record: Record) -> list[OddSibling]:
 def odd_sibling_table(record: Record, strings: StringPool) -> Table:
     """Return the ``odd_siblings`` table: the members of the families that have odd ones.
 
-    Siblings are members of one list (``blocks.0``, ``blocks.1``, …) that are of one class and that
-    one call of a layer has called. At least three of them are equal (see
-    `paddle_lab.analysis.graph.structure`), and at most a quarter is not. A layer that ran one op
-    is no group to compare.
+    Siblings are members of one list (``blocks.0``, ``blocks.1``, …) of the same class, called
+    inside the same layer call. At least three of them must be equal (see
+    `paddle_lab.analysis.graph.structure`), and at most a quarter different. A layer that ran only
+    one op is not compared.
     """
     table = TableBuilder(ANSWER_TABLES["odd_siblings"])
     structures = record.groups["structure"].tolist()
@@ -84,14 +84,14 @@ def odd_sibling_table(record: Record, strings: StringPool) -> Table:
 
 
 def _families(record: Record) -> Iterable[list[int]]:
-    """Return the groups that are members of one list, of one class and called by one layer."""
+    """Return groups of siblings: members of one list, of one class, called by one layer."""
     groups = record.groups
     names = ("kind", "parent", "op_count", "path", "class")
     kinds, parents, op_counts, paths, classes = (groups[name].tolist() for name in names)
     families = defaultdict[tuple[int, str, int], list[int]](list)
     callers: list[int] = []
     for group, parent in enumerate(parents):
-        # The group that called it: the one around it, outside turns and functions.
+        # The group that called it: its parent, skipping iterations and functions.
         callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
         path = record.text(paths[group])
         is_small = op_counts[group] < 1 + (kinds[group] in _PLAIN)
@@ -101,7 +101,7 @@ def _families(record: Record) -> Iterable[list[int]]:
 
 
 def _content(record: Record, group: int) -> tuple[Counter[str], Counter[str]]:
-    """Return the names of the ops in a group and the classes of the groups in it, counted."""
+    """Count the names of the ops in a group, and the classes of the groups in it."""
     parents = record.groups["parent"]
     is_marked = np.arange(len(parents)) == group
     inside = nearest_marked(parents, is_marked) == group

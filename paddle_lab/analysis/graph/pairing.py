@@ -1,9 +1,9 @@
-"""Which op each grad node belongs to, and beside which op it is drawn.
+"""Which op each grad node belongs to, and next to which op it is drawn.
 
-When backward reaches a recomputed part, recomputation runs the part's forward ops once more and
-calls backward on their outputs. Paddle's recomputation is a PyLayer
-(``paddle.distributed.fleet.recompute``); people also write their own. Each op that runs again is
-paired with its op in the forward, and its grad nodes are drawn beside that one.
+When backward reaches a recomputed part, recomputation runs the part's forward ops again and calls
+backward on their outputs. Paddle's recomputation is a PyLayer
+(``paddle.distributed.fleet.recompute``); some users write their own. Each op that runs again is
+paired with the same op of the forward, and its grad nodes are drawn next to that op.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def grad_nodes_of_ops(record: Record) -> tuple[Keys, Keys]:
 def inner_grad_nodes(record: Record) -> Table:
     """Return the ``inner_grad_nodes`` table: grad nodes made in a PyLayer's backward.
 
-    Each is drawn beside the op of the forward that its own op ran once more, and beside the
-    PyLayer itself where there is none.
+    Each is drawn next to the forward op that its own op repeated, or next to the PyLayer if there
+    is no such op.
     """
     beside = _ops_beside(record)
     op = record.grad_nodes["op"]
@@ -51,22 +51,22 @@ def inner_grad_nodes(record: Record) -> Table:
 
 
 def paired_ops(record: Record, inner: Table) -> Keys:
-    """Return the op beside which each grad node is drawn, -1 for none, shape ``[grad nodes]``."""
+    """Return the op next to which each grad node is drawn, -1 for none, shape ``[grad nodes]``."""
     op = record.grad_nodes["op"].astype(np.int32)
     op[inner["grad_node"]] = inner["op"]
     return op
 
 
 def _ops_beside(record: Record) -> Keys:
-    """Return the op beside which each op is drawn: itself, unless a PyLayer's backward ran it."""
+    """Return the op next to which each op is drawn: itself, unless a PyLayer's backward ran it."""
     beside = np.arange(len(record.ops), dtype=np.int32)
     kind, pylayer_of = record.scopes["kind"], record.scopes["op"]
     is_pylayer = (kind == _PYLAYER) & (pylayer_of >= 0)
     is_marked = is_pylayer | (kind == _BACKWARD)
     parents = record.scopes["parent"]
-    # The nearest marked scope around each, itself left out.
+    # The nearest marked scope around each scope, without itself.
     around = taken(nearest_marked(parents, is_marked), parents)
-    # A PyLayer's backward is directly inside the backward pass that ran it, its forward is not.
+    # A PyLayer's backward is directly inside the backward pass that ran it; its forward is not.
     is_backward = is_pylayer & np.append(kind == _BACKWARD, False)[around]
     if not is_backward.any():
         return beside
@@ -97,14 +97,14 @@ def _ops_beside(record: Record) -> Keys:
 
 
 def _scopes_of_ops(record: Record, is_marked: npt.NDArray[np.bool_], around: Keys) -> Keys:
-    """Return the nearest marked scope of each op; that of a PyLayer's own op is around it."""
+    """Return the nearest marked scope of each op; for a PyLayer's own op, the scope around it."""
     scope = taken(nearest_marked(record.scopes["parent"], is_marked), record.ops["scope"])
     own = taken(record.scopes["op"], scope) == np.arange(len(scope))
     return np.where(own, taken(around, scope), scope)
 
 
 def _signs(record: Record) -> list[tuple[int, int, int]]:
-    """Return what an op has in common with its repetition: name, layer and innermost frame."""
+    """Return the properties that an op shares with its repetition: name, layer, innermost frame."""
     layer = np.take(layers_of_scopes(record), record.ops["scope"])
     frame = taken(record.stacks["frame"], record.ops["stack"])
     return list(zip(record.ops["name"].tolist(), layer.tolist(), frame.tolist(), strict=True))

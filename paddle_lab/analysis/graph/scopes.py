@@ -13,12 +13,12 @@ from paddle_lab.trace.schema import SCOPE_KINDS
 
 
 def innermost_scopes(record: Record, kind: str) -> Keys:
-    """Return each op's innermost scope of one kind, int32, shape ``[ops]``; -1 where none."""
+    """Return each op's innermost scope of one kind, int32, shape ``[ops]``; -1 for none."""
     return np.take(_of_scopes(record, kind), record.ops["scope"])
 
 
 def layers_of_scopes(record: Record) -> npt.NDArray[Any]:
-    """Return the innermost layer of each scope, -1 outside layers; the last entry, too, is -1."""
+    """Return the innermost layer of each scope, -1 outside layers; an extra last entry is -1."""
     return np.append(record.scopes["layer"], -1)[_of_scopes(record, "layer")]
 
 

@@ -1,4 +1,4 @@
-"""Which scopes are groups of a graph: all calls of layers, and the calls and turns worth a box."""
+"""Which scopes are groups of a graph: all layer calls, and the useful calls and iterations."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from paddle_lab.trace.schema import SCOPE_KINDS
 _LAYER, _CALL, _TURN = (SCOPE_KINDS.index(kind) for kind in ("layer", "call", "turn"))
 
 _FEWEST_AT_TOP_LEVEL: Final = 8
-"""Ops in the whole trace; the functions of a few lines need no groups."""
+"""If the whole trace has fewer ops than this, its functions are not groups."""
 _FEWEST_IN_LAYER: Final = 41
-"""Ops that a layer runs itself; the functions of fewer need no groups."""
+"""If a layer itself runs fewer ops than this, its functions are not groups."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -24,10 +24,10 @@ Mask = npt.NDArray[np.bool_]
 def shown_scopes(record: Record, scope_of_op: Keys) -> Mask:
     """Return which scopes are groups, bool, shape ``[scopes]``.
 
-    A turn of a loop is a group, however few ops it has. Two kinds of turns are none: one whose body
-    did not run (a ``while`` computed its condition for the last time), and those of a layer's loop
-    over its layers, each of which says more with its own name. A call of a function is a group
-    where there is much to divide, and where it is not all there is around it.
+    An iteration of a loop is a group, even with few ops. There are two exceptions: an iteration
+    without a body (a ``while`` that computed its condition for the last time), and the iterations
+    of a layer's loop over its sublayers, because the names of the sublayers say more. A call of a
+    function is a group if there are many ops, and if it is not the only content of its parent.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def shown_scopes(record: Record, scope_of_op: Keys) -> Mask:
 
 
 def _items(parent: Keys, is_shown: Mask, scope_of_op: Keys) -> tuple[Any, Any, Keys]:
-    """Return how many ops and groups are right inside each group, and the group of each scope.
+    """Return the numbers of ops and groups directly in each group, and the group of each scope.
 
-    The last entry is the top level, that of no scope.
+    The last entry is for the top level.
     """
     nearest = nearest_marked(parent, is_shown)
     around = taken(nearest, parent)
@@ -67,7 +67,7 @@ def _hide_turns_of_layers(
     kind, parent = record.scopes["kind"], record.scopes["parent"]
     ops, groups, around = _items(parent, is_shown, scope_of_op)
     turns = np.flatnonzero(is_shown & (kind == _TURN))
-    # The only thing in each turn, where there is one.
+    # The only item in each iteration, if it has just one.
     only = np.full(len(kind) + 1, -1, np.int64)
     shown = np.flatnonzero(is_shown)
     only[around[shown]] = shown
@@ -94,7 +94,7 @@ def _is_member_of_list(record: Record, layer: int) -> bool:
 def _hide_calls(record: Record, scope_of_op: Keys, is_shown: Mask) -> None:
     kind, parent = record.scopes["kind"], record.scopes["parent"]
     is_call = kind == _CALL
-    # Layers, regions and their like: what is neither a call nor a turn.
+    # Layers, regions and others: every scope that is neither a call nor an iteration.
     container = nearest_marked(parent, ~is_call & (kind != _TURN))
     run = np.bincount(taken(container, scope_of_op) + 1, minlength=len(kind) + 1)
     fewest = np.full(len(run), _FEWEST_IN_LAYER)
@@ -102,7 +102,7 @@ def _hide_calls(record: Record, scope_of_op: Keys, is_shown: Mask) -> None:
     # At the top level all ops count, those in layers too.
     run[0] = len(scope_of_op)
     is_shown &= ~is_call | (run >= fewest)[container + 1]
-    # From the innermost outward: a call that is no group leaves its items to the one around it.
+    # From the innermost outward: the items of a call that is no group belong to its parent.
     for rows in reversed(levels(depths(parent))):
         calls = rows[is_call[rows] & is_shown[rows]]
         if len(calls):

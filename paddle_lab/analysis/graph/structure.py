@@ -1,7 +1,7 @@
-"""Groups that are built alike: equal numbers for equal insides.
+"""Groups that are built alike: groups with equal structure get equal numbers.
 
 A group's structure is its sequence of op names and nested structures and the edges between them.
-Layer names, parameters and shapes play no part, so the blocks of a network are alike.
+Layer names, parameters and shapes are ignored, so the blocks of a network are alike.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ def structure_numbers(
     Parameters
     ----------
     parents, group_labels, first_ops
-        One entry per group: its parent, what else must agree (a class), its first op's key.
+        One entry per group: its parent, another value that must be equal (a class), its first op.
     op_groups, op_names
         One entry per op: its group (-1 at the top level) and the code of its name.
     sources, targets, edge_labels
-        One entry per data-flow edge: op keys, and what else must agree (a slot).
+        One entry per data-flow edge: two op keys, and another value that must be equal (a slot).
     """
     if not len(parents):
         return np.empty(0, np.int32)
     depth = depths(parents)
     hashes = _mix(_mix(np.zeros(len(parents), np.uint64)) + group_labels.astype(np.uint64))
-    # Each part of a group is hashed with its position after the group's first op. The hashes are
-    # summed, so that the order of the parts does not matter.
+    # Each part of a group is hashed with its position relative to the group's first op. The hashes
+    # are summed, so the order of the parts does not matter.
     op_key = np.arange(len(op_groups))
     grouped = np.flatnonzero(op_groups >= 0)
     op_hashes = _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped])
@@ -69,7 +69,7 @@ def _hash(seed: int, *parts: npt.NDArray[Any]) -> Hashes:
 
 
 def _mix(value: Hashes) -> Hashes:
-    """Return splitmix64's step of each value."""
+    """Return one step of splitmix64 for each value."""
     value = value + np.uint64(0x9E3779B97F4A7C15)
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,6 +1,6 @@
-"""Trees stored as a column of parents, rows grouped by a key, and walks over what rows lead to.
+"""Trees stored as a column of parents, rows grouped by a key, and breadth-first walks.
 
-No function recurses, and none supposes that a parent comes before its children.
+No function recurses, and none requires that a parent comes before its children.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 Keys = npt.NDArray[np.int32]
 Rows = Callable[[int], list[int]]
-"""From a row to the rows that belong to it, in order."""
+"""Maps a row to the rows that belong to it, in order."""
 
 
 def depths(parents: npt.NDArray[Any]) -> Keys:
@@ -43,7 +43,7 @@ def depths(parents: npt.NDArray[Any]) -> Keys:
 
 
 def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> Keys:
-    """Return, for each row, itself where ``marked``, else its nearest marked ancestor, else -1."""
+    """Return for each row itself if ``marked``, else its nearest marked ancestor, else -1."""
     rows = np.arange(len(parents), dtype=np.int32)
     above = np.where(marked, rows, parents.astype(np.int32))
     for _ in range(len(parents).bit_length() + 1):
@@ -61,7 +61,7 @@ def common_ancestors(
     left: npt.NDArray[Any],
     right: npt.NDArray[Any],
 ) -> Keys:
-    """Return the lowest row above (or equal to) both, -1 where they share none.
+    """Return the lowest common ancestor of each pair, -1 for none; a row is its own ancestor.
 
     Parameters
     ----------
@@ -93,14 +93,14 @@ def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
 def gathered(
     parents: npt.NDArray[Any], values: npt.NDArray[Any], function: np.ufunc
 ) -> npt.NDArray[Any]:
-    """Return each row's value with those of all rows below it, as ``function`` joins them.
+    """Return each row's value combined by ``function`` with the values of all rows below it.
 
     Parameters
     ----------
     parents
         The tree, shape ``[rows]``.
     values
-        Of each row alone, shape ``[rows]``.
+        The value of each row alone, shape ``[rows]``.
     function
         ``numpy.add``, ``numpy.minimum``, ….
     """
@@ -116,9 +116,9 @@ def taken(values: npt.NDArray[Any], keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
-    """Sort rows by ``sources`` (stable): ``order[starts[i]:starts[i + 1]]`` are those of ``i``.
+    """Sort rows by ``sources`` (stable): ``order[starts[i]:starts[i + 1]]`` have the source ``i``.
 
-    Rows whose source is -1 are left out.
+    Rows with the source -1 are omitted.
     """
     order = np.argsort(sources, kind="stable").astype(np.int32)
     order = order[np.count_nonzero(sources < 0) :]
@@ -136,7 +136,7 @@ def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) ->
 
 
 def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:
-    """Yield the starts and all that they lead to, each once, the nearest first."""
+    """Yield the starts and all rows reachable from them, each once, the nearest first."""
     queue = list(dict.fromkeys(starts))
     seen = set(queue)
     for row in queue:

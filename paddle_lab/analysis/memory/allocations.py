@@ -1,4 +1,4 @@
-"""``trace.allocations``: blocks of Paddle's allocator as rows that a person can read."""
+"""``trace.allocations``: the blocks of Paddle's allocator as rows and as a table."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Allocation(RecordRow, Placed):
 
     @property
     def tensor(self) -> Tensor | None:
-        """The tensor whose storage it was first; None for memory that never was a tensor's."""
+        """The first tensor that used it as storage; None if no tensor did."""
         tensor = self._cell("tensor")
         return Tensor(self._record, tensor) if tensor >= 0 else None
 
@@ -83,13 +83,13 @@ class Allocation(RecordRow, Placed):
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's own code, if any frame is known at all."""
+        """The innermost frame of the user's code, else of another library; None if unknown."""
         frame = int(self._attribution.frames[self.key])
         return Frame(self._record, frame) if frame >= 0 else None
 
     @property
     def label(self) -> str:
-        """What it is to a person: its parameter's path, its op's name, ``""`` if neither."""
+        """A readable name: its parameter's path, its op's name, ``""`` if neither is known."""
         tensor, op = self.tensor, self.op
         if tensor is not None and tensor.path:
             return tensor.path
@@ -103,10 +103,10 @@ class Allocation(RecordRow, Placed):
 
 
 class AllocationTable(Reported, Framed, RowTable[Allocation]):
-    """Blocks of Paddle's allocator: all of a trace by their start, or those of an answer.
+    """Blocks of Paddle's allocator: all blocks of a trace by start, or the blocks of an answer.
 
-    In a data frame ``start_ns`` is missing for blocks from before the trace, ``end_ns`` for those
-    alive when it ended, ``op`` and ``grad_node`` where the block has none.
+    In a data frame ``start_ns`` is missing for blocks from before the trace, ``end_ns`` for blocks
+    alive when it ended, ``op`` and ``grad_node`` if the block has none.
 
     Parameters
     ----------
@@ -142,14 +142,14 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
     def bytes_by_name(
         self, name: Callable[[Allocation], str], block_count: int
     ) -> list[tuple[str, int]]:
-        """Return the names of the first blocks with their bytes, most bytes first.
+        """Return the names of the first blocks with their bytes, the most bytes first.
 
         Parameters
         ----------
         name
             The name of a block, ``""`` for none.
         block_count
-            How many blocks are looked at: the largest decide.
+            How many blocks are examined, from the start of the table.
         """
         sizes: dict[str, int] = {}
         for block in self[:block_count]:
@@ -162,7 +162,7 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         return column
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """Return their properties as arrays; -1 for a key, a cell or a time that a block has not.
+        """Return their properties as arrays; -1 for a missing key, cell or time.
 
         A million blocks are read column by column, because an object for each takes a minute.
         """

@@ -1,4 +1,4 @@
-"""Whose each block is: op, layer and line of every allocation, as arrays."""
+"""The owners of each block: op, layer and line of every allocation, as arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.trace.record import Record
 
 
 class Attribution:
-    """What the answers about memory share; each array is made when it is first asked for.
+    """Arrays shared by the answers about memory; each is computed on first use.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class Attribution:
 
     @cached_property
     def frames(self) -> Keys:
-        """Frame shown first of each block, int32, shape ``[allocations]``; -1 where none.
+        """The frame to show for each block, int32, shape ``[allocations]``; -1 for none.
 
-        The allocating stack's, else the op's: the line of a grad node is that of its forward op.
+        It comes from the allocating stack, else from the op: for backward, the forward op's line.
         """
         record = self.record
         frames = record.stack_frames["frame"]
@@ -43,7 +43,7 @@ class Attribution:
 
     @cached_property
     def lines(self) -> Keys:
-        """Line of each block, named by the first frame on it, int32, shape ``[allocations]``."""
+        """Line of each block as the first frame on that line, int32, shape ``[allocations]``."""
         frames = self.record.frames
         if not len(frames):
             return np.full(len(self.record.allocations), -1, np.int32)
@@ -56,7 +56,7 @@ class Attribution:
         """String code of each block's layer, int32, shape ``[allocations]``; 0 outside layers."""
         record, blocks = self.record, self.record.allocations
         layers = layers_of_scopes(record)
-        # Inside backward the scope is the backward call; the op says whose gradient it is.
+        # Inside backward the scope is the backward call; the op gives the layer instead.
         layer = taken(taken(layers, record.ops["scope"]), blocks["op"])
         layer = np.where(layer >= 0, layer, taken(layers, blocks["scope"]))
         owner = np.zeros(len(record.tensors) + 1, np.int32)

@@ -1,4 +1,4 @@
-"""Which addresses were taken in a moment: blocks and the holes between them."""
+"""Which addresses were allocated at a moment: blocks and the holes between them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _ROWS_SHOWN = 12
 Addresses = npt.NDArray[np.int64]
 
 GAP_BYTES = 2 << 20
-"""Blocks further apart than this lie in different ranges; Paddle's allocator grows in larger
-chunks on a device, and on a host the heap and each mapping are further apart."""
+"""Blocks further apart than this are in different ranges. On a device, Paddle's allocator grows
+in larger chunks; on a host, the heap and the mappings are further apart."""
 
 
 def address_ranges(
@@ -31,8 +31,8 @@ def address_ranges(
     Parameters
     ----------
     address, size_bytes
-        The blocks, in any order, shape ``[blocks]``; they may overlap, as blocks of different
-        times do. A block of no bytes counts as one.
+        The blocks, in any order, shape ``[blocks]``; blocks of different times may overlap. A block
+        of 0 bytes counts as 1 byte.
 
     Returns
     -------
@@ -51,34 +51,34 @@ def address_ranges(
 
 @dataclass(frozen=True, repr=False)
 class BlockMap(Reported):
-    """The blocks that were alive in a moment, by address, in the ranges in which they lie.
+    """The blocks that were alive at a moment, by address, and the address ranges around them.
 
     A range is a stretch of addresses in which the trace saw blocks at any time. Paddle does not
-    tell where its own chunks begin, so a range may be part of a chunk, or several in a row.
+    report where its own chunks begin, so a range may be part of a chunk, or several in a row.
     """
 
     time_ns: int
     allocations: AllocationTable
-    """By address."""
+    """The blocks, by address."""
     range_start: Addresses
     """First address of each range, ascending, int64, shape ``[ranges]``."""
     range_end: Addresses
-    """Address after its last, int64, shape ``[ranges]``."""
+    """Address after the last of each range, int64, shape ``[ranges]``."""
     range_of_block: npt.NDArray[Any]
     """Range of each block, int64, shape ``[blocks]``."""
     hole_start: Addresses
     """First address of each stretch without a block, ascending, int64, shape ``[holes]``."""
     hole_end: Addresses
-    """Address after its last, int64, shape ``[holes]``."""
+    """Address after the last of each hole, int64, shape ``[holes]``."""
 
     @property
     def allocated_bytes(self) -> int:
-        """Sum of the blocks."""
+        """Sum of the blocks' sizes."""
         return self.allocations.total_bytes
 
     @property
     def free_bytes(self) -> int:
-        """Sum of the holes."""
+        """Sum of the holes' sizes."""
         return int((self.hole_end - self.hole_start).sum())
 
     @property
@@ -111,7 +111,7 @@ class BlockMap(Reported):
 def block_map(
     attribution: Attribution, blocks: npt.NDArray[Any], alive: npt.NDArray[Any], time_ns: int
 ) -> BlockMap:
-    """Return the map of one place in one moment.
+    """Return the map of one place at one moment.
 
     Parameters
     ----------
@@ -129,8 +129,8 @@ def block_map(
     by_address = alive[np.argsort(table["address"][alive], kind="stable")]
     begin = table["address"][by_address].astype(np.int64)
     range_of_block = np.searchsorted(range_start, begin, side="right") - 1
-    # A hole lies between where all before it has ended and where the next begins. The borders of
-    # ranges are blocks of no length; what lies before the first border of a range is no hole.
+    # A hole lies between the end of all earlier blocks and the start of the next block. The ends of
+    # ranges act as empty blocks; the space between two ranges is no hole.
     starts = np.concatenate([range_start, begin, range_end])
     ends = np.concatenate([range_start, begin + table["bytes"][by_address], range_end])
     order = np.argsort(starts, kind="stable")

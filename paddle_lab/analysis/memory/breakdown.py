@@ -1,4 +1,4 @@
-"""Memory in one moment, divided by op, layer, line or kind."""
+"""Memory at one moment, divided by op, layer, line or kind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Grouping = Literal["op", "layer", "line", "kind"]
 
 UNSEEN = "before the trace, not used in it"
-"""The label of memory that is in no recorded block."""
+"""The label of memory that belongs to no recorded block."""
 _FROM_BEFORE = "before the trace"
 _OUTSIDE = "outside"
 _NOBODY, _BEFORE = -1, -2
@@ -36,18 +36,18 @@ _NOBODY, _BEFORE = -1, -2
 
 @dataclass(frozen=True)
 class Share:
-    """The blocks of one op, layer, line or kind that were alive in a moment."""
+    """The blocks of one op, layer, line or kind that were alive at a moment."""
 
     label: str
     bytes: int
     share: float
-    """Part of all that was allocated in that moment, 0 to 1."""
+    """Part of all memory allocated at that moment, 0 to 1."""
     blocks: AllocationTable = field(repr=False)
-    """The blocks, by start; none for memory that the trace knows only as a sum."""
+    """The blocks, by start; empty for memory that the trace knows only as a sum."""
     op: Op | None = None
-    """The op, where the division is by op."""
+    """The op, if memory is divided by op."""
     frame: Frame | None = None
-    """The user's frame, where the division is by op or by line."""
+    """The user's frame, if memory is divided by op or by line."""
 
     @property
     def count(self) -> int:
@@ -61,7 +61,7 @@ class Share:
 
 
 class Breakdown(Reported, Framed, RowList[Share]):
-    """The shares of what was allocated in a moment, largest first; their sum is all of it.
+    """The shares of the memory allocated at a moment, largest first; they add up to all of it.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Breakdown(Reported, Framed, RowList[Share]):
         return sum(share.bytes for share in self)
 
     def said(self, share: Share) -> str:
-        """Return a share's label in the language that is spoken; names stay as they are."""
+        """Return a share's label in the chosen language; names stay as they are."""
         if share.label == UNSEEN:
             return say("memory.before_unused")
         if share.label == _FROM_BEFORE:
@@ -125,7 +125,7 @@ class Breakdown(Reported, Framed, RowList[Share]):
 def breakdown(
     attribution: Attribution, alive: Keys, *, grouping: Grouping, time_ns: int, unseen_bytes: int
 ) -> Breakdown:
-    """Divide what was allocated in a moment.
+    """Divide the memory allocated at a moment.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def breakdown(
     time_ns
         The moment.
     unseen_bytes
-        Allocated in that moment, but by no block that the trace knows.
+        Bytes allocated at that moment that belong to no block known to the trace.
     """
     groups, row = np.unique(_groups(attribution, alive, grouping), return_inverse=True)
     starts, order = csr(row, len(groups))
@@ -175,7 +175,7 @@ def _groups(attribution: Attribution, alive: Keys, grouping: Grouping) -> npt.ND
 def _described(
     attribution: Attribution, grouping: Grouping, group: int
 ) -> tuple[str, Op | None, Frame | None]:
-    """Return a group's label, and its op and frame where it has one."""
+    """Return a group's label, and its op and frame if it has them."""
     if group < 0:
         return _FROM_BEFORE if group == _BEFORE else f"{_OUTSIDE} {grouping}s", None, None
     if grouping == "kind":

@@ -1,4 +1,4 @@
-"""Whether an op takes in what it has made before, as in ``history = concat([history, x])``."""
+"""Whether an op uses its own earlier output, as in ``history = concat([history, x])``."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.record import Record
 
 _MOST_OPS = 5000
-"""Of what led to an op, so much is looked at."""
+"""The most ops that are examined on the way back from an op."""
 
 
 def feeds_itself(record: Record, ops: Keys) -> bool:
-    """Return whether the last of some ops goes back to another of them.
+    """Return whether the last of some ops was computed from another of them.
 
     Parameters
     ----------
     record
         A record with answer tables.
     ops
-        Keys of ops that are one op in the code, which ran again and again; -1 is none.
+        Keys of ops that one place in the code ran again and again; -1 is none.
     """
     same = set(ops[ops >= 0].tolist())
     if not same:

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     import pandas
 
 _MISREAD = 0.01
-"""Part of the moments in which the reserved memory may seem less than the allocated."""
+"""If more of the moments than this show less reserved than allocated memory, it is misread."""
 
 
 @dataclass(frozen=True)
 class Fragmentation(Framed):
     """Reserved and allocated memory of one place over time, as step functions.
 
-    On a CPU Paddle reserves nothing: each block comes from the system and goes back to it. There,
-    and where its counter of reserved memory was not read, :attr:`is_known` is False and the arrays
-    are empty.
+    On a CPU Paddle reserves nothing: each block comes from the system and returns to it. There, and
+    if the counter of reserved memory was not read, :attr:`is_known` is False and the arrays are
+    empty.
     """
 
     _asked_as = "fragmentation().to_pandas()"
 
     time_ns: Times
-    """Moments at which either changed, ascending, int64, shape ``[events]``."""
+    """Moments at which one of them changed, ascending, int64, shape ``[events]``."""
     allocated_bytes: Bytes
     """Allocated from that moment on, int64, shape ``[events]``."""
     reserved_bytes: Bytes
@@ -40,7 +40,7 @@ class Fragmentation(Framed):
 
     @property
     def is_known(self) -> bool:
-        """Whether Paddle reserves memory on this place, and the trace knows how much."""
+        """Whether Paddle reserves memory on this place, and the trace recorded how much."""
         return len(self.time_ns) > 0
 
     @property
@@ -59,11 +59,11 @@ class Fragmentation(Framed):
         return int(self.time_ns[self.unused_bytes.argmax()]) if self.is_known else 0
 
     def at(self, time_ns: int) -> int:
-        """Return what was reserved and not allocated in a moment; 0 where nothing is known."""
+        """Return the bytes reserved but not allocated at a moment; 0 if unknown."""
         return self._at(self.unused_bytes, time_ns)
 
     def reserved_at(self, time_ns: int) -> int:
-        """Return what was reserved in a moment; 0 where nothing is known."""
+        """Return the bytes reserved at a moment; 0 if unknown."""
         return self._at(self.reserved_bytes, time_ns)
 
     def _at(self, values: Bytes, time_ns: int) -> int:
@@ -94,14 +94,14 @@ def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentati
         return _unknown()
     rows = rows[np.argsort(totals["time_ns"][rows], kind="stable")]
     counted_ns = totals["time_ns"][rows]
-    # What was reserved when the trace began holds from its beginning.
+    # The first reading counts from the beginning of the trace.
     counted_ns = np.append(min(0, int(counted_ns[0])), counted_ns[1:])
     time_ns = np.union1d(counted_ns, timeline.time_ns)
     last = np.searchsorted(counted_ns, time_ns, side="right") - 1
     reserved, allocated = totals["reserved_bytes"][rows][last], timeline.at_each(time_ns)
     if np.mean(reserved < allocated) > _MISREAD:
         return _unknown()
-    # The two counters are not read at one and the same moment.
+    # The two counters are not read at exactly the same moment.
     return Fragmentation(time_ns, allocated, np.maximum(reserved, allocated))
 
 

@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LineGrowth:
-    """Memory that ops of a line allocated and of which more was alive step after step."""
+    """Memory of the ops of one line that grew from step to step."""
 
     frame: Frame | None
-    """The first frame on the line, None where no line is known."""
+    """The first frame on the line, None if the line is unknown."""
     bytes_per_step: float
     total_bytes: int
-    """How much more of it was alive after the last step than after the first that is compared."""
+    """The growth from the first compared step to the last one."""
     steps_grown: int
-    """After how many steps more of it was alive than after the previous step."""
+    """The number of steps after which more of it was alive than one step before."""
     steps_shrunk: int
     allocations: AllocationTable = field(repr=False)
     """Its blocks of the compared steps that were alive after the last one, largest first."""
 
     @property
     def where(self) -> str:
-        """``"Cell 4, line 7"``; ``""`` where no line is known."""
+        """``"Cell 4, line 7"``; ``""`` if the line is unknown."""
         return self.frame.where if self.frame else ""
 
     @property
@@ -61,9 +61,9 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
     step_count
         How many steps ended in the trace.
     compared_count
-        Of how many the ends are compared; the first step is not, as it makes what stays.
+        How many of them are compared: all but the first, which allocates what stays.
     bytes_per_step
-        Growth of all memory of the place, whoever allocated it.
+        Growth of all memory of the place, from any line.
     """
 
     _asked_as = "growth().to_pandas()"
@@ -198,7 +198,7 @@ def _alive_after(
     Parameters
     ----------
     source, first, last, amounts
-        Of each block: its source, the steps between which it is alive, what it counts for.
+        For each block: its source, the steps between which it is alive, its amount.
     """
     sources, steps = shape
     change = np.zeros(sources * (steps + 1), np.int64)
@@ -211,8 +211,8 @@ def _alive_after(
 def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return which rows grow from step to step, bool, shape ``[rows]``.
 
-    Where two optimizers take turns, memory goes up and down between their steps: a row grows if
-    both the least and the most of it does.
+    If two optimizers step alternately, memory rises and falls between their steps: so both the
+    minimum and the maximum of a row must grow.
     """
     half = alive_bytes.shape[1] // 2
     early, late = alive_bytes[:, :half], alive_bytes[:, -half:]
@@ -225,7 +225,7 @@ def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
 
 
 def _per_step(alive_bytes: npt.NDArray[np.int64]) -> float:
-    """Return the growth a step: between the means of the two halves, which lie that far apart."""
+    """Return the growth per step: the difference of the halves' means, over their distance."""
     count = len(alive_bytes)
     half = count // 2
     return float(alive_bytes[-half:].mean() - alive_bytes[:half].mean()) / (count - half)

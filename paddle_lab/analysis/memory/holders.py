@@ -53,9 +53,9 @@ class HolderTable(Reported, RowList[Holder]):
         return Report("", names, rows, numbers=(0, 1), row_count=len(alike))
 
     def alike(self) -> list[tuple[str, Holder]]:
-        """Return one holder for each set of blocks, with its name and how many others there are.
+        """Return one holder for each set of blocks, with its name and the number of other holders.
 
-        A parameter is in its layer and in its optimizer, and is still one block.
+        A parameter is held by its layer and its optimizer, but is only one block.
         """
         by_blocks: dict[bytes, list[Holder]] = {}
         for holder in self:
@@ -69,7 +69,7 @@ def _named(alike: list[Holder]) -> str:
 
 
 def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:
-    """Return who held blocks of one place when the cell was over.
+    """Return the objects that held blocks of one place when the cell ended.
 
     Parameters
     ----------

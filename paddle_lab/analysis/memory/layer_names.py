@@ -1,4 +1,4 @@
-"""Layers by name, so that those of two models are told apart."""
+"""Names of layers, unique even if two models have the same path."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from paddle_lab.trace.table import StringPool, Table
 class LayerNames:
     """Names of a record's layers, and which layer a parameter belongs to.
 
-    A path is relative to its model: ``"0"`` is the first layer of any ``Sequential``. Where it
-    begins with a number, or two models have it, the model's own name comes first: ``"critic.0"``.
+    A path is relative to its model: ``"0"`` is the first layer of any ``Sequential``. If it begins
+    with a number, or two models have it, the model's own name comes first: ``"critic.0"``.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class LayerNames:
             Keys of tensors that have a path, shape ``[tensors]``.
         """
         paths, roots = self._record.tensors["path"][tensors], self._roots_of_tensors()[tensors]
-        # An optimizer makes a tensor of each parameter in each step: few paths, many tensors.
+        # An optimizer makes a new tensor row per parameter and step: few paths, many tensors.
         width = len(self._paths) + 1
         pairs, which = np.unique(paths.astype(np.int64) * width + roots + 1, return_inverse=True)
         names = [
@@ -63,7 +63,7 @@ class LayerNames:
         return [names[pair] for pair in which.tolist()]
 
     def _owner(self, path: str, root: int) -> str:
-        # Of a parameter whose uses a limit has left out, the layer may still be one model's alone.
+        # If a limited trace lacks a parameter's uses, its path may still belong to only one model.
         having = self._roots_with.get(path, ())
         return self._name(path, next(iter(having)) if root < 0 and len(having) == 1 else root)
 
@@ -74,14 +74,14 @@ class LayerNames:
         return f"{self._paths[root]}.{path}" if is_ambiguous and self._paths[root] else path
 
     def _roots_of_tensors(self) -> npt.NDArray[np.int64]:
-        """Return the model in whose layers each tensor was used, -1 where in none's.
+        """Return the model in whose layers each tensor was used, -1 for none.
 
-        A parameter that an optimizer has changed is another tensor, of the same model.
+        After an optimizer's step a parameter is another tensor row, of the same model.
         """
         record = self._record
         first = _first(record.tensors["previous"])
         layer = layers_of_scopes(record)[record.ops["scope"][record.uses["op"]]]
-        inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use comes last, and stays
+        inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use is assigned last, so it wins
         root = np.full(len(record.tensors), -1)
         roots = np.array([*self._roots, -1])
         root[first[record.uses["tensor"][inside]]] = roots[layer[inside]]
@@ -102,5 +102,5 @@ def layer_name_tables(record: Record, strings: StringPool) -> dict[str, Table]:
 
 
 def _first(before: npt.NDArray[Any]) -> Keys:
-    """Return the first of each row's ancestors, of a row without any itself."""
+    """Return the first ancestor of each row, or the row itself if it has none."""
     return nearest_marked(before, before < 0)

@@ -1,4 +1,4 @@
-"""``trace.memory``: where the memory went, what to do about it, and its figure."""
+"""``trace.memory``: the use of memory, advice, and a figure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Memory(PlaceMemory):
     """What Paddle had allocated on one place while a trace was recorded, with advice.
 
-    A moment is a number of ns since the trace began, as in ``op.start_ns``; where it may be left
-    out, it is the moment of the peak.
+    A moment is a number of ns since the trace began, as in ``op.start_ns``. If it is optional, its
+    default is the moment of the peak.
     """
 
     def figure(self) -> figure:
@@ -26,7 +26,7 @@ class Memory(PlaceMemory):
         Returns
         -------
         bokeh.plotting.figure
-            ``bokeh.io.show`` and ``bokeh.io.save`` take it; it can be changed before.
+            Pass it to ``bokeh.io.show`` or ``bokeh.io.save``; it can be changed before.
         """
         from paddle_lab.analysis.figures.memory_figure import memory_figure
 
@@ -38,11 +38,11 @@ class Memory(PlaceMemory):
 
     @property
     def leak(self) -> str:
-        """A sentence on what grows from step to step, and where; ``""`` if little does."""
+        """A sentence on the memory that grows from step to step; ``""`` if little does."""
         found = leak_advice(self, total_bytes=self.peak_bytes)
         return found[1] if found else ""
 
     @cached_property
     def out_of_memory(self) -> OutOfMemory | None:
-        """What was found at Paddle's out-of-memory error; None if the trace ended otherwise."""
+        """The facts about Paddle's out-of-memory error; None if the trace ended otherwise."""
         return out_of_memory(self)

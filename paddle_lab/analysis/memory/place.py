@@ -29,16 +29,16 @@ PlaceT = TypeVar("PlaceT", bound="PlaceMemory")
 class PlaceMemory:
     """What Paddle had allocated on one place while a trace was recorded.
 
-    A moment is a number of ns since the trace began, as in ``op.start_ns``; where it may be left
-    out, it is the moment of the peak.
+    A moment is a number of ns since the trace began, as in ``op.start_ns``. If it is optional, its
+    default is the moment of the peak.
 
     Parameters
     ----------
     attribution
         The owners of the blocks.
     place
-        ``"cpu"``, ``"gpu:0"``; by default a device before the host, and of several devices the
-        one on which most was allocated.
+        ``"cpu"``, ``"gpu:0"``. The default is a device if there is one; among several devices, the
+        one with the highest peak.
 
     Raises
     ------
@@ -94,9 +94,9 @@ class PlaceMemory:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a part of the run's memory was not recorded, as beside another profiler.
+        """Whether a part of the run's memory was not recorded, as with another active profiler.
 
-        The peak is then the highest that was seen, and what came later is missing.
+        The peak is then the highest recorded value; later values are missing.
         """
         return tell_of_missing_memory(self.record.origin.notices)
 
@@ -122,11 +122,11 @@ class PlaceMemory:
 
     @property
     def unseen_bytes(self) -> int:
-        """Allocated before the trace and not touched in it, so known only as a sum."""
+        """Bytes allocated before the trace and not used in it, so known only as a sum."""
         return self.timeline.unseen_bytes
 
     def alive_at(self, time_ns: int | None = None) -> AllocationTable:
-        """Return the blocks that were alive in a moment, largest first."""
+        """Return the blocks that were alive at a moment, largest first."""
         return AllocationTable(self.attribution, self._alive(time_ns)).largest_first()
 
     def still_alive(self) -> AllocationTable:
@@ -136,27 +136,27 @@ class PlaceMemory:
         return AllocationTable(self.attribution, keys[blocks["start_ns"][keys] >= 0])
 
     def by_op(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by op; a backward's blocks by its forward op."""
+        """Return the memory at a moment by op; blocks of backward count for their forward op."""
         return self._breakdown("op", time_ns)
 
     def by_layer(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by layer; parameters by the layer they are of."""
+        """Return the memory at a moment by layer; parameters count for the layer that owns them."""
         return self._breakdown("layer", time_ns)
 
     def by_line(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by the line of the user's code."""
+        """Return the memory at a moment by line of the user's code."""
         return self._breakdown("line", time_ns)
 
     def by_kind(self, time_ns: int | None = None) -> Breakdown:
-        """Return what was allocated in a moment by kind: parameters, saved activations, …."""
+        """Return the memory at a moment by kind: parameters, saved activations, …."""
         return self._breakdown("kind", time_ns)
 
     def fragmentation(self) -> Fragmentation:
-        """Return what was reserved and not allocated, over time."""
+        """Return the memory that was reserved but not allocated, over time."""
         return fragmentation(self.record, self._codes[self.place], self.timeline)
 
     def block_map(self, time_ns: int | None = None) -> BlockMap:
-        """Return which addresses were taken in a moment, and the holes between them."""
+        """Return the allocated addresses at a moment, and the holes between them."""
         moment = self.peak_ns if time_ns is None else time_ns
         return block_map(self.attribution, self.allocations.keys, self._alive(moment), moment)
 
@@ -169,7 +169,7 @@ class PlaceMemory:
         return holders(self.attribution, self.allocations.keys)
 
     def _alive(self, time_ns: int | None) -> Keys:
-        """Return the keys of the blocks alive in a moment, in their own order."""
+        """Return the keys of the blocks alive at a moment, in the order of ``allocations``."""
         moment = self.peak_ns if time_ns is None else time_ns
         keys, blocks = self.allocations.keys, self.record.allocations
         start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
@@ -195,7 +195,7 @@ class PlaceMemory:
         return max(candidates, key=lambda place: self.on(place).peak_bytes)
 
     def one_line(self) -> str:
-        """Return the peak, and what was allocated before and after, in one line."""
+        """Return one line: the peak, and the bytes allocated at the start and the end."""
         return say(
             "memory.line_partial" if self.is_partial else "memory.line",
             size=size_text(self.peak_bytes),

@@ -1,4 +1,4 @@
-"""Sizes and moments in words."""
+"""Sizes and moments as text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def size_text(size_bytes: float) -> str:
     """Return a size with a unit that suits it, in steps of 1024: ``"1.5 MiB"``."""
     value = float(size_bytes)
     unit = 0
-    # What would be rounded to 1024 belongs to the next unit.
+    # A value that would be rounded to 1024 gets the next unit.
     while abs(value) >= 1023.95 and unit < len(_UNITS) - 1:
         value /= 1024
         unit += 1

@@ -16,7 +16,7 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Timeline:
-    """Allocated memory of one place as a step function: it changes at ``time_ns`` and holds."""
+    """Allocated memory of one place as a step function that changes at each ``time_ns``."""
 
     time_ns: Times
     """Moments at which it changed, ascending, int64, shape ``[events]``."""
@@ -25,7 +25,7 @@ class Timeline:
     start_bytes: int
     """Allocated when the trace began."""
     unseen_bytes: int
-    """Of these, what no block accounts for: older than the trace, and not touched in it."""
+    """The part of ``start_bytes`` that belongs to no block: allocated before, not used since."""
 
     @property
     def peak_bytes(self) -> int:
@@ -34,7 +34,7 @@ class Timeline:
 
     @property
     def peak_ns(self) -> int:
-        """The first moment at which that much was allocated; 0 where it only shrank."""
+        """The first moment of the peak; 0 if memory never rose above the start."""
         highest = int(self.allocated_bytes.argmax()) if len(self.time_ns) else -1
         if highest < 0 or self.allocated_bytes[highest] <= self.start_bytes:
             return 0
@@ -55,7 +55,7 @@ class Timeline:
         return int(self.at_each(np.array([time_ns]))[0])
 
     def at_each(self, moments: Times) -> Bytes:
-        """Return how much was allocated at each of some moments, int64, shape ``[moments]``."""
+        """Return how much was allocated at each of these moments, int64, shape ``[moments]``."""
         totals = np.append(self.start_bytes, self.allocated_bytes)
         found: Bytes = totals[np.searchsorted(self.time_ns, moments, side="right")]
         return found
@@ -73,7 +73,7 @@ def timeline(
     keys
         The blocks, shape ``[blocks]``.
     counted_bytes
-        What Paddle's counter said when the trace began; by default what the blocks tell.
+        The value of Paddle's counter when the trace began; by default the sum of the blocks.
     """
     blocks = record.allocations
     seen_bytes = int(blocks["bytes"][keys][blocks["start_ns"][keys] < 0].sum())
@@ -93,8 +93,8 @@ def changes(
 ) -> tuple[Times, npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return the allocations and releases of some blocks in order.
 
-    At one and the same moment memory is freed before it is allocated, except for blocks that begin
-    and end there.
+    At the same moment, releases come before allocations, except for blocks that begin and end at
+    that moment.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def changes(
 
 
 def counted(record: Record, place: int) -> list[int]:
-    """Return what Paddle's counter said of a place, in order; empty where it was not read."""
+    """Return the values of Paddle's counter for a place, in order; empty if it was not read."""
     totals = record.memory_totals
     values: list[int] = totals["allocated_bytes"][totals["place"] == place].tolist()
     return values

@@ -1,1 +1,1 @@
-"""Where in the code: stacks, their frames, and the statements at their lines."""
+"""Source code: stacks, their frames, and the statements on their lines."""

@@ -1,4 +1,4 @@
-"""Stacks and frames as a person reads them."""
+"""Stacks and frames as readable objects."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Frame(RecordRow):
 
     @property
     def text(self) -> str:
-        """The line's source, stripped; ``""`` where the trace does not carry it."""
+        """The line's source, stripped; ``""`` if the trace does not contain it."""
         return self._whole_line().strip()
 
     @property
     def statement(self) -> str:
-        """What of the line ran: one statement where the line has several and Python tells which.
+        """The statement that ran: one of several on the line, if Python reports the column.
 
-        Else, and before Python 3.11, it is :attr:`text`.
+        Otherwise, and before Python 3.11, it is :attr:`text`.
         """
         line, column = self._whole_line(), self._cell("column")
         is_known = column >= 0 and (
@@ -60,7 +60,7 @@ class Frame(RecordRow):
         return self.where_of(self.line)
 
     def where_of(self, line: int) -> str:
-        """Return :attr:`where` of another line of the same cell or file."""
+        """Return the same text as :attr:`where` for another line of the cell or file."""
         if self.cell is not None:
             return say("reports.place", cell=self.cell, line=line)
         return f"{ntpath.basename(self.file)}:{line}"
@@ -70,13 +70,13 @@ class Frame(RecordRow):
 
 
 class Placed:
-    """A row that a line of code made: an op, a block of memory."""
+    """A row with a line of code that caused it: an op or a block of memory."""
 
     __slots__ = ()
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's own code, if any frame is known at all."""
+        """The innermost frame of the user's code, else of another library; None if unknown."""
         raise NotImplementedError
 
     @property
@@ -86,7 +86,7 @@ class Placed:
 
     @property
     def line(self) -> int:
-        """Line of that frame, from 1; 0 where none is known."""
+        """Line of that frame, from 1; 0 if unknown."""
         return self.frame.line if self.frame else 0
 
     @property
@@ -101,7 +101,7 @@ class Placed:
 
     @property
     def where(self) -> str:
-        """That frame's place: ``"Cell 4, line 7"``; ``""`` where none is known."""
+        """That frame's place: ``"Cell 4, line 7"``; ``""`` if unknown."""
         return self.frame.where if self.frame else ""
 
 
@@ -117,9 +117,9 @@ def stack_of(record: Record, stack: int) -> list[Frame]:
 
 
 def stack_frames(record: Record) -> Keys:
-    """Return the frame shown first of each stack, int32, shape ``[stacks]``.
+    """Return the frame to show for each stack, int32, shape ``[stacks]``.
 
-    Where no frame is the user's own, the innermost library frame, else the innermost frame of all.
+    It is the user's innermost frame, else the innermost library frame, else the innermost frame.
     """
     frame, caller = record.stacks["frame"], record.stacks["caller"]
     kind = taken(record.frames["kind"], frame)
@@ -131,7 +131,7 @@ def stack_frames(record: Record) -> Keys:
 
 
 def source_line(record: Record, file: int, cell: int, line: int) -> str:
-    """Return one line of source that the record carries; ``""`` if it carries none."""
+    """Return one line of source from the record; ``""`` if the record does not have it."""
     sources = record.sources
     for row in range(len(sources)):
         if sources["file"][row] == file and sources["cell"][row] == cell:
@@ -144,5 +144,5 @@ def source_line(record: Record, file: int, cell: int, line: int) -> str:
 
 @lru_cache(maxsize=8)
 def _lines(text: str) -> list[str]:
-    # Often several lines of one text are asked for.
+    # Callers often ask for several lines of the same text.
     return text.splitlines()

@@ -1,4 +1,4 @@
-"""Which of the statements on a line ran: ``b = g(a)`` of ``a = f(x); b = g(a)``."""
+"""Which statement of a line ran: ``b = g(a)`` of ``a = f(x); b = g(a)``."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _NO_CODE = frozenset(
 
 
 def statement_at(line: str, column: int) -> str:
-    """Return the statement of a line that has the code at a column.
+    """Return the statement of a line that contains the code at a column.
 
     Parameters
     ----------
     line
-        A line of Python, alone: it may begin or end inside of a statement.
+        A single line of Python; it may begin or end inside of a statement.
     column
         From 0, in characters.
 
     Returns
     -------
     str
-        Where the line has one statement, all of the line, with a comment that it may have.
+        The statement. If the line has only one: the whole line, including a comment.
     """
     spans = _spans(line)
     if len(spans) < 2:
@@ -63,7 +63,7 @@ def _spans(line: str) -> list[tuple[int, int]]:
 
 
 def _tokens(line: str) -> Iterator[tuple[int, str, int, int]]:
-    """Iterate over a line's tokens: kind, text, where they begin and end; up to what is none."""
+    """Yield a line's tokens (kind, text, begin, end), up to the first that is not valid."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(line.rstrip("\r\n") + "\n").readline):
             if token.type != tokenize.INDENT and token.start[0] == 1:

@@ -1,1 +1,1 @@
-"""Rows that a person can read, as objects, as text and as data frames: ops, tensors, calls."""
+"""Tables of ops, tensors and calls: as row objects, as text and as data frames."""

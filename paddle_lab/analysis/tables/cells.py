@@ -1,4 +1,4 @@
-"""Properties of a row that are read from its cells: one function for each type of column."""
+"""Properties of a row that read its cells: one function for each type of column."""
 
 from __future__ import annotations
 

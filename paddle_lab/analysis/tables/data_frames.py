@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Framed:
-    """A table that can be had as a data frame."""
+    """A table that can be converted to a data frame."""
 
     _asked_as: ClassVar[str]
-    """The call as a user writes it, for the error."""
+    """The call as a user writes it, for the error message."""
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame with one row for each row of the table.

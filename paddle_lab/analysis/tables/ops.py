@@ -1,4 +1,4 @@
-"""``trace.ops``: the ops as rows that a person can read, over columns that stay arrays."""
+"""``trace.ops``: the ops as row objects, over columns that stay arrays."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ class Op(RecordRow, Placed):
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's own code, if any frame is known at all."""
+        """The innermost frame of the user's code, else of another library; None if unknown."""
         stack = self._cell("stack")
         frame = int(self._record.stack_frames["frame"][stack]) if stack >= 0 else -1
         return Frame(self._record, frame) if frame >= 0 else None
 
     @property
     def inputs(self) -> list[Tensor]:
-        """The tensors it was given, in order."""
+        """The tensors that it read, in order."""
         return self._tensors("input")
 
     @property
@@ -105,7 +105,7 @@ class Op(RecordRow, Placed):
         return self._record.text(int(self._record.layers[column][layer])) if layer >= 0 else ""
 
     def _tensors(self, role: str) -> list[Tensor]:
-        """Return its tensors of one role, by slot as the record has them."""
+        """Return its tensors of one role, in the order of the record."""
         starts, order = self._table.uses
         rows = order[starts[self.key] : starts[self.key + 1]]
         uses = self._record.uses
@@ -129,7 +129,7 @@ class OpTable(Reported, Framed, RowTable[Op]):
 
     @cached_property
     def grad_nodes(self) -> tuple[Keys, Keys]:
-        """Grad nodes by op, as from :func:`paddle_lab.analysis.graph.pairing.grad_nodes_of_ops`."""
+        """Grad nodes by op, from :func:`paddle_lab.analysis.graph.pairing.grad_nodes_of_ops`."""
         return grad_nodes_of_ops(self.record)
 
     @cached_property
@@ -139,12 +139,12 @@ class OpTable(Reported, Framed, RowTable[Op]):
 
     @cached_property
     def layers(self) -> Keys:
-        """Innermost layer of each scope, -1 outside layers; the last entry is that of no scope."""
+        """Innermost layer of each scope, -1 outside layers; an extra last entry is -1."""
         return layers_of_scopes(self.record)
 
     @cached_property
     def uses(self) -> tuple[Keys, Keys]:
-        """Rows of ``uses`` by op, as from :func:`paddle_lab.analysis.graph.trees.csr`."""
+        """Rows of ``uses`` by op, from :func:`paddle_lab.analysis.graph.trees.csr`."""
         return csr(self.record.uses["op"], len(self.record.ops))
 
     def _frame(self, pandas: Any) -> pandas.DataFrame:

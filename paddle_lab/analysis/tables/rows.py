@@ -1,4 +1,4 @@
-"""What all tables of rows share: a row that reads its cells, and a sequence of such rows."""
+"""Base classes of all tables: a row that reads its cells, and a sequence of such rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TableT = TypeVar("TableT", bound="RowTable[Any]")
 
 
 class RecordRow:
-    """One row of a record's table: a view that reads a cell when it is asked for."""
+    """One row of a record's table: a view that reads a cell on access."""
 
     __slots__ = ("_record", "key")
 
@@ -82,7 +82,7 @@ class RowTable(Sequence[RowT]):
 
 
 class RowList(Sequence[RowT]):
-    """Rows of an answer that no table of the record has."""
+    """Rows of an answer that are in no table of the record."""
 
     def __init__(self, rows: Sequence[RowT]) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""``trace.backward_calls`` and ``trace.regions``: a few lines about each."""
+"""``trace.backward_calls`` and ``trace.regions``: a short summary of each."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class BackwardCall:
     grad_node_count: int
     create_graph: bool
     error: str
-    """The exception's text, ``""`` where it succeeded."""
+    """The exception's text, ``""`` if it succeeded."""
     inside: int | None = None
-    """Key of the call whose backward pass made this one, as recomputation does."""
+    """Key of the backward call in which this one was made, as in recomputation."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """One pass through ``with paddle_lab.region(name)``."""
+    """One execution of a ``with paddle_lab.region(name)`` block."""
 
     key: int
     """Row in the record's ``scopes``."""
     name: str
     op_count: int
-    """Ops called in it, directly or inside what it called."""
+    """Number of ops called in it, including those in nested calls."""
 
 
 def backward_calls(record: Record) -> list[BackwardCall]:
@@ -60,7 +60,7 @@ def backward_calls(record: Record) -> list[BackwardCall]:
 
 
 def _calls_around(record: Record) -> list[int]:
-    """Return the backward call in which each one was made, -1 for none."""
+    """Return for each backward call the backward call around it, -1 for none."""
     called, scopes = record.scopes["backward_call"], record.backward_calls["scope"]
     nearest = nearest_marked(record.scopes["parent"], called >= 0)
     around: list[int] = taken(called, taken(nearest, scopes)).tolist()

@@ -1,4 +1,4 @@
-"""``trace.tensors`` and an op's inputs and outputs: tensor values as rows that one can read."""
+"""``trace.tensors`` and an op's inputs and outputs: tensor values as row objects."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Tensor(RecordRow):
 
 
 class TensorTable(RowTable[Tensor]):
-    """The tensor values of a trace, in the order in which it met them."""
+    """The tensor values of a trace, in the order in which the trace first saw them."""
 
     _table_name = "tensors"
 

@@ -31,20 +31,20 @@ def text_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ())
 
 
 def text_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes: a Chinese character takes two."""
+    """Return how many terminal columns a text takes: a Chinese character takes two."""
     if text.isascii():
         return len(text)
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def padded(text: str, width: int, *, is_number: bool = False) -> str:
-    """Return a text with spaces to a width: behind it, before a number."""
+    """Return a text padded with spaces to a width: on the right, for a number on the left."""
     spaces = " " * (width - text_width(text))
     return spaces + text if is_number else text + spaces
 
 
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
-    """Return the same as an HTML table; every cell is text.
+    """Return the same table as HTML; every cell is escaped text.
 
     If ``numbers`` are given, the other columns are flush left; a notebook has all flush right.
     """
@@ -71,7 +71,7 @@ def _one_line(text: str) -> str:
 
 
 def header(words: str, *columns: str) -> list[str]:
-    """Return the names of columns; ``words`` is the file that has them."""
+    """Return the names of columns, from the file of words named ``words``."""
     same = ("NaN", "Inf")
     return [name if name in same else say(f"{words}.column.{name}") for name in columns]
 
@@ -86,7 +86,7 @@ class Report:
     numbers: Sequence[int] = ()
     """Columns of numbers."""
     row_count: int = 0
-    """How many rows the table has; not all need be shown."""
+    """How many rows the table has; the report may show fewer."""
 
     @property
     def _more(self) -> str:
@@ -108,7 +108,7 @@ class Report:
 
 
 class Reported:
-    """What a notebook shows as a report."""
+    """A class whose objects a notebook shows as a report."""
 
     def _report(self) -> Report:
         raise NotImplementedError

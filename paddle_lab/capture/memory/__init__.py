@@ -1,1 +1,1 @@
-"""Where memory goes: Paddle's allocator events, joined with what a trace has seen."""
+"""Memory of a trace: Paddle's allocator events, joined with the trace's ops and tensors."""

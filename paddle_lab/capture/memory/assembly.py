@@ -34,11 +34,11 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
     Parameters
     ----------
     record
-        Has all else.
+        The record, complete except for these tables.
     memory
-        What the trace saw.
+        The memory events that the trace recorded.
     keys
-        From the recorder's keys to rows of the record.
+        Maps the recorder's keys to rows of the record.
     """
     strings = StringPool(record.strings)
     memory.hold(memory.waiting)
@@ -66,7 +66,7 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
         memory.optimizer_steps if record.origin.kept else optimizer_steps(record)
     )
     if left_out:
-        # What is compared from step to step is known where all blocks are.
+        # Steps can be compared only if all blocks were recorded.
         times_ns = np.array([time_ns for time_ns, _ in steps], np.int64) + memory.start_ns
         is_sum = memory.held.highs.is_covered(times_ns).tolist()
         steps = [step for step, is_unknown in zip(steps, is_sum, strict=True) if not is_unknown]
@@ -80,7 +80,7 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
 
 
 def _stored(memory: MemoryCapture, events: AllocatorEvents) -> tuple[Blocks, StoredTensors]:
-    """Return all blocks, those from before the trace first, and what tensors are stored in them."""
+    """Return all blocks, those from before the trace first, and the tensors stored in them."""
     for found in (memory.met, memory.living, memory.living_gradients):
         found[:] = paddles_own(found, events)
     storages = [*memory.met, *memory.living, *memory.living_gradients]
@@ -108,7 +108,7 @@ def _columns(
     step_ends_ns = np.array([time_ns for time_ns, _ in memory.optimizer_steps], np.int64)
     step_ends_ns = np.sort(step_ends_ns) + memory.start_ns
     kind = find_kinds(record, blocks, owners, lifetimes, tensor, stored, step_ends_ns)
-    # Of several tensors in a block it is the one that was met first.
+    # If several tensors were in a block, use the one that the trace saw first.
     stored_block, first = np.unique(stored.block, return_index=True)
     is_open = tensor[stored_block] < 0
     tensor[stored_block[is_open]] = storage_roots(record)[stored.tensor[first[is_open]]]
@@ -145,7 +145,7 @@ def _add_totals(
         elif reading.time_ns == last_ns and not memory.notices:
             allocated_bytes = counted.last.get(number, allocated_bytes)
         rows.append((reading.time_ns, reading.place, allocated_bytes, reading.reserved_bytes))
-    # Devices alone are reserved memory for: on the host each block is the system's own.
+    # Only devices have reserved memory: on the host the system allocates each block.
     changes = events.chosen(events.kind >= RESERVED_ALLOCATE)
     rows.extend(
         zip(

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 MOST_SETTLE_OPS = 20_000
 _SETTLE_EVENTS = 5_000
-"""About so many events are read at once. The traced code waits meanwhile, and a long wait would be
-a hole in the timeline."""
+"""About this many events are read at once. The traced code waits meanwhile, and a long wait would
+be a gap in the timeline."""
 _LEAST_SURPLUS = 1024
-"""At least so many blocks are forgotten at once, because each time has a cost of its own."""
+"""At least this many blocks are forgotten at once, because each removal has a fixed cost."""
 
 
 class MemoryCapture:
@@ -51,9 +51,9 @@ class MemoryCapture:
     recorder
         The trace's recorder.
     limit
-        How many ops are kept, and so how many allocations.
+        How many ops are kept, which also limits the allocations.
     windows
-        Returns the times whose allocations are kept before all others; ``None`` for the newest.
+        Returns the times whose allocations are kept first; ``None`` keeps the newest.
     """
 
     def __init__(
@@ -67,27 +67,27 @@ class MemoryCapture:
         self.held = HeldEvents()
         """The events that were read so far."""
         self.waiting = Waiting()
-        """The recorded segments that are not read yet."""
+        """The recorded segments that have not been read yet."""
         self.readings: list[Reading] = []
-        """Counters when the trace began and when it ended, each place twice."""
+        """Counters when the trace began and when it ended: two readings per place."""
         self.notices: list[str] = []
         self.backward_spans: list[KeyedSpan] = []
         """The recorder's keys of its backward calls, and when and where they ran."""
         self.steps: list[tuple[int, int]] = []
         """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
         self.optimizer_steps: list[tuple[int, int]] = []
-        """When optimizers' steps ended, likewise; a record with all ops does not need them."""
+        """The ends of optimizer steps, likewise; a record with all ops needs none."""
         self.handovers = Handovers(recorder)
         self.threads = TraceThreads()
         self._storages = StorageNotes(recorder.tensors)
         self.met = self._storages.met
-        """Storages of tensors that no op of the trace made, when they were met."""
+        """Storages of tensors that no op of the trace made, when the trace first saw them."""
         self.living: list[Storage] = []
         """Storages of the tensors that were alive when the trace ended."""
         self.living_gradients: list[Storage] = []
-        """Storages of the gradients that living leaves held then."""
+        """Storages of the gradients that living leaves held when the trace ended."""
         self.buffers: list[int] = []
-        """Tensors that layers held as buffers then."""
+        """Tensors that layers held as buffers when the trace ended."""
         self._paddle = paddle
         self._limit = limit
         self._windows = windows
@@ -119,10 +119,10 @@ class MemoryCapture:
         self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
             self.notices.append(memory_notice("no_profiler"))
-            self._storages.close()  # there will be no blocks for what it notes
+            self._storages.close()  # its notes would have no blocks
 
     def close(self) -> None:
-        """Stop recording and keep what there is; doing so twice does no harm."""
+        """Stop recording and keep the recorded data; a second call does no harm."""
         if self._is_stopped:
             self._is_stopped = False
             self.readings += read_places(self._paddle)
@@ -160,17 +160,17 @@ class MemoryCapture:
             self.notices.append(memory_notice("stopped_at_limit", seconds))
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
-        """Forget tensors and copies of ops that the trace does not keep; no allocation."""
+        """Forget the tensors and copies of ops that the trace does not keep, but no allocation."""
         self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
         self.handovers.forget(kept)
 
     def settle(self, ops: int) -> int:
-        """Read the events so far, which then take less memory, and forget blocks above the limit.
+        """Read the events so far to save memory, and forget blocks above the limit.
 
         Parameters
         ----------
         ops
-            How many have run since the last call.
+            How many ops have run since the last call.
 
         Returns
         -------
@@ -197,7 +197,7 @@ class MemoryCapture:
         return len(events)
 
     def keep_within_limit(self) -> str:
-        """Forget the blocks that the trace does not keep, now that all are held.
+        """Forget the blocks that the trace does not keep, once all events are read.
 
         Returns
         -------
@@ -218,7 +218,7 @@ class MemoryCapture:
         self.backward_spans = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
-        """Name tensors, scopes and stacks by their rows of the record from now on.
+        """Use rows of the record, not the recorder's keys, for tensors, scopes and stacks.
 
         Storages whose tensor has no row are dropped: allocator events record their blocks, too.
         """
@@ -244,6 +244,6 @@ def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None
 
 
 def note_arrivals(tensors: Iterable[Any], frame: FrameType) -> None:
-    """Note in all running traces that ``frame`` has got tensors that other code made."""
+    """Note in all running traces that ``frame`` has received tensors that other code made."""
     for capture in OPEN_CAPTURES:
         capture.recorder.attempt(capture.handovers.note_arrivals, tensors, frame)

@@ -23,7 +23,7 @@ _READINGS: Final = (
 
 
 class PaddleCounters:
-    """What Paddle's allocators have handed out and hold in reserve, device by device.
+    """The memory that Paddle's allocators have allocated and reserved, device by device.
 
     This class never imports Paddle, which takes seconds. Until the notebook imports it, the host's
     counters have no value. On a GPU build each device has its own counters.
@@ -88,7 +88,7 @@ def device_counts(paddle: Any) -> dict[str, int]:
 
 
 def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
-    """Return a sampler of everything this machine counts: Paddle, NVML, the process.
+    """Return a sampler of all counters on this machine: Paddle, NVML, the process.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
     ValueError
         If the rate is out of bounds.
     """
-    # The ledger reads Paddle's counters alone, in each cell, and needs none of these modules.
+    # The ledger reads only Paddle's counters, in each cell, and needs none of these modules.
     from paddle_lab.capture.running_layer import running_layer
     from paddle_lab.sampling.nvml import NvmlCounters
     from paddle_lab.sampling.process import ProcessCounters
@@ -121,9 +121,9 @@ def _value(read: Callable[[], int]) -> int:
 
 
 def _imported(name: str) -> Any:
-    """Return a module that is imported to its end, else ``None``."""
+    """Return a module whose import has finished, else ``None``."""
     module = sys.modules.get(name)
-    # Set by the import system for as long as a module's own code runs.
+    # The import system sets this while a module's own code runs.
     is_running = module is None or getattr(module.__spec__, "_initializing", False)
     return None if is_running else module
 

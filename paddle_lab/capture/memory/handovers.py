@@ -1,4 +1,4 @@
-"""Allocations outside of ops: copies, and tensors that the traced code gets from other code."""
+"""Allocations outside of ops: copies, and tensors that traced code receives from other code."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Handover(NamedTuple):
-    """A call that copied a tensor, or that got a tensor which other code had made."""
+    """A call that copied a tensor, or that received a tensor made by other code."""
 
     start_ns: int
     """By ``perf_counter_ns``."""
     end_ns: int
     thread: int
     address: int
-    """Of the tensor that it got; 0 for a copy."""
+    """The address of the received tensor; 0 for a copy."""
     scope: int
     stack: int
     """The recorder's key."""
@@ -47,12 +47,12 @@ class Handovers:
         self.noted: list[Handover] = []
 
     def note_copy(self, source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
-        """Note that ``frame`` has copied ``source``, which allocates and is no op."""
+        """Note that ``frame`` has copied ``source``: a copy allocates but is not an op."""
         tensor = self._recorder.tensors.known_key(source)
         self._note(frame, start_ns, end_ns, tensor=tensor)
 
     def note_arrivals(self, tensors: Iterable[Any], frame: FrameType) -> None:
-        """Note that ``frame`` has got tensors that other code made."""
+        """Note that ``frame`` has received tensors that other code made."""
         time_ns = perf_counter_ns()
         for address in filter(None, map(storage_address, tensors)):
             self._note(frame, time_ns, time_ns, address=address)
@@ -71,7 +71,7 @@ class Handovers:
         self.noted = list(compress(self.noted, is_kept))
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
-        """Name tensors, scopes and stacks by their rows of the record from now on."""
+        """Use rows of the record, not the recorder's keys, for tensors, scopes and stacks."""
         self.noted = [
             one._replace(
                 tensor=keys.tensors.row(one.tensor),

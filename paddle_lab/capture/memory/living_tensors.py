@@ -17,9 +17,9 @@ from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding
 
 _MOST_NODES = 300_000
-"""Of graphs that are followed; the first are those of the user's own variables."""
+"""The most grad nodes that are followed; graphs of the user's own variables come first."""
 _MOST_NAMES = 8
-"""Of tensors that lead to a node."""
+"""The most names of tensors kept for each node."""
 
 
 class LivingTensors:
@@ -28,9 +28,9 @@ class LivingTensors:
     Parameters
     ----------
     excluded
-        Objects never looked into: what keeps the names, such as a shell, is no holder of its own.
+        Objects that are not searched, such as a shell: it keeps all names, but is no holder itself.
     excluded_types
-        Whether objects of a type are never looked into.
+        Whether objects of a type are not searched.
     budget_s
         How long to search in all, in seconds.
 
@@ -48,7 +48,7 @@ class LivingTensors:
         budget_s: float = 2.0,
     ) -> None:
         paddle = require_paddle()
-        if not SINKS.active:  # a trace, which would see the op, knows already
+        if not SINKS.active:  # a running trace would record the op, but it knows the answer already
             GRAD_FN.find_out(paddle)
         scope = global_scope()
         self._tensor_type: type = paddle.Tensor
@@ -100,7 +100,7 @@ class LivingTensors:
         return [one for one in self._search.holdings if is_a(one.target, self._tensor_type)]
 
     def backward_graphs(self) -> list[BackwardGraph]:
-        """Return the backward graphs that living tensors keep, in parts of the same tensors."""
+        """Return the backward graphs that living tensors keep, grouped by these tensors."""
         following: dict[int, list[int]] = {}
         leading: dict[int, list[str]] = {}
         for holding in self._of_tensors():
@@ -119,7 +119,7 @@ class LivingTensors:
 
 
 def _has_storage(tensor: Any) -> bool:
-    # Any question about a sparse or an undefined tensor's address ends the process.
+    # Reading the address of a sparse or an undefined tensor would end the process.
     is_stored = DOOR.is_initialized(tensor) and DOOR.is_dense(tensor)
     return bool(is_stored and DOOR.storage_bytes(tensor) > 0)
 

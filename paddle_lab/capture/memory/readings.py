@@ -9,7 +9,7 @@ from typing import Any
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.counters import device_counts
 
-# Other threads are taken to have ended when the counter stands still for so many looks.
+# Other threads are assumed to have ended if so many readings of the counter are equal.
 _LOOK_S, _STILL_LOOKS, _MOST_LOOKS = 2e-4, 4, 40
 
 
@@ -25,7 +25,7 @@ class Reading:
 
 
 def read_places(paddle: Any) -> list[Reading]:
-    """Return what Paddle counts now: the host's memory first, then each device's."""
+    """Return Paddle's current counters: the host's memory first, then each device's."""
     if not DOOR.has("counters"):
         return []
     host, time_ns = DOOR.host_counter, perf_counter_ns()
@@ -43,7 +43,7 @@ def read_places(paddle: Any) -> list[Reading]:
 
 
 def wait_for_others() -> None:
-    """Wait a little for what other threads are about to free, such as static programs'."""
+    """Wait a little for memory that other threads, such as static programs', are about to free."""
     if not DOOR.has("counters"):
         return
     seen: list[int] = []

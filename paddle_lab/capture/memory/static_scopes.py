@@ -20,7 +20,7 @@ _GLOBAL = "paddle.static.global_scope()"
 
 
 def global_scope() -> Root:
-    """Return the scope in which an ``Executor`` runs unless it is given another one."""
+    """Return the scope in which an ``Executor`` runs if it is not given another one."""
     return Root("container", _GLOBAL, require_paddle().static.global_scope())
 
 
@@ -30,7 +30,7 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
     Parameters
     ----------
     holdings
-        References to scopes. Of several to one scope, a variable names it, or else the first one.
+        References to scopes. If a scope has several, a variable names it, or else the first one.
     """
     if not DOOR.has("scopes"):
         return
@@ -58,10 +58,10 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
 
 
 def _tensor(scope: Any, name: str) -> Any:
-    """Return the tensor that a variable holds, ``None`` if it holds none or something else."""
+    """Return the tensor that a variable holds, ``None`` if it holds no tensor."""
     variable = scope.find_var(name)
     try:
-        # A variable that holds nothing yet becomes an empty tensor, as when Paddle itself asks.
+        # A variable that is still empty becomes an empty tensor here, as in Paddle's own code.
         tensor = variable.get_tensor()
     except (ValueError, AttributeError):  # an array of tensors; or erased by another thread
         return None

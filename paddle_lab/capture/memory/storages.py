@@ -1,4 +1,4 @@
-"""Which memory the tensors that a trace meets are stored in."""
+"""The memory in which the tensors of a trace are stored."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Storage(NamedTuple):
     """The recorder's key of the tensor's row."""
     address: int
     bytes: int
-    """Of the whole block, of which the tensor may be a part."""
+    """The size of the whole block; the tensor may be a part of it."""
     time_ns: int
     """On the clock of ``perf_counter_ns``."""
     place: str
-    """As allocator events name it."""
+    """The place's name in allocator events."""
 
 
 class StorageNotes:
@@ -43,11 +43,11 @@ class StorageNotes:
         self._pool = pool
 
     def open(self) -> None:
-        """Begin to note."""
+        """Begin to note storages."""
         self._pool.meeting_listeners.append(self._note)
 
     def close(self) -> None:
-        """Note nothing more."""
+        """Stop noting storages."""
         if self._note in self._pool.meeting_listeners:
             self._pool.meeting_listeners.remove(self._note)
 
@@ -57,7 +57,7 @@ class StorageNotes:
         Returns
         -------
         tensors, gradients
-            Those of gradients that living leaves hold are under the leaves' keys.
+            The gradients that living leaves hold have the keys of the leaves.
         """
         tensors, gradients = [], []
         # The pool orders them by address, which varies between processes.
@@ -93,7 +93,7 @@ class StorageNotes:
 
 def storage_address(tensor: Any) -> int:
     """Return the address of the block that a tensor is stored in, 0 for none."""
-    # Undefined tensors answer nothing, sparse ones have several blocks or say 0.
+    # Undefined tensors have no address; sparse ones have several blocks or return 0.
     if not DOOR.has("storages"):
         return 0
     if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):

@@ -12,11 +12,11 @@ class TraceThreads:
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {}
-        """The operating system's ids to the recorder's numbers, of threads that ran ops."""
+        """For threads that ran ops: the operating system's id to the recorder's number."""
         self.of_python: set[int] = set()
         """Ids of the threads that ran Python when the trace began or ended."""
         self._started: dict[int, int] = {}
-        """Ids of the threads that began meanwhile, to their ``Thread.ident``."""
+        """Ids of the threads that started in between, to their ``Thread.ident``."""
 
     def note_start(self, thread: threading.Thread) -> None:
         """Note a thread that has begun."""
@@ -27,7 +27,7 @@ class TraceThreads:
         self.of_python |= {one.native_id or -1 for one in threading.enumerate()}
 
     def number(self, recorder: Recorder) -> None:
-        """Take the recorder's numbers, now that the trace is over."""
+        """Take the recorder's thread numbers when the trace has ended."""
         for thread in threading.enumerate():
             self.note_start(thread)
         self.numbers = {

@@ -1,4 +1,4 @@
-"""The checks: each module is one, with its docstring, its example and its advice as ``CHECK``.
+"""The checks. Each module defines one as ``CHECK``, and explains it in its docstring.
 
-``two_runs`` has two, since both compare what the code did when it ran once more.
+``two_runs`` defines two, because both compare two runs of the same code.
 """

@@ -1,9 +1,9 @@
-"""Backward raised: the line whose op made the grad node that did.
+"""Backward raised: find the line whose op made the grad node that raised.
 
 The traceback of a failing backward ends at ``loss.backward()``. The grad node that raised was made
-by an op of the forward, lines or files away. It is found by what the exception says and by the
-graph (:mod:`paddle_lab.analysis.findings.saved.failed_backward`). Where neither tells, the finding
-is at the line of the backward call and says so.
+by an op of the forward, perhaps in another file. The text of the exception and the graph identify
+this grad node (:mod:`paddle_lab.analysis.findings.saved.failed_backward`). If they do not, the
+finding is at the line of the backward call and says so.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ADVISED = frozenset(("modified", "twice", "no_double_grad", "pylayer", "python"
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield each backward call that raised, at the line that made the grad node in question."""
+    """Yield each backward call that raised, at the line that made the failed grad node."""
     for failed in facts.answer(failed_backwards):
         yield _found(facts, failed)
 

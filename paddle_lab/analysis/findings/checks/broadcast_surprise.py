@@ -1,11 +1,11 @@
-"""Shapes ``[N, 1]`` and ``[N]`` met and made ``[N, N]``; so do ``[B, N, 1]`` and ``[N]``.
+"""Shapes ``[N, 1]`` and ``[N]`` were broadcast to ``[N, N]``; also ``[B, N, 1]`` and ``[N]``.
 
-Broadcasting lines shapes up from the right, so the column of a model's outputs and the row of its
-targets make every pair of both. Nothing raises, the loss is a number, and training goes nowhere.
+Broadcasting aligns shapes from the right. So it combines every output of a model (a column) with
+every target (a row). Nothing raises and the loss is a number, but training does not work.
 
-It is an alarm where one side comes from parameters and the other does not, as a prediction and its
-target do: every pair of two embeddings, or of two rows of positions, is intended. So is
-every pair where the same line makes the column, as in ``x.unsqueeze(-1) - grid``.
+The check warns only if one side is computed from parameters and the other is not, like a prediction
+and its target. Two embeddings, or two rows of positions, are combined on purpose. So is a column
+that the same line makes, as in ``x.unsqueeze(-1) - grid``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RESHAPING = frozenset(("unsqueeze", "reshape", "getitem", "expand"))
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield an elementwise op that made every pair of a prediction and a target."""
+    """Yield elementwise ops that combined every prediction with every target."""
     for op in facts.ops_named(_ELEMENTWISE):
         inputs, outputs = facts.inputs(op), facts.outputs(op)
         if len(inputs) != 2 or len(outputs) != 1 or facts.phase(op) != FORWARD:
@@ -76,5 +76,5 @@ CHECK = Check(
     kind="broadcast-surprise",
     find=find,
     example="loss = ((net(x) - target) ** 2).mean()  # net(x) is [32, 1], target is [32]",
-    holds_on=("first",),  # parameters are known by ops before
+    holds_on=("first",),  # earlier ops show whether a tensor comes from parameters
 )

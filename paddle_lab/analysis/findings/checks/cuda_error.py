@@ -1,10 +1,9 @@
 """The op at which a GPU first reported an error.
 
-Kernels run behind the Python code, so an error shows at some later op. With
-``FLAGS_check_cuda_error`` Paddle waits for the GPU around every op and every grad node: the one
-that raised is the first that failed, or the error happened in what ran on the GPU right before it.
-
-Builds without CUDA have no such errors; there the check is absent.
+Kernels run asynchronously, so an error appears at some later op. With ``FLAGS_check_cuda_error``
+Paddle waits for the GPU around every op and every grad node. Then either the op that raised failed,
+or the work that ran on the GPU right before it.
+Builds without CUDA have no such errors and do not have this check.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _SIGN = re.compile(r"CUDA error\s?\(?(?P<code>\d{1,3})\)?")
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the op or the backward call that a CUDA error ended."""
+    """Yield the op or the backward call that raised a CUDA error."""
     sign = _SIGN.search(facts.record.origin.exception)
     if sign is None:
         return

@@ -1,11 +1,12 @@
-"""Trainable parameters fed this line, and no gradient can flow back through it.
+"""A line uses trainable parameters, and no gradient can flow back through it.
 
-``detach()``, ``stop_gradient = True``, a ``no_grad`` block, a way through NumPy or Python numbers,
-``argmax``, a comparison or rounding: behind them the loss still has the right value, so training
-runs and a part of the model does not learn.
-
-It is an alarm where parameters to be trained were used, no backward call of the whole trace
-reached them, and what they fed goes on through the line into a loss. So it is none for targets of
+Examples are ``detach()``, ``stop_gradient = True``, a ``no_grad`` block, a conversion to NumPy or
+to Python numbers, ``argmax``, a comparison, rounding. The loss still has the right value, so
+training runs, but a part of the model does not learn.
+It is an alarm if trainable parameters were used, no backward call of the whole trace reached them,
+and their values go through the line into a loss. It is no alarm for a teacher without an optimizer,
+a generator that is trained in another step, frozen layers, or a metric outside of the loss.
+If no optimizer is known and the cut is a ``no_grad``, it is a hint.
 a teacher that no optimizer holds, for a generator trained in its own turn, for frozen layers, or
 for a metric beside the loss. Where no optimizer is known and a ``no_grad`` cuts, it is a hint.
 """
@@ -37,7 +38,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for cut in cuts.parameters:
         by_place.setdefault((cut.place, cut.way), []).append(cut)
     for (place, way), group in by_place.items():
-        # An array's numbers may meet an argument too; one way a line is enough.
+        # A line that reads an array may also pass its numbers to an op: report one way per line.
         if way != "number" or (place, "numpy") not in by_place:
             yield _found(cuts, facts, group)
     yield from _returns(facts, by_place)
@@ -80,7 +81,7 @@ def _marks(cuts: GradientCuts, group: list[Cut]) -> list[Mark]:
 
 
 def _returns(facts: Facts, groups: Iterable[tuple[Place, str]]) -> Iterator[Found]:
-    """Yield the other end of a way: where values came back, or the ``no_grad`` that was begun."""
+    """Yield the other end of a cut: where values came back, or where ``no_grad`` began."""
     known = {place for place, _ in groups}
     for cut in facts.answer(GradientCuts).parameters:
         if cut.event is None or cut.way not in ("numpy", "no_grad"):
@@ -95,12 +96,12 @@ def _returns(facts: Facts, groups: Iterable[tuple[Place, str]]) -> Iterator[Foun
 
 
 def _idle_calls(facts: Facts) -> Iterator[Found]:
-    """Yield the lines at fault for backward calls that begin at tensors without a gradient.
+    """Yield the lines that caused backward calls on tensors without a gradient.
 
-    Paddle says nothing then, and the optimizer's step leaves everything as it was.
+    Paddle raises no error then, and the optimizer's step changes no parameter.
     """
     calls = facts.record.backward_calls
-    # A call with a graph behind another of its losses does something.
+    # A call with several losses does something if one of them has a graph.
     with_graph = {
         (int(calls["stack"][call]), facts.ops_before(call))
         for call in facts.user_backward_calls
@@ -114,7 +115,7 @@ def _idle_calls(facts: Facts) -> Iterator[Found]:
 
 def _idle(facts: Facts, backward: Place, loss: int) -> Found:
     def sources(tensor: int) -> list[int]:
-        """Return what a tensor was computed from; what ``paddle.grad`` returns has no graph."""
+        """Return the tensors that a tensor was computed from; none after ``paddle.grad``."""
         op = facts.producer(tensor)
         return [] if op < 0 or facts.op_name(op) == _PADDLE_GRAD else facts.inputs(op)
 
@@ -140,5 +141,5 @@ CHECK = Check(
     kind="gradient-cut",
     find=find,
     example="features = encoder(x).detach()\nloss = head(features).mean()\nloss.backward()",
-    holds_on=(),  # a backward call that reaches it may be in another part
+    holds_on=(),  # a backward call in another part may reach the parameters
 )

@@ -1,7 +1,7 @@
 """Gradients of the previous step were still there at this step.
 
 Backward adds to the gradients that it finds. If they are not cleared after a step, each step uses
-the sum of all gradients so far: training goes astray, often without a sign.
+the sum of all gradients so far: training goes wrong, often without any visible sign.
 
 No alarm: several backward calls for one step (gradient accumulation), gradients cleared just before
 backward or only in the network that is trained next, and a closure that clears them itself.

@@ -1,14 +1,14 @@
-"""Gradients shrank to nothing, or grew beyond bounds, on their way through the layers.
+"""Gradients vanished or exploded on their way through the layers.
 
-Where each layer makes gradients a little smaller (saturated sigmoids, weights that are too small),
-a deep network's first layers get next to none and do not learn; where each makes them larger, steps
-overshoot until numbers overflow. The curve over depth shows it: the gradient per value at the first
-layers against that at the last ones.
+If each layer makes gradients a little smaller (saturated sigmoids, weights that are too small), the
+first layers of a deep network get almost none and do not learn. If each layer makes them larger,
+steps overshoot until numbers overflow. The check compares the gradient per value at the first
+layers with the one at the last layers.
 
-That is worth knowing, not an alarm: networks with strong normalisation train with gradients of very
-different sizes. It is an alarm where a gradient fell to exactly zero after it had become tiny, or
-became infinite after it had become huge. A gradient that is zero for another reason (a dead ReLU,
-weights that begin at zero) is none.
+This is information, not an alarm: networks with strong normalisation train with gradients of very
+different sizes. It is an alarm if a gradient became exactly zero after it was tiny, or infinite
+after it was huge. A gradient that is zero for another reason (a dead ReLU, weights that start at
+zero) is not reported.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from paddle_lab.words import Text
 
 _FEWEST_LAYERS = 6
 _STRIKING = 1e4
-# Magnitudes on the way to zero and to infinity, as far from either as no healthy gradient is.
+# Magnitudes so close to zero or to infinity that no healthy gradient has them.
 _TINY = {"float16": 1e-6, "float64": 1e-150, "complex128": 1e-150}
 _HUGE = {"float16": 1e4, "float64": 1e150, "complex128": 1e150}
 _USUAL_TINY, _USUAL_HUGE = 1e-25, 1e25
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield, of each backward call, what was lost or overflowed, or else how the scale changes."""
+    """Yield for each backward call a vanished or overflowed gradient, else a change of scale."""
     of_call: dict[int, list[Gradient]] = {}
     for row in GradientTable(facts.record):
         of_call.setdefault(row.backward_call, []).append(row)
@@ -45,7 +45,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
-    """Find the first gradient that is zero or infinite because of its size."""
+    """Find the first gradient that became zero or infinite because it was too small or large."""
     arrived: dict[int, list[Gradient]] = {}
     for row in rows:
         arrived.setdefault(row.target_node, []).append(row)
@@ -76,8 +76,8 @@ def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
 
 
 def _drift(facts: Facts, call: int) -> Found | None:
-    """Compare what flows through the first layers with what flows through the last ones."""
-    # Ops outside of layers do not count: a mean alone divides by as many values as it takes.
+    """Compare the gradients of the first layers with the gradients of the last layers."""
+    # Ops outside of layers do not count: even a mean divides gradients by the number of values.
     curve = GradientCurve.of(facts.record, call)
     layers = [point for point in curve if point.layer_class]
     points = [point for point in layers if point.flowing and point.flowing.rms > 0]

@@ -1,18 +1,17 @@
-"""Tensors that keep the backward graph of an earlier step alive, and what it saved.
+"""Tensors keep the backward graph of an earlier step alive, with the tensors saved in it.
 
 A tensor that needs a gradient holds its backward graph and, until ``backward()`` has run through
-it, the activations saved in it. A running total of losses without a backward call, a hidden
-state that goes into the next batch, a list of them: memory grows from step to step. Carried into
-the next step's loss it makes backward run through a graph that has been freed.
+it, the saved activations. Examples are a running total of losses without a backward call, a hidden
+state that the next batch uses, or a list of them: memory grows from step to step. If such a tensor
+enters the next step's loss, backward runs through a graph that has been freed.
 
-Where training steps are known by backward calls, optimizer steps or ``paddle_lab.step()``, two
-signs show it: an op computes from what the same line made in an earlier step, again and again; or
-tensors of one line and of three steps or more are used later, or were alive together. Where each
-replaces the previous one, as a best loss does, memory does not grow: that is only a hint.
-
-No alarm: less than 4 kB held, such as losses kept after ``backward()`` freed what was saved;
-several backward calls through one forward, losses added up within a step, a recurrence over time
-within a step, whatever is detached, and steps of several threads at once.
+Training steps are known by backward calls, optimizer steps or ``paddle_lab.step()``. There are two
+signs. An op computes, again and again, from what its own line made in an earlier step. Or tensors
+that one line made in three or more steps are used later, or were alive together. If each replaces
+the previous one, as a best loss does, memory does not grow: that is only a hint.
+No alarm: less than 4 kB held, such as losses kept after ``backward()`` freed the saved tensors;
+several backward calls through one forward; losses summed within a step; a recurrence over time
+within a step; detached tensors; steps of several threads at once.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def find(facts: Facts) -> Iterator[Found]:
 def _carried_on(
     facts: Facts, steps: Steps, crossing: list[tuple[int, int]], *, has_failed: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield the tensors from which their line goes on in a later step, and who reads them there."""
+    """Yield tensors that their own line uses again in a later step, each with its reader."""
     for tensor, consumer in crossing[:_MOST_TRIED]:
         made = facts.producer(tensor)
         end = next((end for end in steps.ends.tolist() if end > made), facts.op_count)
@@ -73,7 +72,7 @@ def _carried_on(
 
 
 def _of_earlier_steps(facts: Facts, steps: Steps, kept: Collected) -> list[int]:
-    """Return those that were kept beyond their steps: backward has not come to the newest yet."""
+    """Return the tensors of earlier steps: backward has not reached the newest one yet."""
     if kept.moment > facts.op_count:
         return kept.together
     present = steps.interval(kept.moment - 1)
@@ -81,7 +80,7 @@ def _of_earlier_steps(facts: Facts, steps: Steps, kept: Collected) -> list[int]:
 
 
 def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
-    """Return, by stack, tensors inside of graphs that an op of a later step reads, and that op."""
+    """Return tensors of graphs that an op of a later step reads, with that op, by stack."""
     crossing: dict[int, list[tuple[int, int]]] = {}
     tensors = steps.made_in_forward
     made_in = steps.intervals(facts.record.tensors["producer"][tensors])
@@ -90,7 +89,7 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
     for tensor, made in zip(*candidates, strict=True):
         if not steps.is_inside_graph(tensor):
             continue
-        # What backward computes with (recomputation) belongs to the previous step.
+        # Ops of the backward phase, as in recomputation, belong to the previous step.
         later = [
             op
             for op in facts.consumers(tensor)

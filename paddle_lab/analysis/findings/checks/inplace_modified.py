@@ -1,16 +1,16 @@
 """A tensor that was saved for backward was modified in place.
 
 A grad node keeps the tensors that its formula needs. Paddle counts the changes of each storage, and
-raises when a node finds another count than it saved: after ``x[0] = 1``, ``x.add_(y)`` or
-``paddle.assign(y, output=x)``, also on a slice, a reshape or a detach of the tensor, also under
-``no_grad``. It says that it happened, not where.
+raises if the count has changed since the node saved the tensor: after ``x[0] = 1``, ``x.add_(y)``
+or ``paddle.assign(y, output=x)``, also on a slice, a reshape or a detached copy of the tensor, also
+under ``no_grad``. Paddle's error does not name the line of the change.
 
-Two ways leave the count as it was, and the gradient is computed from the wrong values without a
-word: ``set_value`` and its kin, and a step of an optimizer between forward and backward, which
-writes to the weights that the graph has saved.
+Two kinds of change do not raise the count, so backward silently uses wrong values: ``set_value``
+and similar methods, and an optimizer step between forward and backward, which changes weights that
+the graph has saved.
 
-No alarm: a change before the tensor is saved, after backward has run, or of a tensor that only the
-node's shapes need.
+No alarm: a change before the tensor is saved or after backward has run, or a change of a tensor of
+which the node needs only the shape.
 """
 
 from __future__ import annotations

@@ -4,15 +4,14 @@ A list, a dict, a layer's attribute or a hook goes on collecting tensors that no
 each step leaves some memory behind. The sign: tensors alive at one moment that one line made in
 three or more iterations, and that no later iteration used.
 
-An iteration is a training step, or a call of the outermost layer and what comes after it where
-there are no steps. Only
-what comes from parameters counts then: batches of data made beforehand are no leak. What is carried
-from one iteration to the next (a hidden state) was used; tensors of one forward (the outputs of all
-its blocks) are one iteration. A collection that is full or lets go of some, as a pool of images
-does, or of which some are read later, is none either. Where graphs behind them hold memory they are
-``graph-kept``. What a comprehension or a variable collects in plain sight is said as information
-only, for a later cell may read it; of a loop without steps, as one that predicts, it is not said at
-all, nor is less than 4 kB.
+An iteration is a training step. Without steps it is a call of the outermost layer and what follows
+it; then only tensors computed from parameters count, because batches made beforehand are no leak.
+No alarm: a tensor carried from one iteration to the next (a hidden state) was used; the tensors of
+one forward (the outputs of all its blocks) belong to one iteration; a collection that is full,
+drops some tensors (a pool of images), or is read later. If graphs behind the tensors hold memory,
+the finding is ``graph-kept``. A collection in a variable or a comprehension is only information,
+because a later cell may read it. Nothing is reported for such a variable in a loop without steps,
+or for less than 4 kB.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _by_line(facts: Facts, steps: Steps) -> Iterator[dict[int, int]]:
-    """Yield what one line made in enough iterations: the last tensor of each, and its op."""
+    """Yield, for each line with enough iterations, each iteration's last tensor and its op."""
     record = facts.record
     layer = np.append(record.scopes["layer"], -1)[record.ops["scope"]].tolist()
     producer, iteration = producers(record)[0].tolist(), _iterations(facts, steps)
@@ -101,7 +100,7 @@ def _iterations(facts: Facts, steps: Steps) -> list[int]:
 
 
 def _is_used(facts: Facts, steps: Steps, made: dict[int, int]) -> bool:
-    """Tell whether tensors were read in iterations after their own, or carried into the next."""
+    """Tell whether tensors were read after their own iteration, or carried into the next."""
     (first, begin), (_, start), *_ = made.items()
     last_use = steps.last_use[list(made)].tolist()
     is_read_late = any(
@@ -111,7 +110,7 @@ def _is_used(facts: Facts, steps: Steps, made: dict[int, int]) -> bool:
 
 
 def _is_bounded(steps: Steps, made: dict[int, int]) -> bool:
-    """Tell whether a collection is full, or lets go of some while it keeps others.
+    """Tell whether a collection is full, or drops some tensors while it keeps others.
 
     Parameters
     ----------
@@ -122,10 +121,10 @@ def _is_bounded(steps: Steps, made: dict[int, int]) -> bool:
     is_kept = [life[0] > begin for life, (_, begin) in pairwise(lives)]
     kept = [turn for turn, is_one in enumerate(is_kept) if is_one]
     gaps = [after - before for before, after in pairwise(kept)]
-    # Iterations go on, and none of them leaves anything behind any more.
+    # The newest iterations no longer add anything to the collection.
     if len(is_kept) - 1 - max(kept, default=0) >= max(gaps, default=len(is_kept)):
         return True
-    # One was kept beyond its iteration, and was let go before the newest one was made.
+    # A tensor outlived its iteration, and was freed before the newest one was made.
     return any(lives[turn][0] < lives[-1][1] for turn in kept)
 
 
@@ -138,5 +137,5 @@ CHECK = Check(
     kind="leaked-tensor",
     find=find,
     example="history.append(net(x))  # in a loop that never reads history",
-    holds_on=("newest",),  # ops after may read it
+    holds_on=("newest",),  # later ops may read it
 )

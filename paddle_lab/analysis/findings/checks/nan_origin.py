@@ -1,14 +1,13 @@
-"""The first op whose output has NaN or Inf while its inputs have none, and what became of it.
+"""The first op whose output has NaN or Inf while its inputs have none, and what these reached.
 
-Once a number is NaN, everything made of it is NaN: the loss, the gradients, after one step all
-parameters. Only the first op is worth looking at. It may be one whose forward is finite and only
-whose backward makes NaN, as the square root of 0. Or no op at all: NaN that came in with the data.
+Once a number is NaN, everything computed from it is NaN: the loss, the gradients and, after one
+step, all parameters. So only the first op matters. It may be an op whose forward is finite and
+whose backward makes NaN, like the square root of 0. Or NaN came in with the data.
 
-Inf alone is no mistake. Attention masks are made of it, and softmax makes finite numbers of those.
-It is one where it becomes NaN, or reaches a loss, a gradient or a parameter; and even then a
-constant in the code is not to blame, but the op that made NaN of it. NaN that was made and
-then masked away, as ``paddle.where`` can, is reported as information only, as is Inf that nothing
-used.
+Inf alone is no mistake: attention masks contain it, and softmax turns it into finite numbers. It is
+a mistake if it becomes NaN, or reaches a loss, a gradient or a parameter. A constant in the code is
+not to blame then, but the op that made NaN of it. NaN that is masked away later, as with
+``paddle.where``, and Inf that nothing uses are reported as information only.
 """
 
 from __future__ import annotations
@@ -87,14 +86,14 @@ def _found(flow: Flow, source: Source, place: Place, severity: Severity) -> Foun
 
 
 def _severity(facts: Facts, source: Source) -> Severity | None:
-    """Return how bad it is, ``None`` where it is nothing."""
+    """Return the severity of a source, ``None`` if it is harmless."""
     reaches = source.reaches
     if source.kind == "gradient":
         return "error" if reaches else None
     if "loss" in reaches or "parameter" in reaches:
         return "error"
     if "gradient" in reaches:
-        # A scaler leaves out the step and makes the scale smaller: that is how it finds its scale.
+        # A scaler skips such a step and lowers its scale: that is how it finds a good scale.
         return "info" if facts.ops_named([_SCALER]) else "error"
     if "end" in reaches:
         return "error"
@@ -106,12 +105,12 @@ def _severity(facts: Facts, source: Source) -> Severity | None:
 
 
 def _was_seen_before(flow: Flow, source: Source) -> bool:
-    """Tell whether a loss or gradient that was bad before explains what looks like a source."""
+    """Tell whether an earlier bad loss or gradient explains what looks like a source."""
     facts = flow.facts
     is_late = source.kind == "gradient" or (
         is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad"
         if source.kind == "op"
-        # Python code may have made a new tensor of what a step computed.
+        # Python code may have made a new tensor from the results of a step.
         else source.kind == "outside" and event_behind(facts, source) is not None
     )
     return is_late and any(
@@ -132,5 +131,5 @@ CHECK = Check(
     find=find,
     example="entropy = -(p * paddle.log(p)).sum()  # p is 0 here and there",
     needs=("events", "values", "gradients"),
-    holds_on=("first",),  # it may have begun in ops before
+    holds_on=("first",),  # it may have begun in earlier ops
 )

@@ -1,12 +1,11 @@
-"""A PyLayer was called, or returned, against its rules.
+"""A PyLayer got arguments, or returned gradients, that break its rules.
 
-Paddle tracks the tensors that are arguments of ``apply``, or stand in one list or tuple there. What
-lies deeper, or in a dict or an object, reaches ``forward`` and gets no gradient; a list whose first
-tensor needs no gradient counts as one that needs none. Outputs are tracked by the same rule.
-``backward`` returns one gradient for each tracked tensor, in order: ``None`` where none is needed,
-a list for a list. A wrong number raises; a wrong shape, or ``None`` for a tensor that needs its
-gradient, is taken as it is. The latter can be meant, and is said as information.
-
+Paddle tracks a tensor if it is an argument of ``apply``, or an item of a list or tuple argument.
+Deeper tensors, and tensors in a dict or an object, reach ``forward`` but get no gradient. A list
+whose first tensor needs no gradient is not tracked. The same rule holds for outputs.
+``backward`` returns one gradient per tracked tensor, in order: ``None`` if none is needed, a list
+for a list. A wrong number raises. A wrong shape, or ``None`` for a tensor that needs its gradient,
+does not raise. Such a ``None`` can be intended, so it is reported as information.
 No alarm: calls under ``no_grad``, hidden tensors that need no gradient, and Paddle's own PyLayers.
 """
 
@@ -29,7 +28,7 @@ _AGAINST_RULES = re.compile(
 )
 
 _FOR = " for "
-"""As `capture/evidence/events/pylayer_rules.py` parts the shape given from the one wanted."""
+"""The separator of two shapes in `capture/evidence/events/pylayer_rules.py`: given for wanted."""
 
 
 def find(facts: Facts) -> Iterator[Found]:

@@ -1,17 +1,17 @@
-"""The code ran once more, and something differed: two checks.
+"""The code ran a second time, and something differed: two checks.
 
-``nondeterminism``: the same code gave something else when it ran again from the same state and
-seed. It runs once more with parameters, buffers, optimizer, variables and random generators as they
-were, and every op's outputs are compared by a digest of their bytes. The first op that differs
-while nothing that it read did is where it began: data that depends on time or on a generator of its
-own, memory that was never written, a kernel whose threads add in another order. What Paddle's,
-NumPy's and Python's generators give is no alarm, seeded or not: they are put back.
+``nondeterminism``: the code computed something else from the same state and seed. It runs a second
+time with the same parameters, buffers, optimizer, variables and random generators, and a digest of
+the bytes of every op's output is compared. The origin is the first op that differs although its
+inputs do not: its data depends on time or on a random generator of its own, it read memory that was
+never written, or its kernel's threads add in another order. Numbers from the generators of Paddle,
+NumPy and Python are no alarm, because the state of these generators is restored.
 
-``unwritten-output``: an op returned memory that was never written. The code runs with every new
-block of memory filled with one byte, and again with another. What differs between the two, and not
-between two runs with the same byte, was never written: a kernel of one's own that skips a part of
-its output, a ``paddle.empty`` that is filled only in part. A part that is unwritten and never read
-is no alarm, nor is a tensor that is written before it is read.
+``unwritten-output``: an op returned memory that was never written. The code runs with all new
+memory filled with one byte value, and again with another value. Bytes that differ now, but not
+between two runs with the same value, were never written: a custom kernel skipped a part of its
+output, or a ``paddle.empty`` was filled only in part. No alarm: a part that is never read, or that
+is written before it is read.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class _Origin(NamedTuple):
     op: int
     place: Place
     reason: str
-    """In what it began: ``"op"``, an op's computation; ``"unwritten"`` memory; ``"data"`` that no
-    op made; a ``"gradient"``; or ``"path"``, in which ops were called from there on."""
+    """The kind of origin: ``"op"``, an op's computation; ``"unwritten"`` memory; ``"data"`` that no
+    op made; a ``"gradient"``; or ``"path"``, if the runs called different ops from here on."""
     reader: int = -1
-    """The first op that read what differs into something new, -1 for none."""
+    """The first op that computed something new from the difference, -1 for none."""
 
 
 def find_nondeterminism(facts: Facts) -> Iterator[Found]:
@@ -50,7 +50,7 @@ def find_nondeterminism(facts: Facts) -> Iterator[Found]:
 
 
 def find_unwritten_output(facts: Facts) -> Iterator[Found]:
-    """Yield each op that made something of unwritten memory."""
+    """Yield each op that computed with unwritten memory."""
     differences = _Differences(facts, "unwritten-output")
     for origin in differences.origins():
         is_here = origin.reason in ("op", "unwritten")
@@ -58,7 +58,7 @@ def find_unwritten_output(facts: Facts) -> Iterator[Found]:
 
 
 class _Differences:
-    """What differed between two runs, by one check's rows."""
+    """The differences between two runs that one check recorded."""
 
     def __init__(self, facts: Facts, check: str) -> None:
         self._facts, self._check = facts, check
@@ -79,7 +79,7 @@ class _Differences:
         self._tensors = {one for op in self._outputs for one in self._differing(op)}
 
     def found(self, origin: _Origin, key: str) -> Found:
-        """Return a finding that marks where a difference began and the ops it reached after."""
+        """Return a finding that marks where a difference began and the later ops that differ."""
         facts, op = self._facts, origin.op
         message = Text(
             f"findings.{self._check}.{key}",
@@ -101,7 +101,7 @@ class _Differences:
             external = [inputs[slot] for slot in self._external.get(op, ()) if slot < len(inputs)]
             if external:
                 is_gradient = facts.tensor_kind(external[0]) == GRADIENT
-                # After a forward that differs, its gradients differ too.
+                # If the forward differs, its gradients differ too.
                 if not is_gradient or op <= first:
                     place = self._made_at(external[0]) or facts.place(op)
                     yield _Origin(op, place, "gradient" if is_gradient else "data")
@@ -115,9 +115,9 @@ class _Differences:
             yield _Origin(op, facts.place(op), "path")
 
     def _reader(self, op: int) -> int:
-        """Return the first op that read what differs into something new.
+        """Return the first op that computed something new from an op's differing outputs.
 
-        To write into it, wholly or in part, is no reading.
+        An op that only writes into such an output does not count as a reader.
         """
         facts, waiting = self._facts, self._differing(op)
         for tensor in waiting:
@@ -129,7 +129,7 @@ class _Differences:
         return -1
 
     def _differing(self, op: int) -> list[int]:
-        """Return the outputs of an op that differ."""
+        """Return the outputs of an op that differ between the runs."""
         slots = self._outputs.get(op, ())
         return [tensor for slot, tensor in enumerate(self._facts.outputs(op)) if slot in slots]
 

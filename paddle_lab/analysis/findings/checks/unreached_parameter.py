@@ -1,15 +1,15 @@
-"""Parameters created here are given to an optimizer and got no gradient.
+"""Parameters that an optimizer holds got no gradient; the finding is where they were created.
 
-A layer that ``forward`` never calls, one whose output is not used, or a model that was built anew
-after the optimizer: the parameters are counted, saved and shipped, and keep their initial values.
-Or a loss whose gradients ``paddle.grad`` was asked for, but not those of these parameters.
+Examples are a layer that ``forward`` never calls, a layer whose output is not used, a model that
+was built again after the optimizer, or a ``paddle.grad`` call that did not ask for these gradients.
+The parameters are counted and saved, but keep their initial values.
 
-It is an alarm where a backward call ran and no gradient came to a trainable parameter in the whole
-trace although an optimizer that stepped holds it; in a trace without a step, where its optimizer
-holds others that were reached. Where no optimizer is known it is a hint, and so it is for those
-that are chosen from in each step, as experts are. Frozen parameters are none, nor are those for
-which ``gradient-cut`` names the line, those behind a call with ``no_grad_vars``, and those the
-optimizer updated with gradients of before.
+It is an alarm if a backward call ran, and an optimizer that stepped holds a trainable parameter
+that no gradient of the whole trace reached. In a trace without a step, the optimizer must hold
+other parameters that were reached. It is a hint if no optimizer is known, or if each step chooses
+among the parameters, as with experts. No alarm: frozen parameters, those that ``gradient-cut``
+reports, those behind a call with ``no_grad_vars``, and those that the optimizer updated with
+earlier gradients.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_MARKS = 8
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines whose parameters no gradient came to."""
+    """Yield the lines of parameters that no gradient reached."""
     if not facts.user_backward_calls:
         return
     cuts = facts.answer(GradientCuts)
@@ -110,5 +110,5 @@ CHECK = Check(
     find=find,
     example="self.skip = nn.Linear(4, 4)  # and forward() never calls it",
     consequence_of=("gradient-cut",),
-    holds_on=(),  # a backward call that reaches it may be in another part
+    holds_on=(),  # a backward call in another part may reach the parameters
 )

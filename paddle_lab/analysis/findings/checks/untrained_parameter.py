@@ -1,13 +1,13 @@
-"""Layers in a plain Python list: gradients come to them, and no optimizer knows them.
+"""Layers in a plain Python list: they get gradients, but no optimizer holds their parameters.
 
-``self.layers = [nn.Linear(4, 4)]`` registers nothing. ``parameters()`` leaves such layers out, so
-that the optimizer never updates them and ``state_dict()`` does not save them, while the loss falls
-as far as the rest of the model can bring it.
+``self.layers = [nn.Linear(4, 4)]`` registers nothing. ``parameters()`` omits such layers: the
+optimizer never updates them and ``state_dict()`` does not save them. The loss still falls as far as
+the rest of the model allows.
 
-It is an alarm where an optimizer that stepped holds other parameters of the model, gradients came
-to the hidden layer's, and the layer was created in this trace. Layers from before may be kept out
-of sight on purpose, as a loss network is: they are a hint. Frozen layers are none, nor are those
-that the model knows and the optimizer does not hold on purpose.
+It is an alarm if an optimizer that stepped holds other parameters of the model, the hidden layer's
+parameters got gradients, and the layer was created in this trace. Layers from before may be hidden
+on purpose, like a network that only computes a loss: they are a hint. No alarm: frozen layers, and
+layers that the model registers but the optimizer omits on purpose.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def find(facts: Facts) -> Iterator[Found]:
     if not trained.steps:
         return
     chains = _layer_chains(facts, trained)
-    # A parameter's path begins at the layer that knows it. So below a layer that its model knows,
-    # some parameter's path begins with the layer's own; below a hidden one none does.
+    # A parameter's path begins at the layer that registers it. If its model registers a layer,
+    # the path of some parameter in it begins with the layer's path; for a hidden layer none does.
     known = {
         layer
         for parameter, its_chains in chains.items()
@@ -75,7 +75,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _layer_chains(facts: Facts, trained: Trained) -> dict[int, set[tuple[int, ...]]]:
-    """Return, for each parameter that is read, the layers around its uses, the innermost first."""
+    """Return the layers around the uses of each parameter that is read, the innermost first."""
     scope, parent = facts.record.ops["scope"], facts.record.layers["parent"].tolist()
     layer_of_scope = layers_of_scopes(facts.record)
     chains: dict[int, set[tuple[int, ...]]] = {}

@@ -1,13 +1,13 @@
 """A backward graph is built here and never used.
 
-``net.eval()`` changes dropout and batch norm, not whether gradients are recorded. Without
-``no_grad``, evaluation keeps for a backward that never comes what training keeps for one that does.
+``net.eval()`` changes dropout and batch norm, but gradients are still recorded. Without
+``no_grad``, evaluation keeps tensors for a backward call that never comes.
 
-It is an alarm where a model in eval mode was called, or one was called again and again, and of what
-came out only numbers were taken: ``float(loss)``, ``argmax``, ``numpy()``. A forward pass whose
-result is kept is none, for the next cell may call ``backward``, nor are norms and copies of the
-weights. Values that went into a loss without their graph (a generator's sample, detached) are a
-hint at most, and none where less than 4 kB was saved.
+It is an alarm if a model in eval mode was called, or a model was called several times, and only
+numbers of the result were used: ``float(loss)``, ``argmax``, ``numpy()``. No alarm: a forward pass
+whose result is kept, because the next cell may call ``backward``; norms and copies of the weights.
+Values that went into a loss without their graph (a detached sample of a generator) are at most a
+hint, and not reported if less than 4 kB was saved.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Se
     if any(call.is_eval and call.is_looked_at for call in aside):
         return "warning"
     done_with = [call for call in aside if call.is_looked_at and not call.is_living]
-    # What other calls of the line need, a step that was skipped leaves behind.
+    # If other calls of this line are used, this call may belong to a step that was skipped.
     if (len(done_with) > 1 or (done_with and facts.user_backward_calls)) and not is_used_too:
         return "warning"
     layers = [call for call in calls if call.is_layer]
@@ -86,5 +86,5 @@ CHECK = Check(
     find=find,
     example="net.eval()\naccuracy = float((net(x).argmax(1) == y).astype('float32').mean())",
     consequence_of=("gradient-cut",),
-    holds_on=(),  # what other calls of the line were for may be in another part
+    holds_on=(),  # other calls of the line may be used in another part
 )

@@ -1,4 +1,4 @@
-"""What checks ask a record: ops, tensors, grad nodes and events by key, the rows of its tables."""
+"""Look-ups over a record for checks: ops, tensors, grad nodes and events by row number."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Event(NamedTuple):
 
 
 class Facts(BackwardFacts):
-    """A record with answer tables, and look-ups over it that checks share."""
+    """A record with answer tables, and the look-ups over it that all checks share."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(record)
@@ -59,7 +59,7 @@ class Facts(BackwardFacts):
         self._events: dict[str, list[Event]] = {}
 
     def answer(self, of: Callable[[Facts], _Answer]) -> _Answer:
-        """Return what a class or a function makes of these facts, made once for all checks."""
+        """Return what a class or a function computes from these facts, once for all checks."""
         if of not in self._answers:
             self._answers[of] = of(self)
         found: _Answer = self._answers[of]

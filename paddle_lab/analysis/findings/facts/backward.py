@@ -1,4 +1,4 @@
-"""What a record says of backward: grad nodes, and the calls that ran them."""
+"""Look-ups for backward: grad nodes, and the calls that ran them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _PADDLE_GRAD, _REMAINING = (BACKWARD_KINDS.index(kind) for kind in ("paddle.grad
 
 
 class BackwardFacts(TensorFacts):
-    """Grad nodes and backward calls by key: the rows in their tables."""
+    """Grad nodes and backward calls by key, which is the row in their table."""
 
     grad_node_name = text_column("grad_nodes", "name")
     """Paddle's name of a grad node: ``"PowGradNode"``."""
     op_of_node = column("grad_nodes", "op")
-    """The op that made a grad node, -1 where none did."""
+    """The op that made a grad node, -1 for none."""
     grad_nodes = rows("grad_nodes", "op", of="ops")
     """The grad nodes that an op made."""
     edges_out = rows("grad_edges", "source", of="grad_nodes")
-    """The edges on which a grad node hands gradients on, by slot."""
+    """The edges on which a grad node passes gradients on, by slot."""
     edges_in = rows("grad_edges", "target", of="grad_nodes")
     edge_source = column("grad_edges", "source")
     edge_target = column("grad_edges", "target")
     next_nodes = rows("grad_edges", "source", "target", of="grad_nodes")
-    """The grad nodes that one hands gradients to, by slot."""
+    """The grad nodes to which a grad node passes gradients, by slot."""
     ops_before = column("backward_calls", "ops_before")
     """How many ops had been recorded when a backward call began."""
     backward_error = text_column("backward_calls", "error")
@@ -42,7 +42,7 @@ class BackwardFacts(TensorFacts):
 
     @cached_property
     def user_backward_calls(self) -> list[int]:
-        """The backward calls of the user's, in order, without the ``remaining`` graphs."""
+        """The user's backward calls, in order, without the ``remaining`` graphs."""
         is_users = self.record.backward_calls["kind"] != _REMAINING
         calls: list[int] = np.flatnonzero(is_users).tolist()
         return calls
@@ -52,14 +52,14 @@ class BackwardFacts(TensorFacts):
         return bool(self.record.backward_calls["kind"][call] == _PADDLE_GRAD)
 
     def place_of_call(self, call: int) -> Place:
-        """Return the innermost line of the user's that called backward."""
+        """Return the user's innermost line that called backward."""
         return self.place_of_stack(int(self.record.backward_calls["stack"][call]))
 
     @cached_property
     def targets(self) -> dict[int, frozenset[int]]:
-        """Of calls of ``paddle.grad``, the grad nodes that they were asked to bring gradients to.
+        """For each call of ``paddle.grad``, the grad nodes whose gradients were requested.
 
-        Other calls go to every leaf, and so do those of traces without this information.
+        A call without an entry runs to every leaf; so do all calls of traces without this table.
         """
         asked = self.record.grad_targets
         return {
@@ -68,19 +68,19 @@ class BackwardFacts(TensorFacts):
         }
 
     def leaves_of_nodes(self, is_node: Mask) -> frozenset[int]:
-        """Return the tensors, as first values, whose gradients some grad nodes accumulate."""
+        """Return the leaves, as first values, whose gradients some grad nodes accumulate."""
         leaves = self.record.grad_nodes["parameter"][is_node]
         return frozenset(map(self.first_value, leaves[leaves >= 0].tolist()))
 
     def ops_of_nodes(self, is_node: Mask) -> Mask:
-        """Return for each op whether it made one of some grad nodes, shape ``[ops]``."""
+        """Return for each op whether it made one of the marked grad nodes, shape ``[ops]``."""
         is_op = np.zeros(self.op_count, np.bool_)
         ops = self.record.grad_nodes["op"][is_node]
         is_op[ops[ops >= 0]] = True
         return is_op
 
     def nodes_of_calls(self, calls: list[int]) -> Mask:
-        """Return for each grad node whether it is in the graph of one of some backward calls."""
+        """Return for each grad node whether it is in the graph of one of these calls."""
         members = self.record.backward_members
         is_node = np.zeros(len(self.record.grad_nodes), np.bool_)
         is_node[members["grad_node"][np.isin(members["backward_call"], calls)]] = True

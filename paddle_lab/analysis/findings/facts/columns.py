@@ -13,12 +13,12 @@ from paddle_lab.analysis.graph.trees import Rows, rows_by
 from paddle_lab.trace.schema import ROLES
 
 Entry = Callable[[int], int]
-"""From a row to what is in its cell."""
+"""Maps a row to the content of its cell."""
 Mask = npt.NDArray[np.bool_]
 
 
 def column(table: str, name: str) -> cached_property[Entry]:
-    """Return a property of `Facts` that looks up a column: a list is faster than an array."""
+    """Return a property of `Facts` that looks up a column, in a list because that is faster."""
     return cached_property(lambda facts: facts.record.tables[table][name].tolist().__getitem__)
 
 
@@ -34,7 +34,7 @@ def text_column(table: str, name: str) -> cached_property[Callable[[int], str]]:
 def rows(
     table: str, key: str, value: str = "", *, of: str, role: str = ""
 ) -> cached_property[Rows]:
-    """Return a property of `Facts`: from a row of the table ``of`` to rows that name it.
+    """Return a property of `Facts` that maps a row of the table ``of`` to the rows that name it.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def rows(
     value
         The column to return; without one, the row's number in ``table``.
     role
-        Of ``uses``, the role that counts, with a tensor.
+        For the table ``uses``: count only rows with this role and with a tensor.
     """
 
     def make(facts: Any) -> Rows:

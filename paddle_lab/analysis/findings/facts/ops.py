@@ -1,4 +1,4 @@
-"""What a record says of ops and scopes: inputs, outputs, steps, and the user's lines."""
+"""Look-ups for ops and scopes: inputs, outputs, optimizer steps, and the user's lines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))
 
 
 class OpFacts:
-    """Ops and scopes by key: the row in their tables.
+    """Ops and scopes by key, which is the row in their table.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class OpFacts:
 
     op_name = text_column("ops", "name")
     attributes = text_column("ops", "attributes")
-    """The arguments of an op's call that were no tensors."""
+    """The arguments of an op's call that are not tensors."""
     phase = column("ops", "phase")
     """:data:`FORWARD`, :data:`BACKWARD` or :data:`OPTIMIZER`."""
     stack = column("ops", "stack")
@@ -44,7 +44,7 @@ class OpFacts:
     input_slots = rows("uses", "op", "slot", of="ops", role="input")
     outputs = rows("uses", "op", "tensor", of="ops", role="output")
     results = rows("uses", "op", "tensor", of="ops", role="result")
-    """The tensors that a PyLayer's own ops handed to its op."""
+    """The tensors that the ops inside a PyLayer passed to the PyLayer's op."""
 
     layer_path = text_column("layers", "path")
 
@@ -59,14 +59,14 @@ class OpFacts:
         found: list[int] = np.flatnonzero(self.is_named(names)).tolist()
         return found
 
-    # -- lines of the user's ------------------------------------------------------------------
+    # -- the user's lines ---------------------------------------------------------------------
 
     def place(self, op: int) -> Place:
-        """Return the innermost line of the user's that called an op."""
+        """Return the user's innermost line that called an op."""
         return self.place_of_stack(self.stack(op))
 
     def place_of_stack(self, stack: int) -> Place:
-        """Return the innermost line of the user's in a stack."""
+        """Return the user's innermost line in a stack."""
         if stack not in self._places:
             frame = int(self.record.stack_frames["frame"][stack]) if stack >= 0 else -1
             self._places[stack] = Place.of(Frame(self.record, frame) if frame >= 0 else None)
@@ -87,18 +87,18 @@ class OpFacts:
     # -- scopes -------------------------------------------------------------------------------
 
     def scopes_around(self, scope: int) -> Iterator[int]:
-        """Yield a scope and those around it, from the innermost out; none for -1."""
+        """Yield a scope and its parents, from the innermost out; nothing for -1."""
         while scope >= 0:
             yield scope
             scope = int(self.record.scopes["parent"][scope])
 
     def pylayer_op(self, scope: int) -> int:
-        """Return the op that a scope is the call of a PyLayer for, -1 for none."""
+        """Return the op of the PyLayer call that a scope is, -1 for none."""
         return int(self.record.scopes["op"][scope]) if scope >= 0 else -1
 
     @cached_property
     def is_in_pylayer(self) -> Entry:
-        """Whether an op runs inside a PyLayer, which is differentiated as a whole."""
+        """Whether an op runs inside a PyLayer, which has one gradient as a whole."""
         found = self._outermost("pylayer")[self.record.ops["scope"]] >= 0
         own = self.record.scopes["op"]
         found[own[own >= 0]] = False

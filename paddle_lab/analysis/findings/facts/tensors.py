@@ -1,4 +1,4 @@
-"""What a record says of tensors: kind, shape, who made them and who read them."""
+"""Look-ups for tensors: kind, shape, the op that made each and the ops that read it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
 
 
 class TensorFacts(OpFacts):
-    """Tensors by key: the row in ``tensors``, one for each value that a tensor had."""
+    """Tensors by key, which is the row in ``tensors``: one row for each value of a tensor."""
 
     tensor_kind = column("tensors", "kind")
     """:data:`ACTIVATION`, :data:`PARAMETER`, …."""
     dtype = text_column("tensors", "dtype")
     tensor_name = text_column("tensors", "name")
     path = text_column("tensors", "path")
-    """A parameter's path in its model, ``""`` where it has none."""
+    """A parameter's path in its model, ``""`` if it has none."""
     producer = column("tensors", "producer")
-    """The op that made a tensor's value, -1 for data and what no op made."""
+    """The op that made a tensor's value, -1 for data and other values that no op made."""
     version = column("tensors", "version")
     """Paddle's count of the changes of a tensor's storage when it had this value."""
     consumers = rows("uses", "tensor", "op", of="tensors", role="input")
@@ -34,13 +34,13 @@ class TensorFacts(OpFacts):
     previous = column("tensors", "previous")
     """The same tensor before it was modified in place, -1 for none."""
     detached_from = column("tensors", "detached_from")
-    """The tensor whose values a detached one shares, -1 for none."""
+    """The tensor whose memory a detached one shares, -1 for none."""
     copies = rows("tensors", "detached_from", of="tensors")
-    """The tensors that were detached from one: they hold its values without its graph."""
+    """The tensors that were detached from one: they have its values without its graph."""
 
     @cached_property
     def needs_grad(self) -> Callable[[int], bool]:
-        """Whether gradients are to reach a tensor: ``not stop_gradient``."""
+        """Whether a tensor needs a gradient: ``not stop_gradient``."""
         needs: list[bool] = (self.record.tensors["stop_gradient"] == 0).tolist()
         return needs.__getitem__
 

@@ -1,1 +1,1 @@
-"""Which parameters gradients came to, where they ended on their way, and what is meant so."""
+"""Which parameters gradients reached, where gradients ended, and what is intended."""

@@ -1,9 +1,9 @@
 """Where gradients of trainable parameters end on their way back from a loss.
 
-A value is *live* where a gradient could go back through it to a parameter that none has reached.
-Followed forward from such parameters, live values end at cuts: ``detach``, an op under ``no_grad``,
-an op without a gradient, a way through NumPy. A cut counts where what lies behind it goes on into a
-loss that ``backward`` was called on.
+A value is *live* if a gradient could flow back through it to a parameter that none has reached.
+A walk forward from such parameters ends at cuts: ``detach``, an op under ``no_grad``, an op without
+a gradient, a conversion to NumPy. A cut counts only if the values behind it go on into a loss that
+``backward`` was called on.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Cut(NamedTuple):
     source: int
     """The last live tensor."""
     op: int
-    """The op that made it or, where an op is the cut, that op; -1 for none."""
+    """The op that made it, or the op that is the cut; -1 for none."""
     place: Place
     behind: tuple[int, ...]
     """The tensors that hold the values behind the cut."""
     taker: int = -1
-    """The op that took a number."""
+    """The op that took the value as a Python number."""
     event: Event | None = None
-    """The ``no_grad``, or the tensor made of what was read."""
+    """The start of ``no_grad``, or the creation of the tensor from the values read."""
 
 
 class GradientCuts:
@@ -51,7 +51,7 @@ class GradientCuts:
         self.reach = GradientReach(facts)
         self._modes = GradientModes(facts)
         self.rootless = {event.tensor: event for event in facts.events("rootless_backward")}
-        """Tensors without a gradient that a backward call began at, and the events."""
+        """Tensors without a gradient on which backward was called, and the events."""
         stops = reversed(facts.events("gradient_stopped"))
         self._stops = {event.tensor: event for event in stops}
 
@@ -61,11 +61,11 @@ class GradientCuts:
 
     @cached_property
     def unreached(self) -> frozenset[int]:
-        """Parameters that ops read, that want a gradient and that none reached.
+        """Parameters that ops read and that need a gradient, but got none.
 
-        Where ``paddle.grad`` was asked only for other gradients, a parameter counts only if an
-        optimizer that holds it steps; behind a call with ``no_grad_vars`` it never counts. One
-        whose own gradient was asked for counts if such an optimizer never got the gradient.
+        If ``paddle.grad`` requested only other gradients, a parameter counts only if an optimizer
+        that holds it steps. Behind a call with ``no_grad_vars`` it never counts. A parameter whose
+        gradient was requested counts if such an optimizer never used that gradient.
         """
         if not self._facts.user_backward_calls:
             return frozenset()
@@ -82,13 +82,13 @@ class GradientCuts:
 
     @cached_property
     def parameters(self) -> dict[Cut, frozenset[int]]:
-        """The cuts behind which a loss lies, in order; the parameters whose gradients end there."""
+        """The cuts that have a loss behind them, and the parameters whose gradients end there."""
         if not self.unreached:
             return {}
         behind = {
             cut: self._parameters_behind(cut.source) for cut in filter(self._leads, self._ends())
         }
-        # A value that a running average reads under no_grad is not on the way to the loss.
+        # A value that only a running average reads under no_grad is not on the way to the loss.
         on_the_way = [found for cut, found in behind.items() if cut.way != "no_grad"]
         explained = frozenset[int]().union(*on_the_way)
         return {
@@ -108,7 +108,7 @@ class GradientCuts:
         facts, ends = self._facts, dict[Cut, None]()
 
         def onward(row: int) -> Iterator[int]:
-            """Yield where a live value goes on, and keep the cuts at which it ends."""
+            """Yield the values computed from a live value, and collect the cuts where it ends."""
             ends.update(dict.fromkeys(self._cuts_beside(row)))
             for op in facts.consumers(row):
                 if facts.phase(op) != FORWARD:
@@ -165,7 +165,7 @@ class GradientCuts:
         return Cut(way, row, op, facts.place(op), outputs)
 
     def _untracked_around(self, row: int, op: int) -> Cut | None:
-        """Return the cut at the PyLayer around an op, where no input of it takes a gradient."""
+        """Return the cut at the PyLayer around an op, if none of its inputs takes a gradient."""
         facts = self._facts
         scopes = facts.scopes_around(int(facts.record.ops["scope"][op]))
         outer = [op for op in map(facts.pylayer_op, scopes) if op >= 0][-1:]
@@ -177,7 +177,7 @@ class GradientCuts:
             return None
         rules = facts.events("pylayer_rule")
         if any(facts.place_of_stack(event.stack) == place for event in rules):
-            return None  # its inputs are hidden, of which there is a finding
+            return None  # its inputs are hidden in containers: another check reports that
         return Cut("untracked", row, outer[0], place, tuple(facts.outputs(outer[0])))
 
     def _carries(self, tensor: int) -> bool:

@@ -1,4 +1,4 @@
-"""Under which ``no_grad`` an op was called, and the line inside of it."""
+"""The ``no_grad`` under which an op was called, and the user's line inside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_lab.analysis.source.stacks import Frame
 
 
 class GradientModes:
-    """When gradients were switched off, thread by thread."""
+    """When gradients were switched off, for each thread."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -24,17 +24,17 @@ class GradientModes:
             self._switches.setdefault(event.thread, []).append((event, is_off))
 
     def switched_off_by(self, op: int) -> Event | None:
-        """Return the ``gradient_off`` event under which an op ran, None where gradients were on."""
+        """Return the ``gradient_off`` event under which an op ran, None if gradients were on."""
         switches = self._switches.get(int(self._facts.record.ops["thread"][op]), [])
         last = bisect_right(switches, op, key=lambda switch: switch[0].ops_before) - 1
         event, is_off = switches[last] if last >= 0 else (None, False)
         return event if is_off else None
 
     def is_of_paddles_layers(self, event: Event) -> bool:
-        """Tell whether a layer of Paddle's own switched gradients off, not the user's code.
+        """Tell whether one of Paddle's own layers switched gradients off, not the user's code.
 
-        It does so by design: to estimate what is no part of the model's output, as
-        ``spectral_norm`` does a weight's norm.
+        Such layers do it by design, for example ``spectral_norm`` when it estimates a weight's
+        norm.
         """
         for frame, _ in self._frames(event.stack):
             file = frame.file.replace("\\", "/")
@@ -43,9 +43,9 @@ class GradientModes:
         return False
 
     def place(self, op: int, event: Event) -> Place:
-        """Return the line that called an op, in the function whose ``with`` the event was.
+        """Return the line that called an op, in the function that contains the ``with no_grad``.
 
-        For a decorated function it is the line of its own.
+        For a decorated function it is a line of the function itself.
         """
         calls = {call for _, call in self._frames(event.stack)}
         inner: Place | None = None
@@ -58,9 +58,9 @@ class GradientModes:
         return inner or self._facts.place(op)
 
     def _frames(self, stack: int) -> Iterator[tuple[Frame, object]]:
-        """Yield the frames of a stack, from the innermost out, and what a call of each has alone.
+        """Yield the frames of a stack, from the innermost out, each with a key of its call.
 
-        That is its caller's stack and its function: one call of a function, at whichever line.
+        The key is the caller's stack and the function: it is equal for all lines of one call.
         """
         stacks = self._facts.record.stacks
         while stack >= 0:

@@ -1,4 +1,4 @@
-"""How far gradients really went: past no op whose gradient is always zero."""
+"""Which grad nodes and leaves gradients reached; ops whose gradient is always zero end them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddle_lab.analysis.findings.facts.columns import Mask
 
 _STEPS = ("round", "floor", "ceil", "trunc", "sign", "heaviside")
 ZERO_GRADIENT = frozenset((*_STEPS, *(f"{name}_" for name in _STEPS)))
-"""Ops whose grad node hands on nothing but zeros, because their outputs come in steps."""
+"""Ops whose gradient is always zero, because their outputs are step functions."""
 
 
 def is_integer(dtype: str) -> bool:
@@ -21,9 +21,9 @@ def is_integer(dtype: str) -> bool:
 
 
 class GradientReach:
-    """The grad nodes and leaves that a gradient of the user's backward calls came to.
+    """The grad nodes and leaves that gradients of the user's backward calls reached.
 
-    ``paddle.grad`` runs only the grad nodes between its roots and what it was asked for.
+    ``paddle.grad`` runs only the grad nodes between its roots and its requested inputs.
     """
 
     def __init__(self, facts: Facts) -> None:
@@ -38,20 +38,20 @@ class GradientReach:
         self.ops = facts.ops_of_nodes(self.nodes)
         """Whether a gradient reached a grad node of an op, shape ``[ops]``."""
         self.leaves = facts.leaves_of_nodes(self.nodes)
-        """The tensors that a gradient came to, as their first values."""
+        """The leaves that a gradient reached, as their first values."""
         self.handed_over = self.leaves - accumulated
-        """Leaves whose gradients ``paddle.grad`` returned, and no call accumulated."""
+        """Leaves whose gradients were only returned by ``paddle.grad``, never accumulated."""
         self.left_aside = facts.leaves_of_nodes(self._graph_of(self._asked)) - self.leaves
-        """Leaves of graphs that ``paddle.grad`` ran through for the gradients of others alone."""
+        """Leaves in graphs of ``paddle.grad`` calls that requested only other gradients."""
 
     @cached_property
     def kept_away(self) -> frozenset[int]:
-        """Leaves behind calls with ``no_grad_vars``, which may be meant to get no gradient."""
+        """Leaves behind calls with ``no_grad_vars``: perhaps they get no gradient on purpose."""
         calls = np.unique(self._facts.record.grad_stops["backward_call"]).tolist()
         return self._facts.leaves_of_nodes(self._graph_of(calls)) - self.leaves
 
     def call_past(self, leaf: int) -> int:
-        """Return the first call that left a leaf aside, -1 where none did."""
+        """Return the first ``paddle.grad`` call that skipped a leaf, -1 for none."""
         for call in self._asked if leaf in self.left_aside else []:
             if leaf in self._facts.leaves_of_nodes(self._graph_of([call])):
                 return call
@@ -59,7 +59,7 @@ class GradientReach:
 
     @cached_property
     def left_out(self) -> dict[int, dict[int, Event]]:
-        """Of PyLayers' ops, the inputs for which ``backward`` returned None, and the events."""
+        """For each PyLayer op, the inputs for which ``backward`` returned None, with the events."""
         found: dict[int, dict[int, Event]] = {}
         for event in self._facts.events("gradient_stopped"):
             way, _, numbers = event.detail.partition(" ")
@@ -70,7 +70,7 @@ class GradientReach:
         return found
 
     def _graph_of(self, calls: Iterable[int]) -> Mask:
-        """Return for each grad node whether calls would reach it if they went to every leaf."""
+        """Return which grad nodes the calls would reach if they ran to every leaf."""
         facts, calls = self._facts, list(calls)
         if not self._closed_edges:
             return facts.nodes_of_calls(calls)
@@ -97,7 +97,7 @@ class GradientReach:
 
     @cached_property
     def _closed_edges(self) -> frozenset[int]:
-        """The edges that hand on no gradient, or one of zeros."""
+        """The edges that pass on no gradient, or only zeros."""
         facts, record = self._facts, self._facts.record
         edges = record.grad_edges
         op = record.grad_nodes["op"][edges["source"]]

@@ -1,7 +1,7 @@
-"""Values that left for Python and came back as new tensors, or as numbers in an op's arguments.
+"""Values that Python read and that came back as new tensors, or as numbers in an op's arguments.
 
-A trace does not record what NumPy computed from which value. A tensor is taken to hold a value
-that was read on the same line; otherwise, the last one read before with as many elements.
+A trace does not record what NumPy computes. So a new tensor is assumed to hold a value that was
+read on the same line; otherwise, the last value read before with as many elements.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _COMMON = frozenset(("0.0", "1.0", "-1.0", "0.5", "2.0"))
 
 
 class RoundTrip(NamedTuple):
-    """A value's way through Python."""
+    """One way of a value through Python, from a read to a tensor or a number."""
 
     read: Event
     row: int
@@ -41,7 +41,7 @@ class RoundTrip(NamedTuple):
 
 
 class RoundTrips:
-    """All ways through Python of one trace: by the tensor read, the tensor made, the op."""
+    """All ways through Python in one trace, by the tensor read, the tensor made and the op."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -72,7 +72,7 @@ class RoundTrips:
                     yield RoundTrip(read, row, -1, None)
 
     def _alike(self, before: list[Event], row: int, place: Place) -> list[Event]:
-        """Return the reads, of those before, whose values a tensor made at a place may hold."""
+        """Return which of the earlier reads may have given a new tensor its values."""
         facts, size = self._facts, math.prod(self._facts.shape(row))
         same_line = [read for read in before if facts.place_of_stack(read.stack) == place]
         of_size: dict[int, list[Event]] = {}
@@ -97,7 +97,7 @@ class RoundTrips:
                 yield RoundTrip(read, -1, op, None)
 
     def _takes_at_once(self, read: Event) -> bool:
-        """Tell whether the op right after a read took a number on the same line."""
+        """Tell whether the next op after a read took a number on the same line."""
         facts, op = self._facts, read.ops_before
         return (
             op < facts.op_count

@@ -1,4 +1,4 @@
-"""Which parameters are to be trained, and at which lines they were created."""
+"""Which parameters should be trained, and which lines created them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 
 
 class Trained:
-    """Parameters and the optimizers that hold them; parameters are named by their first values."""
+    """Parameters and the optimizers that hold them; a parameter's key is its first value."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -31,9 +31,9 @@ class Trained:
 
     @cached_property
     def holders(self) -> dict[int, list[int]]:
-        """Optimizers that hold a parameter: those that stepped in the trace.
+        """The optimizers that hold each parameter: only those that stepped in the trace.
 
-        Where none did, those that hold any parameter it used; a notebook has others too.
+        If none stepped: those that hold any parameter that the trace used.
         """
         record = self._facts.record
         table = record.optimizer_parameters
@@ -74,7 +74,7 @@ class Trained:
 
     @cached_property
     def estimates(self) -> frozenset[int]:
-        """Parameters that their layer estimates as it runs: no gradient ever goes to them.
+        """Parameters that their layer estimates while it runs: they never get a gradient.
 
         Paddle freezes them, but code that unfreezes all parameters of a layer unfreezes them too.
         """
@@ -90,25 +90,25 @@ class Trained:
         )
 
     def wants_gradient(self, parameter: int) -> bool:
-        """Tell whether a parameter is trainable and, where an optimizer is known, held by one."""
+        """Tell whether a parameter is trainable and, if optimizers are known, held by one."""
         if parameter in self.frozen or parameter in self.estimates:
             return False
         return not self.holders or parameter in self.holders
 
     @cached_property
     def updated(self) -> frozenset[int]:
-        """Parameters that an optimizer's op wrote to, so that they had a gradient."""
+        """Parameters that an optimizer's op wrote to, which means that they had a gradient."""
         facts, tensors = self._facts, self._facts.record.tensors
         rows = np.flatnonzero((tensors["kind"] == PARAMETER) & (tensors["producer"] >= 0))
         is_step = facts.record.ops["phase"][tensors["producer"][rows]] == OPTIMIZER
         return frozenset(facts.first_values[rows[is_step]].tolist())
 
     def names(self, parameters: list[int]) -> str:
-        """Return parameters as a sentence names them: ```fc.weight`, `fc.bias` and 3 more``."""
+        """Return parameters as text for a sentence: ```fc.weight`, `fc.bias` and 3 more``."""
         return listing([f"`{name}`" for name in sorted(map(self._name, parameters))], most=4)
 
     def _name(self, parameter: int) -> str:
-        """Return a parameter's path after the name of its model, or Paddle's name for it."""
+        """Return a parameter's path with the model's name before it, or Paddle's name for it."""
         record, path = self._facts.record, self._facts.path(parameter)
         if not path:
             return record.text(int(record.tensors["name"][parameter]))
@@ -123,7 +123,7 @@ class Trained:
 
     @cached_property
     def creation_lines(self) -> dict[int, list[Place]]:
-        """The user's lines from the innermost out; none for what was there before the trace."""
+        """The user's lines that created each new parameter, the innermost first."""
         facts = self._facts
         stacks: dict[int, int] = {}
         for event in facts.events("created"):
@@ -139,8 +139,8 @@ class Trained:
     def creation_place(self, parameters: list[int], others: list[int]) -> Place:
         """Return the innermost line that created all of some parameters and none of the others.
 
-        A function that makes layers makes good ones too; then the line that called it says more.
-        Where no line tells them apart, it is the innermost that created all.
+        A function that makes layers may make trained ones too; then its caller's line is returned.
+        If no line separates them, it is the innermost line that created all of them.
         """
         first, *rest = (self.creation_lines.get(one, []) for one in parameters)
         lines = [line for line in first if all(line in more for more in rest)]
@@ -149,10 +149,10 @@ class Trained:
         return next(iter(own or lines), Place())
 
     def is_alternative(self, parameter: int) -> bool:
-        """Tell whether a parameter that no op reads is one of several that are chosen from.
+        """Tell whether a parameter that no op reads is one of several that each step chooses from.
 
-        Experts, branches, dropped blocks: they were made by the same lines, or are numbered in one
-        list, and of those that are read at all, some are read in one step and not in another.
+        Examples are experts, branches and dropped blocks. The same lines made them, or they are
+        numbered in one list, and some of them are read in one step and not in another.
         """
         return self._family(parameter) in self._chosen
 

@@ -1,4 +1,4 @@
-"""Calls of models that built a backward graph which no backward call went through."""
+"""Calls of models that built a backward graph which no backward call used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained
 
 _FARTHEST = 5000
-"""Tensors after which a call's results are followed no further."""
+"""After so many tensors, the results of a call are followed no further."""
 
 
 @dataclass
@@ -18,7 +18,7 @@ class UnusedCall:
     """One call of an outermost layer, or one op outside of layers, and what became of it."""
 
     op: int
-    """The first op that read parameters."""
+    """One call of an outermost layer, or one op outside of layers, and how its result was used."""
     is_layer: bool
     is_eval: bool
     ops: list[int] = field(default_factory=list)
@@ -26,7 +26,7 @@ class UnusedCall:
     is_living: bool = False
     """Whether something with the graph was alive when the trace ended."""
     is_looked_at: bool = False
-    """Whether Python read its values, or an op that has no gradient did."""
+    """Whether Python read its values, or an op without a gradient did."""
     is_in_loss: bool = False
     """Whether its values, without their graph, went into a loss."""
 
@@ -37,7 +37,7 @@ class UnusedCalls:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._cuts = facts.answer(GradientCuts)
-        # At these tensors ``gradient-cut`` says why no gradient came.
+        # For these tensors, ``gradient-cut`` already reports why no gradient came.
         self._cut_rows = {cut.source for cut in self._cuts.parameters}
         self._read = {event.tensor for event in facts.events("read")}
         self._reached = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
@@ -56,7 +56,7 @@ class UnusedCalls:
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
         """Ops that read trainable parameters and have a gradient, by their outermost layer call.
 
-        An op that looks at the weights alone, at a norm, at how far they moved, runs no model.
+        An op that reads only the weights, such as a norm or a distance, is not a model's call.
         """
         facts, scopes = self._facts, self._facts.record.ops["scope"]
         readers = {op for ops in facts.answer(Trained).used.values() for op in ops}
@@ -73,7 +73,7 @@ class UnusedCalls:
         return calls
 
     def _is_unused(self, call: UnusedCall) -> bool:
-        """Follow a call's results, and note what became of them."""
+        """Follow a call's results and note how they were used."""
         facts, leads_to_loss = self._facts, self._cuts.leads_to_loss
 
         def readers(row: int) -> list[int]:
@@ -100,16 +100,16 @@ class UnusedCalls:
         return True
 
     def _carrying(self, op: int) -> list[int]:
-        """Return the outputs of an op that carry its graph on; a parameter written to does not."""
+        """Return the outputs of an op that belong to its graph; not a parameter that it wrote."""
         facts = self._facts
         outputs = filter(facts.needs_grad, facts.outputs(op))
         return [one for one in outputs if facts.tensor_kind(one) != PARAMETER]
 
     def _reads_weights_alone(self, op: int) -> bool:
-        """Tell whether all that an op reads was made of parameters alone: norms, copies, distances.
+        """Tell whether an op reads only values computed from parameters: norms, copies, distances.
 
-        A tensor from before the trace that has a parameter's shape counts as its copy where one is
-        subtracted from the other.
+        A tensor from before the trace counts as a parameter's copy if it has the same shape and one
+        is subtracted from the other.
         """
         facts = self._facts
         shapes = set(map(facts.shape, facts.inputs(op)))
@@ -123,7 +123,7 @@ class UnusedCalls:
         )
 
     def _sources(self, row: int) -> list[int]:
-        """Return what a tensor was made of; none for a parameter."""
+        """Return the tensors that a tensor was made of; none for a parameter."""
         facts = self._facts
         if facts.tensor_kind(row) == PARAMETER:
             return []
@@ -131,6 +131,6 @@ class UnusedCalls:
             return [facts.detached_from(row)]
         op = facts.producer(row)
         inputs = facts.inputs(op) if op >= 0 else []
-        # What an op writes over is a place, unless it is all that the op reads.
+        # An input that the op overwrites does not count, unless it is the only one.
         written = set(map(facts.previous, facts.outputs(op))) if op >= 0 else set[int]()
         return [one for one in inputs if one not in written] or inputs

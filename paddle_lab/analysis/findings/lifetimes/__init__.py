@@ -1,1 +1,1 @@
-"""How long tensors live: training steps, what outlives its step, who holds it, how much it is."""
+"""How long tensors live: training steps, tensors that outlive them, their holders and sizes."""

@@ -1,4 +1,4 @@
-"""Tensors that one line made in several steps, each wanted after the next step had begun."""
+"""Tensors that one line made in several steps and that were still in use in the next step."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 
 FEWEST_STEPS = 3
-"""In how many steps a line must do something for it to count as a habit."""
+"""The number of steps in which a line must keep tensors to be reported."""
 
 
 class Collected(NamedTuple):
     """Tensors of one stack that outlived their steps."""
 
     tensors: list[int]
-    """One of each step, by time."""
+    """One tensor per step, by time."""
     together: list[int]
-    """Those of them that were there at one moment, the newest included, when they were most."""
+    """The largest set of them that was alive at one moment, the newest included."""
     moment: int
-    """When they last were: how many ops had been called; one more than all at the trace's end."""
+    """The last moment of that set, as a number of ops called; at the trace's end, all plus one."""
 
 
 def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
-    """Yield tensors of one stack and of several steps that were still wanted after the next."""
+    """Yield tensors of one stack and of several steps that were in use after the next began."""
     made = steps.made_in_forward
     made = made[facts.record.tensors["stop_gradient"][made] == 0]
     producer = facts.record.tensors["producer"][made]
     stack, step = facts.record.ops["stack"][producer], steps.intervals(producer)
-    # Of nearly all stacks no tensor is used in a later step or seen alive between ops.
+    # For almost all stacks, no tensor is used in a later step or seen alive between ops.
     is_kept = (steps.intervals(steps.last_use[made]) > step) | np.isin(made, [*steps.alive_until])
     is_kept = np.isin(stack, stack[is_kept])
     by_stack: dict[int, dict[int, list[int]]] = {}
@@ -44,7 +44,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
         together = steps.alive_together({tensor: facts.producer(tensor) for tensor in tensors})
         kept = {steps.interval(facts.producer(tensor)) for tensor in together}
         late = set(_late(facts, steps, of_step))
-        # The last of them has no later step to be used in.
+        # The tensor of the last step has no later step that could use it.
         is_habit = len(kept) >= FEWEST_STEPS or len(late) >= FEWEST_STEPS - 1
         if is_habit and steps.is_inside_graph(tensors[-1]):
             found = [made[-1] for step, made in of_step.items() if step in kept | late]
@@ -52,7 +52,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
 
 
 def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator[int]:
-    """Yield the steps of whose tensors one was used after the next step had made its first."""
+    """Yield the steps with a tensor that was used after the next step had made its first."""
     following = [facts.producer(tensors[0]) for tensors in of_step.values()][1:]
     for (step, tensors), begin in zip(of_step.items(), following, strict=False):
         if any(steps.last_use[tensor] > begin for tensor in tensors):
@@ -62,8 +62,8 @@ def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator
 def _most_at_once(
     facts: Facts, steps: Steps, of_step: dict[int, list[int]]
 ) -> tuple[list[int], int]:
-    """Return the most tensors, one of each step, that were there at once, and until when."""
-    # Each step before this one whose tensors end after its first was made.
+    """Return the most tensors, one per step, that were alive at once, and until when."""
+    # The earlier steps whose tensors live on after this step's first tensor was made.
     pending: list[tuple[int, int]] = []
     most: list[tuple[int, int]] = []
     for tensors in of_step.values():

@@ -1,8 +1,8 @@
-"""How much memory only backward graphs hold: the tensors that their ops saved.
+"""How much memory backward graphs alone hold: the tensors that their ops saved.
 
-``backward()`` without ``retain_graph`` frees what was saved, and leaves the grad nodes: a loss that
-is kept after it holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the graph and
-frees nothing. ``tests/oracles/test_held_graphs.py`` compares these bytes with Paddle's
+``backward()`` without ``retain_graph`` frees the saved tensors and leaves the grad nodes: a loss
+that is kept afterwards holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the
+graph and frees nothing. ``tests/oracles/test_held_graphs.py`` compares these bytes with Paddle's
 counter.
 """
 
@@ -18,10 +18,10 @@ from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.saved.storages import Storages
 
 SMALLEST_BYTES = 4096
-"""Findings about memory are silent where less is held."""
+"""Findings about less memory than this are not reported."""
 
 _SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"))
-"""Ops whose further results, such as statistics, are for their backward alone."""
+"""Ops whose further outputs, such as statistics, are only for their backward."""
 
 
 class HeldGraphs:
@@ -38,25 +38,25 @@ class HeldGraphs:
         return sum(map(self._size, roots))
 
     def bytes_behind(self, tensors: Iterable[int], moment: int) -> int:
-        """Return what the graphs behind tensors hold that no living tensor does.
+        """Return the bytes that only the graphs behind tensors hold, no living tensor.
 
         Parameters
         ----------
         tensors
-            What keeps the graphs.
+            The tensors that keep the graphs alive.
         moment
-            When: how many ops had been called; one more than there are for the trace's end.
+            The number of ops called by then; one more than all ops for the trace's end.
         """
         facts = self._facts
         ops = [facts.producer(tensor) for tensor in tensors if facts.needs_grad(tensor)]
         return self.bytes_saved(self._unfreed_ops(ops, moment), moment)
 
     def bytes_saved(self, ops: Iterable[int], moment: int) -> int:
-        """Return what ops saved for their backward that no living tensor held at a moment."""
+        """Return the bytes that ops saved for backward and no living tensor held at a moment."""
         facts, roots, hidden = self._facts, set[int](), 0
         for op in ops:
             if facts.is_pylayer(op):
-                continue  # what its context holds, the trace does not know
+                continue  # the trace does not know what a PyLayer's context holds
             saved = saved_tensors(facts, op)
             if facts.op_name(op) in _SAVES_ALL_OUTPUTS:
                 saved = saved + facts.outputs(op)[1:]
@@ -66,11 +66,11 @@ class HeldGraphs:
         return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))
 
     def _unfreed_ops(self, ops: list[int], moment: int) -> Iterator[int]:
-        """Yield the ops behind others whose grad nodes still have what they saved."""
+        """Yield the ops behind these ops whose grad nodes still have their saved tensors."""
         facts, leaves = self._facts, self._steps.leaves
 
         def unfreed(ops: Iterable[int]) -> list[int]:
-            # All that lies behind a grad node that has run has run as well.
+            # If a grad node has run, all grad nodes behind it have run too.
             return [op for op in ops if op >= 0 and self._freed_at.get(op, moment) >= moment]
 
         def behind(op: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Who holds tensors when a trace ends, and the line that put them there."""
+"""Which objects hold tensors when a trace ends, and the lines that stored them there."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class NamedHolders:
         return next((one for one in first if all(one in names for names in others)), "")
 
     def is_variable(self, tensors: Sequence[int]) -> bool:
-        """Tell whether a variable holds tensors in plain sight: no object's attribute, no call."""
+        """Tell whether a plain variable holds tensors, not an object's attribute or a call."""
         return self.container(tensors).partition("[")[0].isidentifier()
 
     def said(self, tensors: Sequence[int], message: Text | str) -> Text | str:
-        """Return a message with one more sentence: what holds the tensors, and by which line."""
+        """Return a message with one more sentence: the tensors' holder and its line."""
         holder = self.container(tensors)
         if not holder:
             return message
@@ -61,7 +61,7 @@ class NamedHolders:
         )
 
     def _put(self, op: int, holder: str) -> tuple[str, Place | None]:
-        """Return how the holder is written where something is put into it, and that line.
+        """Return the source text of the holder and the line that stores something in it.
 
         The line is known only if exactly one line does so in the files and cells that called the
         op.
@@ -80,7 +80,7 @@ class NamedHolders:
         return written, place
 
     def _sources(self, op: int) -> Iterator[tuple[str, Frame]]:
-        """Yield the texts of files and cells that called an op, each with a frame in it."""
+        """Yield the text of each file and cell that called an op, with a frame in it."""
         record, met = self._facts.record, set[tuple[str, int | None]]()
         sources = record.sources
         for frame in stack_of(record, self._facts.stack(op)) if op >= 0 else ():

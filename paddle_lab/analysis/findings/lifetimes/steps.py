@@ -1,7 +1,7 @@
-"""Training steps as a record tells them, and tensors that outlive theirs.
+"""Training steps of a record, and tensors that outlive their step.
 
-A step ends with a backward call, an optimizer's step or ``paddle_lab.step()``; whatever lies
-between two such ends is one interval. ``paddle.grad`` ends none: it is often a part of the forward.
+A step ends with a backward call, an optimizer's step or ``paddle_lab.step()``. The ops between two
+ends are one interval. ``paddle.grad`` ends no step: it is often a part of the forward.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from paddle_lab.trace.schema import ROLES
 
 _INPUT = ROLES.index("input")
 _FARTHEST = 20_000
-"""Ops after which what a tensor leads to is followed no further."""
+"""After so many ops, the results of a tensor are followed no further."""
 
 
 class Steps:
-    """The intervals between the ends of steps, and who reads a tensor when."""
+    """The intervals between the ends of steps, and how long each tensor is used."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -41,9 +41,9 @@ class Steps:
 
     @cached_property
     def are_of_one_thread(self) -> bool:
-        """Tell whether one thread made all that needs a gradient.
+        """Tell whether one thread made all tensors that need a gradient.
 
-        The steps of several threads overlap: what one makes in a step outlives another's.
+        Steps of several threads overlap: a tensor of one thread outlives the steps of another.
         """
         record = self._facts.record
         made = self.made_in_forward
@@ -52,11 +52,11 @@ class Steps:
         return bool((threads == threads[:1]).all())
 
     def interval(self, op: int) -> int:
-        """Return how many ends lie before an op."""
+        """Return how many ends are before an op."""
         return bisect_right(self.ends, op)
 
     def intervals(self, ops: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Return how many ends lie before each op."""
+        """Return how many ends are before each op."""
         return np.searchsorted(self.ends, ops, side="right")
 
     @cached_property
@@ -75,7 +75,7 @@ class Steps:
 
     @cached_property
     def made_in_forward(self) -> npt.NDArray[np.int64]:
-        """The activations that ops of a forward made, shape ``[of them]``."""
+        """The activations that forward ops made, as rows in ``tensors``."""
         record = self._facts.record
         tensors, phases = record.tensors, record.ops["phase"]
         is_made = (tensors["kind"] == ACTIVATION) & (tensors["producer"] >= 0)
@@ -88,7 +88,7 @@ class Steps:
         return self._facts.leaves_of_nodes(self._facts.record.grad_nodes["parameter"] >= 0)
 
     def is_inside_graph(self, tensor: int) -> bool:
-        """Tell whether a tensor needs a gradient and hangs on a grad node of its own op."""
+        """Tell whether a tensor needs a gradient and its own op made its grad node."""
         facts = self._facts
         return (
             facts.needs_grad(tensor)
@@ -102,7 +102,7 @@ class Steps:
 
     @cached_property
     def alive_until(self) -> dict[int, int]:
-        """How many ops had been called when a tensor was last seen alive; only what was seen."""
+        """The number of ops called when a tensor was last seen alive; only for tensors seen."""
         record = self._facts.record
         lives = record.tensor_lives
         pairs = zip(lives["tensor"].tolist(), lives["ops_before"].tolist(), strict=True)
@@ -113,7 +113,7 @@ class Steps:
     def end_of(self, tensor: int) -> int:
         """Return how many ops had been called when a tensor was last read or seen alive.
 
-        One more than there are where it was alive when the trace ended.
+        If it was alive when the trace ended: the number of all ops, plus one.
         """
         if tensor in self._facts.living:
             return self._facts.op_count + 1
@@ -136,12 +136,12 @@ class Steps:
         return max(together, key=len, default=[])
 
     def leads_to(self, tensor: int, stack: int, *, start: int) -> bool:
-        """Tell whether an op of a stack computes, by way of any others, from a tensor.
+        """Tell whether an op of a stack computes, directly or through other ops, from a tensor.
 
         Parameters
         ----------
         start
-            The first op that counts: of the ones before, some may be of the same step.
+            The first op that counts; an earlier one may belong to the tensor's own step.
         """
         facts = self._facts
 

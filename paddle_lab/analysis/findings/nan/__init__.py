@@ -1,1 +1,1 @@
-"""NaN and Inf: what was in each tensor, where it began, why, and how far it came."""
+"""NaN and Inf: which tensors have them, where they began, why, and how far they spread."""

@@ -1,6 +1,6 @@
-"""Grad nodes that were given finite gradients and handed on NaN or Inf.
+"""Grad nodes that got finite gradients and passed on NaN or Inf.
 
-Where the forward op of such a node read or made NaN or Inf already, its backward only shows it.
+If the node's forward op already read or made NaN or Inf, the gradient only shows it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_in_backwar
 
 _LEAF = "GradNodeAccumulation"
 _MOST_NODES = 20
-"""Of one call: the user mends the first, and looks again."""
+"""The most nodes reported per call: users fix the first and run again."""
 
 
 class BadGradients:
@@ -40,7 +40,7 @@ class BadGradients:
         return sorted(first, key=lambda node: (-facts.op_of_node(node), node))[:_MOST_NODES]
 
     def path(self, node: int) -> list[int]:
-        """Return a grad node and those that its bad gradients reached, in order."""
+        """Return a grad node and the nodes that its bad gradients reached, in order."""
         facts = self._facts
 
         def handed_bad(node: int) -> list[int]:
@@ -50,11 +50,11 @@ class BadGradients:
         return list(walk([node], handed_bad))
 
     def is_nan(self, node: int) -> bool:
-        """Tell whether a grad node handed on NaN, rather than only Inf."""
+        """Tell whether a grad node passed on NaN, not only Inf."""
         return not self._nan.isdisjoint(self._facts.edges_out(node))
 
     def reaches_leaf(self, node: int) -> bool:
-        """Tell whether bad gradients of a grad node reached what the call was asked for."""
+        """Tell whether a grad node's bad gradients reached a leaf, or ``paddle.grad``'s result."""
         facts = self._facts
         return facts.is_paddle_grad(self.call) or any(
             edge in self._bad and facts.grad_node_name(facts.edge_target(edge)) == _LEAF
@@ -63,14 +63,14 @@ class BadGradients:
         )
 
     def _is_silent(self, node: int) -> bool:
-        """Tell whether nothing that a grad node handed on was looked at: some take no hook."""
+        """Tell whether no gradient that a grad node passed on was seen: some nodes take no hook."""
         return self._seen.isdisjoint(self._facts.edges_out(node))
 
     def _was_given_bad(self, node: int) -> bool:
         facts = self._facts
 
         def silent_before(node: int) -> list[int]:
-            # What such a node passed on was not seen: the gradients it received count instead.
+            # The gradients that such a node passed on were not seen: use those that it received.
             return list(filter(self._is_silent, map(facts.edge_source, facts.edges_in(node))))
 
         return any(
@@ -87,7 +87,7 @@ def bad_gradients(facts: Facts) -> dict[int, BadGradients]:
 
 
 def add_backward_sources(flow: Flow) -> None:
-    """Add grad nodes to a flow's sources, and note which sources came as far as a gradient."""
+    """Add grad nodes to a flow's sources, and note which sources reached a gradient."""
     # A backward call inside another one, as in recomputation, is listed later but counts first.
     for call, gradients in reversed(flow.facts.answer(bad_gradients).items()):
         for node in gradients.first_nodes():
@@ -108,7 +108,7 @@ def _known_sources(flow: Flow, op: int) -> Iterator[int]:
     facts = flow.facts
     if not facts.is_pylayer(op):
         return
-    # Its backward runs in Python: an op in there did it, or a backward call of its own.
+    # A PyLayer's backward runs Python code: an op or a backward call in it may be the source.
     for number, source in enumerate(flow.sources):
         if is_in_backward(facts, source):
             scope = int(facts.record.ops["scope"][source.op])

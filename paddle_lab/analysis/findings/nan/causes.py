@@ -1,4 +1,4 @@
-"""Why an op made NaN or Inf, by its name and its inputs; and what helps."""
+"""Why an op made NaN or Inf, by its name and its inputs, and advice against it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _EXPONENTIALS = frozenset(("exp", "expm1", "cosh", "sinh"))
 _SOFTMAXES = ("softmax", "logsumexp", "attn", "attention")
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.4e38, "float64": 1.8e308}
 _MUCH = 1e-3
-"""Of the root of what a type holds: products of such numbers come close to its end."""
+"""Times the square root of a dtype's largest number: products of larger numbers may overflow."""
 
 Cause = tuple[Text | None, Text | None]
-"""Why it happened, as a clause of a sentence, and what helps; None where unknown."""
+"""The reason as a clause of a sentence, and the advice; None if unknown."""
 
 
 def cause_in_forward(facts: Facts, numbers: TensorNumbers, op: int, *, is_nan: bool) -> Cause:
-    """Return why an op made NaN or Inf of its inputs."""
+    """Return why an op made NaN or Inf from its inputs."""
     name, given = facts.op_name(op).rstrip("_"), _given(facts, numbers, op)
     if any(0 in facts.shape(tensor) for tensor in facts.inputs(op)):
         return _cause("empty", "empty")
@@ -53,7 +53,7 @@ def cause_in_forward(facts: Facts, numbers: TensorNumbers, op: int, *, is_nan: b
 
 
 def cause_in_backward(facts: Facts, numbers: TensorNumbers, op: int) -> Cause:
-    """Return why the backward of an op made NaN or Inf, though its forward was finite."""
+    """Return why the backward of an op made NaN or Inf although its forward was finite."""
     name, given = facts.op_name(op).rstrip("_"), _given(facts, numbers, op)
     zeros = next((one for one in given if one.zeros), None)
     if name in _ROOTS | _POWERS and zeros is not None:

@@ -1,4 +1,4 @@
-"""How far NaN and Inf came: to a loss, into a parameter, to where nothing reads on; which way."""
+"""How far NaN and Inf spread: to a loss, a parameter or a last tensor; and on which path."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from paddle_lab.analysis.findings.nan.sources import Flow, Source
 from paddle_lab.trace.schema import ROLES
 
 _OUTPUT = ROLES.index("output")
-# They ask whether there is NaN: what was only asked went no further.
+# They test for NaN or Inf: a value that only they read went no further.
 _OBSERVERS = frozenset(("isnan", "isinf", "isfinite"))
 _MOST_MARKS = 2_000
 
 
 def note_reach(flow: Flow) -> None:
-    """Note for each source how far what began there came in forward."""
+    """Note for each source how far its NaN or Inf spread in the forward."""
     facts = flow.facts
     losses, is_end = facts.answer(_loss_tensors), facts.answer(_ends)
     for tensor in flow.numbers.bad_tensors:
@@ -31,7 +31,7 @@ def note_reach(flow: Flow) -> None:
             flow.sources[number].reaches |= reached
         is_kept = is_end[tensor] or (kind == BUFFER and producer >= 0)
         for source in map(flow.sources.__getitem__, nan_of if is_kept else ()):
-            # A constant that was only kept is intended.
+            # If the op's constant is only kept, it is intended.
             if not (source.is_meant and producer == source.op):
                 source.reaches.add("end")
         for number in inf_of if is_end[tensor] else ():
@@ -39,7 +39,7 @@ def note_reach(flow: Flow) -> None:
 
 
 def path_marks(flow: Flow, source: Source) -> list[Mark]:
-    """Return the marks of a source and of its way, in order: to the loss, and on in backward."""
+    """Return the marks of a source and its path, in order: to the loss, then through backward."""
     facts = flow.facts
     nodes: list[int] = []
     if source.grad_node >= 0:
@@ -58,14 +58,14 @@ def path_marks(flow: Flow, source: Source) -> list[Mark]:
         if any(number in of.get(made, ()) for made in outputs for of in (flow.nan_of, flow.inf_of)):
             marks.append(Mark("path", op=op))
         if not losses.isdisjoint(outputs):
-            break  # later steps do not belong to this way
+            break  # later steps do not belong to this path
     return [*marks, *on_in_backward][:_MOST_MARKS]
 
 
 def _loss_tensors(facts: Facts) -> frozenset[int]:
-    """Return what backward calls began with, as far as ops of the record made it.
+    """Return the tensors that backward calls began with, if ops of the record made them.
 
-    Where there is no backward call: single numbers that no op reads, if they need gradients.
+    Without a backward call: single numbers that no op reads and that need gradients.
     """
     if not facts.user_backward_calls:
         ends = filter(facts.needs_grad, np.flatnonzero(facts.answer(_ends)).tolist())
@@ -76,7 +76,7 @@ def _loss_tensors(facts: Facts) -> frozenset[int]:
 
 
 def _ends(facts: Facts) -> npt.NDArray[np.bool_]:
-    """Return which tensors no op reads any more, shape ``[tensors]``."""
+    """Return which tensors no op reads, shape ``[tensors]``."""
     uses, tensors = facts.record.uses, facts.record.tensors
     is_observed = np.isin(uses["op"], facts.ops_named(_OBSERVERS))
     read = uses["tensor"][(uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & ~is_observed]

@@ -1,4 +1,4 @@
-"""What was in each tensor of a record, as checks ask for it."""
+"""The numbers in each tensor of a record, counted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WITH_SCRATCH = re.compile(r"_norm|rnn|lstm|gru|attn|attention|dropout|fused|ctc
 
 @dataclass(frozen=True)
 class Numbers:
-    """What was in one tensor; smallest and largest are of its finite values."""
+    """Statistics of one tensor; smallest and largest are over its finite values."""
 
     elements: int
     zeros: int
@@ -37,19 +37,19 @@ class Numbers:
 
     @property
     def is_mask(self) -> bool:
-        """Whether Inf and zeros are all there is, as in what is added to attention scores."""
+        """Whether it has only Inf and zeros, like a mask added to attention scores."""
         return self.infs > 0 and self.infs + self.zeros == self.elements
 
 
 class TensorNumbers:
-    """The numbers in every tensor of a record; none for what is not of floats."""
+    """The statistics of every floating-point tensor of a record."""
 
     def __init__(self, facts: Facts) -> None:
         record = facts.record
         stats, uses, self._stats = record.value_stats, record.uses, record.value_stats
         self._smallest, self._largest = (from_bits(stats[name]) for name in ("smallest", "largest"))
         self._nans, self._infs = stats["nans"].tolist(), stats["infs"].tolist()
-        # Left out: what ops made for their own backward and no other op read.
+        # Omitted: outputs that ops made for their own backward and that no other op read.
         has_scratch = facts.is_named([one for one in record.strings if _WITH_SCRATCH.search(one)])
         is_second = (uses["role"] == _OUTPUT) & (uses["slot"] > 0) & has_scratch[uses["op"]]
         read = uses["tensor"][uses["role"] == _INPUT]
@@ -70,7 +70,7 @@ class TensorNumbers:
             self._overwritten.setdefault(event.tensor, []).append(event.ops_before)
 
     def of(self, tensor: int, op: int = 0) -> Numbers | None:
-        """Return what was in a tensor when an op was called."""
+        """Return the statistics of a tensor at the call of an op; None if there are none."""
         row = self._row(tensor, op)
         if row < 0:
             return None

@@ -11,7 +11,7 @@ _REACHES = ("loss", "gradient", "parameter")
 
 
 def place_of(facts: Facts, source: Source) -> Place:
-    """Return the line to name."""
+    """Return the line that the sentence names."""
     event = event_behind(facts, source) if source.kind == "outside" else None
     place = Place() if event is None else facts.place_of_stack(event.stack)
     if place.line:
@@ -22,7 +22,7 @@ def place_of(facts: Facts, source: Source) -> Place:
 
 
 def event_behind(facts: Facts, source: Source) -> Event | None:
-    """Return the event that brought a tensor's values in, None where none is known."""
+    """Return the event that brought in a tensor's values, None if none is known."""
     for kind in ("overwritten", "created"):
         for event in reversed(facts.events(kind)):
             if event.tensor == source.tensor and event.ops_before <= source.op:
@@ -31,7 +31,7 @@ def event_behind(facts: Facts, source: Source) -> Event | None:
 
 
 def message_of(flow: Flow, source: Source, place: Place, why: Text | None) -> Text:
-    """Return the sentence."""
+    """Return the whole sentence about a source."""
     facts = flow.facts
     said = _beginning(flow, source, place)
     if why is not None:

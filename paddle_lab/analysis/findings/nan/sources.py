@@ -1,7 +1,7 @@
-"""Where NaN and Inf begin, and where what began there went.
+"""Where NaN and Inf begin, and where they spread.
 
-A *source* is an op that made NaN or Inf of finite numbers, a tensor that had them when the trace
-met it, or a grad node whose backward made them. Each bad tensor knows the sources it comes from.
+A *source* is an op that made NaN or Inf from finite numbers, a tensor that had them when the trace
+first saw it, or a grad node whose backward made them. Each bad tensor refers to its sources.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Sources = tuple[int, ...]
 _BAD_CONSTANT = re.compile(r"(?<![\w.'])-?(inf|nan)\b")
 _UNINITIALISED = frozenset(("empty", "empty_like"))
 _MOST_SOURCES = 8
-"""Of one tensor; the first ones matter."""
+"""The most sources kept per tensor; the first ones matter."""
 
 
 @dataclass
@@ -30,32 +30,32 @@ class Source:
     """Where NaN or Inf began."""
 
     kind: SourceKind
-    """``gradient``: a gradient that had them, while no backward call was seen to make them."""
+    """``gradient``: a gradient that had NaN or Inf although no known backward call made it."""
     op: int
-    """What made it, read it first, or made the grad node."""
+    """The op that made it, that read it first, or that made the grad node."""
     tensor: int = -1
     grad_node: int = -1
     backward_call: int = -1
     is_nan: bool = False
     """Whether it began as NaN; else as Inf."""
     is_meant: bool = False
-    """A constant in the code, or memory that was not written yet."""
+    """Whether it is a constant in the code, or memory that was not written yet."""
     became_nan: int = -1
-    """The op that made NaN of its Inf, -1 for none."""
+    """The op that turned its Inf into NaN, -1 for none."""
     reaches: set[str] = field(default_factory=set)
-    """``loss``, ``parameter``, ``gradient``; ``end`` and ``inf_end``: NaN or Inf in what no op took
-    any further."""
+    """``loss``, ``parameter``, ``gradient``; ``end`` and ``inf_end`` for NaN and Inf in a tensor
+    that no op read."""
 
 
 class Flow:
-    """The sources of a record's ops, and of which of them each bad tensor has something."""
+    """The sources of NaN and Inf in a record, and the sources of each bad tensor."""
 
     def __init__(self, facts: Facts, numbers: TensorNumbers) -> None:
         self.facts = facts
         self.numbers = numbers
         self.sources: list[Source] = []
         self.nan_of: dict[int, Sources] = {}
-        """NaN of a tensor to the sources it comes from."""
+        """From a tensor to the sources of its NaN."""
         self.inf_of: dict[int, Sources] = {}
         calls = facts.user_backward_calls
         self._first_backward = min(map(facts.ops_before, calls), default=facts.op_count)
@@ -63,7 +63,7 @@ class Flow:
         self._parameter_shapes = set(map(facts.shape, np.flatnonzero(is_parameter).tolist()))
         bad = numbers.bad_tensors
         self.bad_ops = sorted(set(map(facts.producer, bad)) - {-1})
-        """Ops that made or handed on NaN or Inf, in order."""
+        """Ops that made or passed on NaN or Inf, in order."""
         for op in self.bad_ops:
             self._follow(op)
         for tensor in bad:
@@ -77,7 +77,7 @@ class Flow:
         return len(self.sources) - 1
 
     def of_op(self, op: int) -> Sources:
-        """Return the sources of NaN and of unintended Inf in what an op read and made."""
+        """Return the sources of NaN and of unintended Inf in the inputs and outputs of an op."""
         found: list[int] = []
         for tensor in (*self.inputs(op), *self.facts.outputs(op)):
             found.extend(self.nan_of.get(tensor, ()))
@@ -85,7 +85,7 @@ class Flow:
         return _merged(found)
 
     def inputs(self, op: int) -> list[int]:
-        """Return what an op's outputs were made of; of a PyLayer also what its own ops made."""
+        """Return the inputs of an op; for a PyLayer, also the results of the ops inside it."""
         facts = self.facts
         if facts.is_pylayer(op):
             return [*facts.inputs(op), *facts.results(op)]
@@ -123,7 +123,7 @@ class Flow:
         return (self.add(Source("op", op, is_nan=is_nan, is_meant=is_meant)),)
 
     def _meet(self, tensor: int, op: int) -> None:
-        """Make a source of a tensor that no op made."""
+        """Make a source of a bad tensor that no op made."""
         facts, numbers = self.facts, self.numbers
         has_nan, has_inf = numbers.has_nan(tensor, op), numbers.has_inf(tensor, op)
         is_new = (has_nan and tensor not in self.nan_of) or (
@@ -135,7 +135,7 @@ class Flow:
         if shared != tensor:
             self._meet(shared, op)
         elif facts.producer(tensor) < 0 and facts.previous(tensor) in self.nan_of:
-            # Changed by what is no op, and bad before already.
+            # It was changed without an op, and was bad before.
             shared = facts.previous(tensor)
         nan_of, inf_of = self.nan_of.get(shared), self.inf_of.get(shared)
         if not (nan_of or inf_of):
@@ -153,7 +153,7 @@ class Flow:
         facts = self.facts
         if facts.tensor_kind(tensor) == GRADIENT:
             return True
-        # ``parameter.grad`` returns an ordinary tensor. Only its shape, a parameter's, tells it.
+        # ``parameter.grad`` returns an ordinary tensor: only its shape identifies it as a gradient.
         if facts.tensor_kind(tensor) == PARAMETER or op < self._first_backward:
             return False
         return facts.shape(tensor) in self._parameter_shapes
@@ -163,12 +163,12 @@ class Flow:
 
 
 def is_optimizers(facts: Facts, source: Source) -> bool:
-    """Tell whether an optimizer's own op is where it began."""
+    """Tell whether an optimizer's own op is the source."""
     return source.kind == "op" and facts.phase(source.op) == OPTIMIZER
 
 
 def is_in_backward(facts: Facts, source: Source) -> bool:
-    """Tell whether it began in an op that ran in a backward call: of a PyLayer, or recomputed."""
+    """Tell whether the source is an op of a backward call: in a PyLayer, or recomputed."""
     return source.kind == "op" and facts.phase(source.op) == BACKWARD
 
 

@@ -1,1 +1,1 @@
-"""What grad nodes saved for backward, what changed it since, and which node raised for it."""
+"""Tensors that grad nodes saved for backward, their changes, and the node that raised."""

@@ -1,9 +1,9 @@
-"""Which grad node a failing backward call raised in, and why, by its exception and the graph.
+"""Which grad node of a failing backward call raised, and why: by its exception and the graph.
 
-Paddle logs the node's name to stderr, where no program reads it. The exception says less: the
-address of a PyLayer's node, the name of a node that has run before, the versions of a tensor that
-was modified; with ``FLAGS_call_stack_level`` at 2 or more also the name. If several nodes fit, the
-first that Paddle runs is the one that raised.
+Paddle logs the node's name only to stderr. The exception has less: the address of a PyLayer's node,
+the name of a node that has run before, the versions of a tensor that was modified; and the name if
+``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the first one that Paddle runs is
+assumed to have raised.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ _PYTHON = re.compile(r"^\(External\)|^OSError: \(External\)|\nAt:\n", re.MULTILI
 
 @dataclass(frozen=True)
 class FailedBackward:
-    """A backward call of the user's that raised."""
+    """A backward call of the user that raised."""
 
     call: int
     """Row in ``backward_calls``."""
     cause: Cause
     grad_node: int = -1
-    """The grad node that raised, -1 where nothing tells."""
+    """The grad node that raised, -1 if unknown."""
     changes: tuple[int, ...] = ()
-    """The ops that modified a tensor that the node had saved, in order."""
+    """The ops that modified a tensor saved by the node, in order."""
     earlier_call: int = -1
-    """The backward call that had freed what the node needs."""
+    """The backward call that freed the node's saved tensors."""
 
 
 def failed_backwards(facts: Facts) -> list[FailedBackward]:
-    """Return what is known of each backward call that raised an exception of its own."""
+    """Return the known facts about each backward call that raised, interruptions excluded."""
     errors = [(call, facts.backward_error(call)) for call in facts.user_backward_calls]
     stopped = ("KeyboardInterrupt", "SystemExit")
     return [_explained(facts, *one) for one in errors if one[1] and not one[1].startswith(stopped)]
@@ -94,8 +94,8 @@ def _first(nodes: list[int]) -> int:
 def _run_order(facts: Facts, call: int) -> list[int]:
     """Return the grad nodes of one backward call in the order in which Paddle runs them.
 
-    A node runs when all that hand it gradients have run, first come first served; the nodes of
-    leaves run before all others. What a failing call did not get to is in the list as well.
+    A node is ready when all nodes that pass it gradients have run. Ready nodes run in order,
+    but nodes of leaves run first. Nodes that a failing call did not reach are included.
     """
     roots, following = facts.roots(call), facts.next_nodes
     waiting_for = dict.fromkeys(roots, 0)
@@ -149,7 +149,7 @@ def _run_twice(facts: Facts, call: int, nodes: list[int]) -> FailedBackward:
 
 
 def _last_run(facts: Facts, call: int, nodes: list[int]) -> int:
-    """Return the node of the PyLayer whose backward ran last: Paddle complains of that one."""
+    """Return the node of the PyLayer whose backward ran last: its error is the one raised."""
     parents, ops = (facts.record.scopes[name].tolist() for name in ("parent", "op"))
     calls = facts.record.scopes["backward_call"]
     inside = zip(ops, parents, strict=True)

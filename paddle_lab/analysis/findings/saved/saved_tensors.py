@@ -1,10 +1,10 @@
-"""Which tensors an op's grad node keeps for backward, and checks for changes when it runs.
+"""Which tensors an op's grad node saves for backward, and checks for changes when it runs.
 
-Every grad node of Paddle's is generated from a description that says what it keeps: the inputs that
-its formula needs, the outputs, or nothing. A tensor of which only the shape is needed is kept
-without its values and is not checked. The tables below say it op by op; an op in none of them keeps
-all its inputs. They agree with what Paddle 3.3 does when each argument and each result of an op is
-changed before backward (``tests/oracles/test_saved_tensors.py``).
+Paddle generates each grad node from a description of what it saves: the inputs that its formula
+needs, the outputs, or nothing. If only the shape of a tensor is needed, its values are neither
+saved nor checked. The tables below list this for each op; an op in none of them saves all its
+inputs. They agree with Paddle 3.3, where a test changes each argument and each result of an op
+before backward (``tests/oracles/test_saved_tensors.py``).
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ _KEPT: Final[dict[str, tuple[tuple[int, ...] | None, int | None]]] = {
     )
     for name in names.split()
 }
-"""Of an op, the slots of the inputs that are kept and how many outputs are; None for all."""
+"""For each op: the slots of the saved inputs, and the number of saved outputs; None for all."""
 
 
 def saved_tensors(facts: Facts, op: int) -> list[int]:
-    """Return the values that an op's grad node keeps and checks: its inputs', then its outputs'."""
+    """Return the tensor values that an op's grad node saves and checks: inputs, then outputs."""
     name, inputs, slots = facts.op_name(op), facts.inputs(op), facts.input_slots(op)
     if name.endswith("_") and _KEPT.get(name) != ((), 0):
-        # The op has overwritten its first input, and copied what its backward needs of it.
+        # The op has overwritten its first input, and saved a copy of the values it needs.
         inputs = [tensor for slot, tensor in zip(slots, inputs, strict=True) if slot]
         slots = [slot for slot in slots if slot]
         name = name.removesuffix("_")
     if name in ("multiply", "divide") and len(inputs) == 1:
-        return []  # ``x * 2`` runs as one
+        return []  # ``x * 2`` runs as this op, with one tensor
     kept, output_count = _KEPT.get(name, (None, 0))
     if kept is not None:
         inputs = [tensor for slot, tensor in zip(slots, inputs, strict=True) if slot in kept]

@@ -1,4 +1,4 @@
-"""Changes of saved tensors that Paddle does not count: its versions stay, and nothing raises."""
+"""Changes of saved tensors that Paddle does not count: their version stays, nothing raises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
 from paddle_lab.analysis.findings.saved.storages import Storages
 from paddle_lab.analysis.source.stacks import stack_of
 
-# Their grad nodes need each input only for the gradients of the others.
+# Their grad nodes need an input only to compute the gradients of the other inputs.
 _PRODUCTS = frozenset(
     ("matmul", "linear", "multiply", "bmm", "mv", "dot", "conv2d", "depthwise_conv2d", "conv3d",
      "conv2d_transpose", "conv3d_transpose", "depthwise_conv2d_transpose", "kron", "outer")
@@ -21,22 +21,22 @@ _PRODUCTS = frozenset(
 
 
 class Write(NamedTuple):
-    """A value that a tensor was given without its version being counted."""
+    """A write to a tensor that did not raise the tensor's version."""
 
     place: Place
     """The user's line that wrote."""
     op: int
-    """The op of an optimizer that wrote, -1 for what is no op."""
+    """The optimizer's op that wrote, -1 if no op did."""
     tensor: int
 
 
 def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
-    """Yield, of each line that wrote to saved tensors, a write and the grad node that had saved it.
+    """Yield, for each line that wrote to saved tensors, a write and the grad node that saved it.
 
-    They are writes without a count, before a backward call ran that node and succeeded.
+    Only writes that Paddle does not count, before a successful backward call ran the node.
     """
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
-    # The ops of their grad nodes, and the first of these.
+    # The grad nodes of each call that an op made.
     nodes_of = {
         call: nodes
         for call in calls
@@ -51,7 +51,7 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
         *((one.ops_before, [], one) for one in facts.events("overwritten") if one.tensor >= 0),
     ]
     for position, ops, event in moments:
-        # With no op between a write and a call, the lines tell which came first.
+        # If no op ran between a write and a call, the lines decide which came first.
         is_waiting = (before > position) | ((before == position) & (event is not None))
         waiting = {
             node
@@ -80,14 +80,14 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
 
 
 def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
-    """Tell whether an op's grad node computes anything from a value that it saved."""
+    """Tell whether an op's grad node uses the values of a saved tensor for any gradient."""
     if facts.op_name(op) not in _PRODUCTS:
         return True
     return any(facts.needs_grad(other) for other in facts.inputs(op) if other != tensor)
 
 
 def _is_line_before(facts: Facts, event: Event | None, call: int) -> bool:
-    """Tell by lines whether a write came before a call, in the innermost function of both."""
+    """Tell whether a write is on a line before a call, in the innermost function of both."""
     stacks = event.stack if event else -1, int(facts.record.backward_calls["stack"][call])
     frames, others = (reversed(stack_of(facts.record, one)) for one in stacks)
     for frame, later in zip(frames, others, strict=False):

@@ -1,8 +1,8 @@
-"""Which rows of ``tensors`` are values of one storage, and in which order it was changed.
+"""Which rows of ``tensors`` are values of one storage, and the order of its changes.
 
-Paddle counts a storage's changes in place, and all its views share the count: a slice, a
-``reshape``, a ``detach`` of a tensor. The record has that count for each row, so a change of one
-of them is known to be a change of the others.
+Paddle counts the in-place changes of a storage. All its views share this count: slices,
+``reshape`` and ``detach`` results. Each row of the record has the count, so a change of one view is
+known to change the others.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ class Storages:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         tensors = facts.record.tensors
-        # An older row of the same storage, for each row that has one.
+        # For each row, an older row of the same storage, if it has one.
         older = np.maximum(tensors["previous"], tensors["detached_from"])
         for op in facts.ops_named(_VIEWS):
             for source in facts.inputs(op)[:1]:
                 for made in facts.outputs(op):
-                    # A view starts with its base's count of changes, a copy with none.
+                    # A view starts with the version of its base, a copy with 0.
                     if older[made] < 0 and facts.version(made) == facts.version(source):
                         older[made] = source
         roots = nearest_marked(older, older < 0)
         self.root = roots.tolist().__getitem__
-        """The first row of a row's storage: it stands for all of them."""
+        """The first row of a row's storage, which identifies the storage."""
         self._members = rows_by(roots, np.arange(len(roots)), len(roots))
 
     def members(self, tensor: int) -> list[int]:
@@ -44,7 +44,7 @@ class Storages:
         return self._members(self.root(tensor))
 
     def changes(self, tensor: int) -> list[tuple[int, int]]:
-        """Return the ops that modified a row's storage in place, in order, and its version then.
+        """Return the ops that modified a row's storage in place, in order, with the new versions.
 
         An op counts if its result has a higher version than the storage had before.
         """

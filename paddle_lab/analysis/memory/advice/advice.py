@@ -1,4 +1,4 @@
-"""What to do about too much memory: sentences that fit what was found, with its names in them."""
+"""Advice against too much memory: sentences that name the lines, ops and layers found."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from paddle_lab.trace.schema import BACKWARD_KINDS, HOLDER_KINDS
 from paddle_lab.words import say
 
 _WORTH = 0.15
-"""A finding about less than this part of the memory gets no sentence."""
+"""A finding about a smaller part of the memory gets no sentence."""
 
 _STEPS = 10_000
-"""The steps of a long run: a leak is judged by what it gathers in so many."""
+"""The length of a long run: a leak is judged by its growth in so many steps."""
 
 _WHOLE = re.compile(r"[^.\[]+")
 """The variable in ``"losses[3]"`` and ``"model.cache"``."""
@@ -34,7 +34,7 @@ def last_resort() -> str:
 
 
 def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None = None) -> list[str]:
-    """Return what would lower the memory of a moment, the most promising first.
+    """Return advice on how to lower the memory of a moment, the most promising first.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None =
         Memory of a place.
     time_ns
         The moment: of an error, or the peak.
-    request
-        What could not be allocated then, if anything.
+        request
+        The failed allocation at that moment, if any.
     """
     total = max(1, memory.timeline.at(time_ns))
     findings: list[Finding] = []
@@ -73,7 +73,7 @@ def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None =
 def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> list[Finding]:
     table, bytes_of = memory.record.holders, memory.record.allocations["bytes"]
     notebooks = [HOLDER_KINDS.index(kind) for kind in ("output", "traceback")]
-    # What a variable holds as well stays when the notebook releases it.
+    # What a variable also holds stays allocated when the notebook releases it.
     others = table["allocation"][~np.isin(table["kind"], notebooks)]
     found = []
     for kind in ("output", "traceback"):
@@ -83,7 +83,7 @@ def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> l
         size = int(bytes_of[sorted(keys.difference(others.tolist()))].sum())
         if held and size >= _WORTH * total:
             names = say("lists.between").join(holder.name for holder in held[:3])
-            # This error's own traceback did not cause it, but keeps memory from the next try.
+            # The error's own traceback is not the cause, but it keeps memory from the next attempt.
             is_own = failed and kind == "traceback"
             key = "own_traceback" if is_own else kind
             sentence = say(f"memory.advice.{key}", size=size_text(size), names=names)
@@ -104,7 +104,7 @@ _BY_KIND: dict[str, tuple[str, str, Callable[[Allocation], str] | None]] = {
     "optimizer_state": ("optimizer_state", "", None),
     "input": ("input", "", None),
 }
-"""The sentence on a kind of blocks; where it names what has most of them: how, and what."""
+"""For each kind of block: its sentence, the phrase for its largest owner, and that owner."""
 
 
 def _on_kind(memory: PlaceMemory, share: Share) -> str:
@@ -132,19 +132,19 @@ def _fragmented(memory: PlaceMemory, time_ns: int, requested_bytes: int | None) 
         return []
     key = "memory.advice.fragmented_enough" if enough else "memory.advice.fragmented"
     sentence = say(key, unused=size_text(unused), reserved=size_text(reserved))
-    # If it would have been enough, fragmentation was the cause: it comes first.
+    # If the unused memory was enough, fragmentation was the cause: this advice comes first.
     return [(reserved + 1.0 if enough else float(unused), sentence)]
 
 
 def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
-    """Return how much memory is about to leak and a sentence on it, None where little does.
+    """Return the growing bytes of a leak and a sentence about it, None if little grows.
 
     Parameters
     ----------
     memory
         Memory of a place.
     total_bytes
-        What was allocated in the moment that matters.
+        The bytes allocated at the moment of interest.
     """
     found = memory.growth()
     if not found or found[0].bytes_per_step * _STEPS < _WORTH * total_bytes:
@@ -158,12 +158,12 @@ def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
     sentence = say("memory.advice.leak", **values)
     if gatherer and worst.frame:
         sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
-    # Rank by all growing lines: one kept tensor keeps its whole backward graph, from many lines.
+    # Rank by the sum of all growing lines: one kept tensor keeps blocks of many lines alive.
     return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
 
 
 def _keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
-    """Return the variable that holds most of some blocks, ``""`` where none holds half of them.
+    """Return the variable that holds most of some blocks, ``""`` if none holds half of them.
 
     Parameters
     ----------

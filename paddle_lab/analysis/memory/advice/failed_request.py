@@ -1,4 +1,4 @@
-"""What could not be allocated: read from the text of Paddle's out-of-memory error."""
+"""The allocation that failed, read from the text of Paddle's out-of-memory error."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from paddle_lab.words import say
 
 _SIGNS = re.compile(r"ResourceExhausted|[Oo]ut of memory error on|Fail to alloc memory")
 _SIZE = r"(?P<size>\d{1,9}(?:\.\d{1,9})?)(?P<unit>[kMGTP]?B)"
-"""As ``HumanReadableSize`` in Paddle's ``printf.h`` writes it."""
+"""In the format of ``HumanReadableSize`` in Paddle's ``printf.h``."""
 _REQUESTED = re.compile(rf"Cannot allocate {_SIZE}")
 _REQUESTED_BYTES = re.compile(r"Fail to alloc memory of (?P<size>\d{1,20}) size")
 _AVAILABLE = re.compile(rf"available (?:memory is only )?{_SIZE}")
 _BEYOND = 16
-"""Who asks for so many times what was allocated, on a machine of unknown size, asks too much."""
+"""If the device's memory is unknown: a request this many times the allocated bytes is too big."""
 _UNITS: dict[str, int] = {
     unit: 1024**power for power, unit in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))
 }
@@ -31,16 +31,16 @@ class FailedRequest:
     """The allocation that failed."""
 
     op: Op | None
-    """The op that raised the error; None where it was raised inside backward."""
+    """The op that raised the error; None if it was raised inside backward."""
     requested_bytes: int | None
-    """What Paddle could not allocate, None where the error does not say."""
+    """The bytes that Paddle could not allocate, None if the error does not say."""
     available_bytes: int | None
-    """What the device still had, None where the error does not say."""
+    """The free bytes of the device, None if the error does not say."""
     layer: str = ""
-    """The layer that the op was called in, with its model's name where that says more."""
+    """The layer that called the op, with its model's name if the path is ambiguous."""
 
     def headline(self, allocated_bytes: int) -> str:
-        """Return who asked for how much, and what was allocated then, in one line."""
+        """Return one line: the op, the bytes it requested, and the bytes allocated then."""
         asked = None if self.requested_bytes is None else size_text(self.requested_bytes)
         free = self.available_bytes
         return say(
@@ -63,14 +63,14 @@ class FailedRequest:
         return say("memory.oom.op", op=op, size=asked)
 
     def is_beyond(self, allocated_bytes: int) -> bool:
-        """Tell whether it was for more than would be there if nothing else were allocated."""
+        """Tell whether the request is larger than all memory that could be free."""
         asked = self.requested_bytes or 0
         if self.available_bytes is None:
             return asked > _BEYOND * allocated_bytes
         return asked > allocated_bytes + self.available_bytes
 
     def advice(self, allocated_bytes: int) -> str:
-        """Return a sentence where one request was for more than all there was, else ``""``."""
+        """Return a sentence if one request was larger than all allocated memory, else ``""``."""
         if self.requested_bytes is None or self.requested_bytes < allocated_bytes:
             return ""
         op = self.op
@@ -91,7 +91,7 @@ def is_out_of_memory(text: str) -> bool:
 
 
 def failed_request(ops: OpTable, text: str) -> FailedRequest:
-    """Return what the out-of-memory error that ended a trace was about.
+    """Return the failed request of the out-of-memory error that ended a trace.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def failed_request(ops: OpTable, text: str) -> FailedRequest:
     """
     table = ops.record.ops
     raised = np.flatnonzero(table["raised"])
-    # A PyLayer's own op is raised through too; the innermost one starts last.
+    # The error also passes through a PyLayer's own op; the innermost op starts last.
     op = ops[int(raised[np.argmax(table["start_ns"][raised])])] if len(raised) else None
     layer = "" if op is None else _layer(ops.record, op)
     return FailedRequest(op, requested_bytes(text), _size(_AVAILABLE, text), layer)
@@ -114,7 +114,7 @@ def _layer(record: Record, op: Op) -> str:
 
 
 def requested_bytes(text: str) -> int | None:
-    """Return what Paddle could not allocate, from its error's text; None if it does not say."""
+    """Return the bytes that Paddle could not allocate, from its error; None if it does not say."""
     exact = _REQUESTED_BYTES.search(text)
     return int(exact["size"]) if exact else _size(_REQUESTED, text)
 

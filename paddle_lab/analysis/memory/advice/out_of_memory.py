@@ -1,4 +1,4 @@
-"""An out-of-memory error: what was asked for, what was alive, what to do."""
+"""An out-of-memory error: the request, the living blocks, and advice."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class OutOfMemory:
-    """What was found at an out-of-memory error."""
+    """The facts about an out-of-memory error."""
 
     request: FailedRequest
-    """What could not be allocated, and which op asked for it."""
+    """The failed allocation, and the op that requested it."""
     allocated_bytes: int
-    """What was allocated when the error was raised."""
+    """The bytes that were allocated when the error was raised."""
     time_ns: int
     """When it was raised."""
     alive: AllocationTable
-    """What was alive, largest first."""
+    """The blocks that were alive, largest first."""
     by_line: Breakdown
-    """The same by line."""
+    """The same blocks by line."""
     advice: Sequence[str]
-    """Sentences that fit what was found, the most promising first."""
+    """Sentences of advice, the most promising first."""
 
     @property
     def op(self) -> Op | None:
-        """The op that raised it; None where it was raised inside backward."""
+        """The op that raised it; None if it was raised inside backward."""
         return self.request.op
 
     @property
     def requested_bytes(self) -> int | None:
-        """What Paddle could not allocate, None where the error does not say."""
+        """The bytes that Paddle could not allocate, None if the error does not say."""
         return self.request.requested_bytes
 
     @property
     def available_bytes(self) -> int | None:
-        """What the device still had, None where the error does not say."""
+        """The free bytes of the device, None if the error does not say."""
         return self.request.available_bytes
 
     def __repr__(self) -> str:
@@ -73,7 +73,7 @@ def what_to_do(sentences: Sequence[str]) -> str:
 
 
 def out_of_memory(memory: PlaceMemory) -> OutOfMemory | None:
-    """Return what was found at a trace's out-of-memory error, None if it ended otherwise.
+    """Return the facts about a trace's out-of-memory error, None if it ended otherwise.
 
     Parameters
     ----------
@@ -96,11 +96,10 @@ def out_of_memory(memory: PlaceMemory) -> OutOfMemory | None:
 
 
 def _moment(memory: PlaceMemory, op: Op | None) -> int:
-    """Return when most was allocated while the op ran that raised the error.
+    """Return the moment of most memory while the op that raised the error ran.
 
-    What it had already allocated is freed while the error passes through it, so the error itself
-    comes after the moment that matters. Backward leaves no op, so the moment is then sought from
-    the last op on.
+    The op's own blocks are freed while the error passes through it, so at the moment of the error
+    they are gone. In backward no op is known: then the search starts at the last op.
     """
     ops = memory.record.ops
     if not len(ops):

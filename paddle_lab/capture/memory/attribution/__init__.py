@@ -1,1 +1,1 @@
-"""Whose each block is, and what it is for."""
+"""The owner and the kind of each block."""

@@ -1,8 +1,8 @@
-"""Which grad node is which run: Paddle's order of execution, replayed over the recorded graph.
+"""Matches runs of grad nodes to nodes: replays Paddle's order over the recorded graph.
 
 The profiler records the names of the grad nodes that ran, in order. Names repeat. Paddle runs a
 node after all nodes that give it gradients, first come first served, and accumulation nodes before
-all others. The replay gives each name one node. Where Paddle's order is another (a hook that runs
+all others. The replay gives each name one node. If Paddle's order is different (a hook that runs
 early), the run gets the first node of its name that has not run.
 """
 
@@ -26,7 +26,7 @@ class GradNodeOrder:
     Parameters
     ----------
     names
-        Of each grad node.
+        The name of each grad node.
     sources, targets
         The edges along which gradients flow, in the order of the source's slots; shape ``[edges]``.
     """
@@ -42,7 +42,7 @@ class GradNodeOrder:
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
     ) -> list[int]:
-        """Return the grad node of each run of one backward call, -1 where none fits.
+        """Return the grad node of each run of one backward call, -1 if none fits.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class GradNodeOrder:
             Names of the grad nodes that ran, in order.
         wanted
             The nodes whose incoming gradients ``paddle.grad`` returns: only the nodes before them
-            run. ``None`` where all nodes run.
+            run. ``None`` if all nodes run.
         """
         names, following = self._names, self._following
         waiting_for = self._in_degrees(roots)
@@ -106,7 +106,7 @@ class GradNodeOrder:
         """Return how many gradients each reachable node waits for."""
         degrees = dict.fromkeys(roots, 0)
         pending = list(degrees)
-        for node in pending:  # which grows meanwhile: first come, first served
+        for node in pending:  # the list grows in this loop: first come, first served
             for target in self._following[node]:
                 if target not in degrees:
                     degrees[target] = 0

@@ -29,7 +29,7 @@ class BackwardRuns:
     runs
         Grad nodes that ran, by start; times on the clock of ``perf_counter_ns``.
     spans
-        The backward calls: row of ``backward_calls`` (-1 where it has none), when and where it ran.
+        The backward calls: row of ``backward_calls`` (-1 if it has none), its times, its thread.
     """
 
     def __init__(self, record: Record, runs: GradNodeRuns, spans: Sequence[KeyedSpan]) -> None:
@@ -37,7 +37,7 @@ class BackwardRuns:
         """Row of ``backward_calls`` of each span."""
         bounds = [(span.start_ns, span.end_ns, span.thread) for _, span in spans]
         self.spans = np.array(bounds, np.int64).reshape(-1, 3).T
-        """When each began and ended, and in which thread."""
+        """The start, the end and the thread of each span."""
         self._runs = runs
         self.end_ns, self.start_ns = runs.end_ns, runs.start_ns
         self.span = self.spans_at(runs.start_ns, runs.thread)
@@ -48,9 +48,9 @@ class BackwardRuns:
         self.is_program = np.array([name in _PROGRAM_NODES for name in runs.names], np.bool_)
         """Which runs are of a static program's grad node."""
         self.node = np.full(len(runs), NO_NODE)
-        """Row of ``grad_nodes`` of each run, -1 where it is unknown."""
+        """Row of ``grad_nodes`` of each run, -1 if unknown."""
         self.op = np.full(len(runs), -1)
-        """The op that made each run's grad node; an accumulation node has its deliverer's."""
+        """The op that made each run's grad node; for a leaf's node, that of the node before it."""
         self._find_nodes(record)
 
     def spans_at(self, time_ns: Int64s, thread: Int64s) -> Int64s:
@@ -60,8 +60,8 @@ class BackwardRuns:
     def runs_at(self, time_ns: Int64s, thread: Int64s, spans: Int64s) -> Int64s:
         """Return the run to which each moment inside a backward call belongs, or -1.
 
-        Between two runs it belongs to the one that has just ended, whose gradients are handed on;
-        before the first to that one, whose gradient is being made.
+        A moment between two runs belongs to the earlier one, which passes its gradients on; a
+        moment before the first run belongs to the first, whose gradient is being made.
         """
         inside = innermost(time_ns, thread, self.start_ns, self.end_ns, self._runs.thread)
         found = np.where(spans >= 0, inside, -1)
@@ -87,7 +87,7 @@ class BackwardRuns:
         op = taken(nodes["op"], self.node)
         is_leaf = (self.node >= 0) & (op < 0)
         for runs in self._of_span.values():
-            # The last run before each that is no leaf's.
+            # For each run, the last run before it that is not a leaf's.
             last = np.maximum.accumulate(np.where(is_leaf[runs], -1, np.arange(len(runs))))
             self.op[runs] = taken(op[runs], last)
 
@@ -99,7 +99,7 @@ def _nodes_of_calls(table: Table) -> dict[int, list[int]]:
 
 
 def _grouped(values: Int64s) -> dict[int, Int64s]:
-    """Return the rows that have each value, those of one value as they come; -1 is none."""
+    """Return the rows that have each value, in their order; the value -1 is omitted."""
     order = np.argsort(values, kind="stable")
     order = order[np.count_nonzero(values < 0) :]
     distinct, first = np.unique(values[order], return_index=True)

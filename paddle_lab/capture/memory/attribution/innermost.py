@@ -28,7 +28,7 @@ def innermost(
     for number in np.unique(thread):
         moments = np.flatnonzero(thread == number)
         ops = np.flatnonzero(own_thread == number)
-        # Of two that start at once, the one that ends first is inside.
+        # If two start at the same time, the one that ends first is inside the other.
         ops = ops[np.lexsort((-end_ns[ops], start_ns[ops]))]
         starts, ends = start_ns[ops], np.append(end_ns[ops], np.iinfo(np.int64).max)
         around = _enclosing(ends[:-1], starts)
@@ -42,12 +42,12 @@ def innermost(
 def _enclosing(ends: Int64s, starts: Int64s) -> Int64s:
     """Return for each of the intervals, sorted by start, the innermost one around it, or -1."""
     around = np.full(len(ends), -1, dtype=np.int64)
-    if np.all(ends[:-1] < ends[1:]):  # as most ops are: one after the other
+    if np.all(ends[:-1] < ends[1:]):  # the usual case: one op after the other
         return around
     open_intervals: list[int] = []
     end_list = ends.tolist()
     for position, (start, end) in enumerate(zip(starts.tolist(), end_list, strict=True)):
-        # One that ends before this one does is not around it, whether or not they touch.
+        # An interval that ends before this one does is not around it, whether or not they touch.
         while open_intervals and end_list[open_intervals[-1]] < max(start, end):
             open_intervals.pop()
         if open_intervals:

@@ -25,13 +25,13 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, PROGRAM_KINDS, TENSOR_KIND
     UNKNOWN,
 ) = range(len(ALLOCATION_KINDS))  # fmt: skip
 
-# Of several tensors that share a block, the kind with the highest rank counts.
+# If several tensors share a block, the kind with the highest rank is used.
 _RANK = {
     UNKNOWN: 0, TEMPORARY: 1, ACTIVATION: 1, SAVED_ACTIVATION: 1, DATA: 2, GRADIENT: 3, BUFFER: 4,
     OPTIMIZER_STATE: 5, PARAMETER: 6,
 }  # fmt: skip
 _RANKS = np.array([_RANK[kind] for kind in range(len(ALLOCATION_KINDS))] + [0], dtype=np.int64)
-"""By kind; the last is for no kind, -1."""
+"""The rank of each kind; the last entry is for no kind, -1."""
 
 _TENSOR_KINDS = {
     "parameter": PARAMETER,
@@ -68,7 +68,7 @@ def find_kinds(
     Parameters
     ----------
     tensor
-        The op's output that each block was first, or -1.
+        The op's output that each block first held, or -1.
     stored
         The tensors that were found by address.
     step_ends_ns
@@ -107,10 +107,10 @@ def find_kinds(
     told = taken(kind_of_tensor, tensor)
     kinds = np.where(told >= 0, told, kinds)
     block, told = stored.block, kind_of_tensor[stored.tensor]
-    # A tensor that no op made and that a grad node allocated is a gradient that code has read.
+    # A tensor that a grad node allocated and no op made is a gradient that user code has read.
     told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
     kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
-    # The highest rank comes last, and stays.
+    # The highest rank is assigned last, so it wins.
     order = np.argsort(_RANKS[told], kind="stable")
     order = order[(told[order] >= 0) & (_RANKS[told[order]] > _RANKS[kinds[block[order]]])]
     kinds[block[order]] = told[order]
@@ -126,7 +126,7 @@ def _is_executors(record: Record, op: Int64s) -> Mask:
 
 
 def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:
-    """Return the kind of each tensor's storage by the tensor alone, -1 for outputs of ops."""
+    """Return the kind of each tensor's storage from the tensor alone, -1 for outputs of ops."""
     tensors = record.tensors
     roots = storage_roots(record)
     by_kind = np.array([_TENSOR_KINDS.get(kind, -1) for kind in TENSOR_KINDS], dtype=np.int64)
@@ -142,7 +142,7 @@ def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:
 
 
 def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
-    """Return which blocks were alive when the optimizer's step ended in which they began."""
+    """Return which blocks outlived the optimizer's step in which they were allocated."""
     step = np.searchsorted(step_ends_ns, blocks.start_ns)
     ends = np.append(step_ends_ns, np.iinfo(np.int64).max)[step]
     is_alive: Mask = (blocks.end_ns == ALIVE) | (blocks.end_ns > ends)
@@ -154,17 +154,17 @@ def storage_roots(record: Record) -> Int64s:
     rows = np.arange(len(record.tensors))
     previous = record.tensors["previous"].astype(np.int64)
     roots = np.where((previous >= 0) & (previous < rows), previous, rows)
-    # Each round goes twice as far back.
+    # Each iteration doubles the distance.
     while not np.array_equal(further := roots[roots], roots):
         roots = further
     return roots
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:
-    """Return the tensors that optimizers' updates read besides parameters and gradients."""
+    """Return the tensors that optimizer updates read, without parameters and gradients."""
     op, tensor, place = optimizer_reads(record.tables, record.strings)
     read = roots[tensor]
-    # Clipping and weight decay read a parameter or a gradient alone.
+    # Clipping and weight decay read only a parameter or a gradient.
     has_parameter, has_gradient = np.zeros((2, len(record.ops)), np.bool_)
     has_parameter[op[(place == IN_PLACE_OF_PARAMETER) & (kinds[read] == PARAMETER)]] = True
     has_gradient[op[place == IN_PLACE_OF_GRADIENT]] = True

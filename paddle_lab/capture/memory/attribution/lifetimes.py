@@ -20,7 +20,7 @@ class Lifetimes:
     ends_in_maker: Mask
     """Freed by the op, or the run of the grad node, that allocated it."""
     ends_in_node: Mask
-    """Freed before the run of the grad node ended in which it was allocated."""
+    """Freed before the end of the grad node's run that allocated it."""
     ends_in_backward: Mask
     """Freed during a backward call that began after it was allocated."""
     ends_in_accumulation: Mask

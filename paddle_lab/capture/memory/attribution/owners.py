@@ -34,13 +34,13 @@ class Owners:
     span: Int64s
     """The backward call, by its position in :class:`BackwardRuns`."""
     run: Int64s
-    """The run of a grad node, likewise."""
+    """The run of a grad node, by its position in :class:`BackwardRuns`."""
     is_inner: Mask
     """Whether Python called the op, inside a grad node if there is one."""
     is_copy: Mask
-    """Whether a call that is no op copied a tensor or an array into the block."""
+    """Whether a call that is not an op copied a tensor or an array into the block."""
     is_arrival: Mask
-    """Whether the traced code got it from other code, such as a data loader's batch."""
+    """Whether the traced code received it from other code, as a batch from a data loader."""
     copied_op: Int64s
     """Where a copy filled the block: the op that made the copied tensor."""
     is_freed_by_executor: Mask
@@ -52,8 +52,8 @@ def find_owners(
 ) -> Owners:
     """Return what allocated each block of the trace.
 
-    Inside the C++ of a backward call this is the grad node that ran, with the op that made the node
-    and the stack of that op. The scope is the backward call's.
+    Inside the C++ of a backward call, the owner is the grad node that ran, with the op that made
+    the node and the stack of that op. The scope is the backward call's.
     """
     ops, calls = record.ops, record.backward_calls
     is_new = blocks.start_ns != BEFORE
@@ -71,8 +71,8 @@ def find_owners(
     span = np.where(is_executors, waiters.span, span)
     native = np.where(is_executors, waiters.native, blocks.thread)
     run = runs.runs_at(blocks.start_ns, native, span)
-    # An op that Python called inside a grad node (a PyLayer's) is nearer than the node;
-    # one around it (paddle.grad) is not.
+    # An op that Python called inside a grad node (a PyLayer's) is more specific than the node;
+    # an op around the node (paddle.grad) is not.
     is_inner = (op >= 0) & (taken(op_start_ns, op) >= taken(runs.start_ns, run))
     made_by = np.where(is_inner, op, taken(runs.op, run))
     in_backward = span >= 0

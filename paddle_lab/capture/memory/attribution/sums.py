@@ -1,4 +1,4 @@
-"""Rows of ``allocations`` in place of all blocks that a trace does not keep."""
+"""Rows of ``allocations`` that replace the blocks that a trace does not keep."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddle_lab.words import say
 
 
 def sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
-    """Return rows that give the running total its highs at times with forgotten blocks.
+    """Return rows that keep the highs of the running total although blocks were forgotten.
 
     Parameters
     ----------

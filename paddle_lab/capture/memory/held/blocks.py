@@ -18,7 +18,7 @@ NO_EVENT = NO_BLOCK = -1
 
 @dataclass
 class Blocks(Columns):
-    """Blocks by start, those from before the trace first, by end; shape ``[blocks]`` each."""
+    """Blocks by start; those from before the trace come first, by end; shape ``[blocks]`` each."""
 
     address: Int64s
     bytes: Int64s
@@ -27,7 +27,7 @@ class Blocks(Columns):
     start_ns: Int64s
     """On the clock of ``perf_counter_ns``, or :data:`BEFORE`."""
     end_ns: Int64s
-    """Likewise, or :data:`ALIVE`."""
+    """On the same clock, or :data:`ALIVE`."""
     end_thread: Int64s
     """Which thread freed it; -1 if none has."""
 
@@ -35,14 +35,14 @@ class Blocks(Columns):
 def pair_events(events: AllocatorEvents) -> Blocks:
     """Pair each allocation with the next free of its address.
 
-    A free without an allocation ends a block from before the trace. Should events be missing (those
-    of another thread while the log is cut), a block ends where its address is allocated again.
+    A free without an allocation ends a block from before the trace. If events are missing (those of
+    another thread while the log is cut), a block ends when its address is allocated again.
     """
     return blocks_of(events, *paired(events))
 
 
 def paired(events: AllocatorEvents) -> tuple[Int64s, Int64s]:
-    """Return with which event each block begins and ends, -1 where there is none.
+    """Return the events with which each block begins and ends, -1 for none.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def paired(events: AllocatorEvents) -> tuple[Int64s, Int64s]:
 
 
 def blocks_of(events: AllocatorEvents, first: Int64s, last: Int64s) -> Blocks:
-    """Return the blocks that begin and end with events, as :func:`paired` tells."""
+    """Return the blocks that begin and end with these events of :func:`paired`."""
     source = np.where(first == NO_EVENT, last, first)
     return Blocks(
         address=events.address[source],

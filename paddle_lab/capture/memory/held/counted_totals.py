@@ -1,7 +1,7 @@
 """The allocated memory after each event, by Paddle's counter, and how much the log has missed.
 
-The thread that cuts the log frees nothing meanwhile, but other threads may. Every event has a value
-of Paddle's counter, so the change between two segments is known.
+The thread that cuts the log frees nothing at that time, but other threads may. Every event has a
+value of Paddle's counter, so the change between two segments is known.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ class CountedTotals:
 
     def __init__(self) -> None:
         self.missed_bytes = 0
-        """The changes of the counter between segments, added up."""
+        """The sum of the counter's changes between segments."""
         self.first: dict[int, int] = {}
-        """By place, the allocated memory before the first event."""
+        """For each place, the allocated memory before the first event."""
         self.last: dict[int, int] = {}
-        """By place, the allocated memory after the last event."""
+        """For each place, the allocated memory after the last event."""
 
     def count(self, events: AllocatorEvents) -> Int64s:
-        """Return how much was allocated in the place of each event after it, shape ``[events]``.
+        """Return the memory allocated in the place of each event after it, shape ``[events]``.
 
         Parameters
         ----------
         events
-            Of the segments that follow those of the last call.
+            Events of the segments after those of the last call.
         """
         totals = events.allocated_bytes.copy()
         signs = np.array([1, -1, 0, 0])[events.kind]

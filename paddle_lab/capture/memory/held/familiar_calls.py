@@ -33,11 +33,11 @@ class _Kind:
     events: bytes
     """Kinds and sizes of the events of the latest call."""
     runs: GradNodeRuns
-    """Its grad nodes; as times, how many events were before each began, and ended."""
+    """Its grad nodes; each start and end is given as the number of events before it."""
     is_confirmed: bool = False
     """Whether a second call was equal."""
     is_banned: bool = False
-    """Whether a later call was not."""
+    """Whether a later call of this signature was different."""
 
 
 class FamiliarCalls:
@@ -77,7 +77,7 @@ class FamiliarCalls:
         if not len(nodes):
             return b""  # the graph was walked for an earlier call, which is not known
         first = int(nodes[0, 0])
-        # Nodes of earlier walks, leaves as a rule, are the very same.
+        # Nodes of earlier walks, usually leaves, keep their identity.
         ends, begins = (
             np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
         )
@@ -106,14 +106,14 @@ class FamiliarCalls:
         Returns
         -------
         GradNodeRuns
-            The grad nodes that ran, those included that were not recorded.
+            The grad nodes that ran, including those that were not recorded.
         """
         parts = [runs]
         for span in spans:
             if not span.signature:
                 continue
             own = _inside(events.time_ns, events.thread, span)
-            # When a device reserves memory varies.
+            # A device does not reserve memory at the same point of every call.
             own = own[events.kind[own] <= FREE]
             times_ns = events.time_ns[own]
             found = np.stack((events.kind[own], events.bytes[own])).tobytes()

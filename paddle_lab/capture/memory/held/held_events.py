@@ -1,7 +1,7 @@
-"""The allocator events that a trace holds while it runs: all, or no more than it may keep.
+"""The allocator events that a trace holds while it runs: all, or a limited number.
 
-Blocks that are still allocated are always held, and so are blocks from before the trace. Of the
-freed blocks a limited number is held. :class:`Highs` has the highest memory with the others.
+Blocks that are still allocated, and blocks from before the trace, are always held. Only a limited
+number of freed blocks is held. :class:`Highs` keeps the highest memory of the times with others.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class HeldEvents:
 
     @property
     def runs(self) -> GradNodeRuns:
-        """The grad nodes that ran, by start as far as segments do not overlap."""
+        """The grad nodes that ran, by start; segments that overlap are not sorted together."""
         if len(self._runs) != 1:
             self._runs = [GradNodeRuns.joined(self._runs)]
         return self._runs[0]
@@ -95,7 +95,7 @@ class HeldEvents:
         return blocks, is_gone
 
     def forget_runs(self, spans: Sequence[KeyedSpan]) -> list[KeyedSpan]:
-        """Forget grad nodes that ran in backward calls of which no event is held any more.
+        """Forget the grad nodes of backward calls that have no held event any more.
 
         Parameters
         ----------

@@ -1,8 +1,8 @@
-"""The highest memory while a trace does not keep all blocks: stretches of time, each with its high.
+"""The highest memory at times when a trace does not keep all blocks: stretches with their highs.
 
-A stretch has the most that was allocated in it, by kept blocks and forgotten ones. In the end each
-stretch gets one block with the bytes that the kept blocks lack. So the running total has its true
-highs everywhere and its peak at the true moment. Outside of stretches it is exact.
+The high of a stretch is the most memory allocated in it, by kept and forgotten blocks. At the end
+each stretch gets one block with the bytes that the kept blocks lack. So the running total has its
+true highs everywhere and its peak at the true moment. Outside of stretches it is exact.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Highs:
         self._covered: list[Interval] = []
         """All stretches together: ascending, without overlap."""
         self._stretches: dict[int, Int64s] = {}
-        """By place, rows of start, end and bytes; a row may reach beyond what is covered."""
+        """For each place, rows of start, end and bytes; a row may reach beyond ``_covered``."""
 
     def cover(self, covered: Sequence[Interval], events: AllocatorEvents) -> None:
         """Add stretches for the intervals that have none yet.
@@ -38,7 +38,7 @@ class Highs:
         covered
             Intervals.
         events
-            All that are held, by time, with what was allocated after each.
+            All held events, by time, with the memory allocated after each.
         """
         is_change = events.kind <= FREE
         is_new = is_change & is_in(events.time_ns, covered) & ~self.is_covered(events.time_ns)
@@ -50,7 +50,7 @@ class Highs:
             end_ns = np.append(start_ns[1:], _OPEN)
             end_ns = np.minimum(end_ns, np.append(known[:, 0], _OPEN)[next_known])
             rows = np.stack((start_ns, end_ns, events.allocated_bytes[here]), axis=1)
-            # Of several events at one time, the last one counts.
+            # If several events have the same time, the last one counts.
             rows = _fewer(rows[is_new[here] & (start_ns < end_ns)], _AT_ONCE)
             rows = np.concatenate((known, rows))
             rows = rows[np.argsort(rows[:, 0])]

@@ -1,13 +1,13 @@
 """Paddle's own allocator events: every allocation and every free, from the C++ profiler.
 
 Only one such profiler can run in a process. It costs almost nothing while it records memory alone,
-and is then read in time proportional to the events. For the length of a backward call it records
-the grad nodes that run as well; that takes a recording of its own, since the level of detail can
-only be chosen when one begins. So a log is a sequence of :class:`Segment`, cut at every backward
+and is then read in time proportional to the events. During a backward call it also records the grad
+nodes that run. That needs a new recording, since the level of detail can only be chosen at its
+start. So a log is a sequence of :class:`Segment`, cut at every backward
 call.
 
 Paddle 3.3 never frees its own copies of allocator events, 128 bytes each: the destructor of its
-``HostTraceEventNode`` leaves them out. So a process that records memory grows.
+``HostTraceEventNode`` does not free them. So the memory of a process that records grows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from paddle_lab.capture.memory.log.segments import BackwardSpan, Segment, Waitin
 from paddle_lab.capture.recorder.faults import described
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
-"""Values of ``FLAGS_host_trace_level``: no events but the allocator's; those of ops as well."""
+"""Values of ``FLAGS_host_trace_level``: only the allocator's events, or also those of ops."""
 
 _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
 
@@ -36,8 +36,8 @@ _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memor
 class AllocatorLog:
     """The profiler of one process, shared by all open traces: :data:`ALLOCATOR_LOG`.
 
-    A reader opens the log and takes the segments since then, at any time. When the last reader
-    closes the log, it stops. Readers open and close it in any order, in any thread.
+    A reader opens the log, and can take the new segments at any time. The log stops when the last
+    reader closes it. Readers open and close it in any order, in any thread.
     """
 
     def __init__(self) -> None:
@@ -102,8 +102,8 @@ class AllocatorLog:
     def take(self, reader: Waiting) -> Waiting:
         """Return what was recorded since the last call, or since :meth:`open`.
 
-        Inside of a backward call its segment goes on: a grad node that runs belongs to one segment,
-        and so do the events of one call.
+        Inside a backward call the segment is not cut: a grad node belongs to one segment, and so do
+        the events of one call.
         """
         with self._lock:
             if not self._backward_depth:
@@ -135,7 +135,7 @@ class AllocatorLog:
     def enter_backward(
         self, calls: list[tuple[object, int]], signature: bytes = b"", *, is_familiar: bool = False
     ) -> BackwardSpan | None:
-        """Record the grad nodes that run, too, until :meth:`leave_backward`.
+        """Also record the grad nodes that run, until :meth:`leave_backward`.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ class AllocatorLog:
             return span
 
     def leave_backward(self, span: BackwardSpan | None) -> None:
-        """Go back to memory alone, if this was the outermost backward call."""
+        """Record only memory again, if this was the outermost backward call."""
         if span is None:
             return
         with self._lock:
@@ -180,11 +180,10 @@ class AllocatorLog:
                     self._cut()
 
     def keep_grad_nodes(self) -> None:
-        """Record grad nodes all the time from now on, and be cut at no further backward call.
+        """Record grad nodes all the time from now on, and stop cutting the log at backward calls.
 
-        What happens while the log is being cut is missed. So this is to be called before another
-        thread begins, and before a static program runs: its executor goes on to free when the
-        program has ended.
+        Events are lost while the log is cut. So call this before another thread starts, and before
+        a static program runs: its executor still frees memory after the program has ended.
         """
         # A forked worker has no reader, and its lock may be locked for ever.
         if self._profiler is None or self.keeps_grad_nodes or getpid() != self._process:
@@ -211,7 +210,7 @@ class AllocatorLog:
                 self._guarded(self._start)
 
     def _guarded(self, action: Callable[[], None]) -> None:
-        """Call the profiler; if it fails, the log ends, and the user's code goes on."""
+        """Call the profiler; if it fails, the log ends but the user's code continues."""
         try:
             action()
         except Exception as error:  # noqa: BLE001
@@ -224,7 +223,7 @@ class AllocatorLog:
         self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
         try:
             options = DOOR.profiler_options()  # reads the level
-            options.trace_switch = 1  # the host's events alone
+            options.trace_switch = 1  # only the host's events
             profiler = DOOR.profiler.create(options, [])
             if profiler is None:
                 gc.collect()  # Paddle's own class holds itself: one may be gone but for that
@@ -252,7 +251,7 @@ class AllocatorLog:
             self._restore_flags()
 
     def _restore_flags(self) -> None:
-        with suppress(Exception):  # no flags were read, or Paddle has them no more
+        with suppress(Exception):  # the flags were not read, or Paddle no longer has them
             self._paddle.set_flags({_MEMORY_FLAG: self._user_flags[_MEMORY_FLAG]})
 
 
@@ -264,7 +263,7 @@ class _UsersProfiler:
         self._log = log
 
     def create(self, *args: Any) -> Any:
-        """Make a profiler; ``None`` if there still is another."""
+        """Make a profiler; ``None`` if another one still exists."""
         self._log.step_aside()
         return self._native.create(*args)
 

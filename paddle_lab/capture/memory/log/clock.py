@@ -19,7 +19,7 @@ class ClockReading(NamedTuple):
 
 
 def read_clocks() -> ClockReading:
-    """Read both clocks as close together as they can be: the shortest of several tries."""
+    """Read both clocks as close together as possible: the shortest of several tries."""
     tries = [(perf_counter_ns(), time_ns(), perf_counter_ns()) for _ in range(_TRIES)]
     before_ns, wall_ns, after_ns = min(tries, key=lambda one: one[2] - one[0])
     return ClockReading(wall_ns, (before_ns + after_ns) // 2)

@@ -1,4 +1,4 @@
-"""The order of events of several threads: in which Paddle counted them.
+"""The order of events of several threads: the order in which Paddle counted them.
 
 Paddle changes its counter, reads it, and takes the time. Another thread may do all that in between.
 By the times alone, a block may seem to be allocated before the free that made room for it, and the
@@ -83,7 +83,7 @@ def _ordered(events: Int64s) -> Int64s:
 def _on_their_way(
     position: int, missing: int, order: list[int], changes: list[int], threads: list[int]
 ) -> list[int]:
-    """Return the next events of other threads that explain a difference, none if none do."""
+    """Return the next events of other threads that explain a difference, none if it has none."""
     own = threads[order[position]]
     nexts: dict[int, int] = {}
     for event in order[position + 1 : position + 1 + _AHEAD]:

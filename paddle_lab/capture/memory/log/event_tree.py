@@ -1,4 +1,4 @@
-"""Paddle's event trees as columns: each event is a Python object, each attribute a call of C++."""
+"""Paddle's event trees as columns; each event is a Python object, each attribute a C++ call."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from paddle_lab.capture.memory.log.events import (
 from paddle_lab.capture.memory.log.places import HOST, PLACES
 
 _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
-"""How names of a grad node's run, and of its own part in that, begin."""
+"""Prefixes of the names of a grad node's run, and of its own part within the run."""
 
-# So many events are read at once: their objects are then let go.
+# This many events are read at once; then their objects are released.
 _AT_ONCE = 4096
-# Of the host's events, where the counter is asked for: at the first, and at some of the rest.
+# The counter is read at the first host event, and at some of the others.
 _FIRST, _STRIDE = 64, 16
 
 
 def read_trees(trees: dict[int, Any], *, has_devices: bool) -> EventTable:
-    """Return what event trees tell; times are of the wall clock.
+    """Return the events of event trees; times are of the wall clock.
 
     Parameters
     ----------
     trees
         By thread. The caller holds the profiler's result, which owns them.
     has_devices
-        Whether this Paddle has memory other than the host's. Where there is none, no event tells of
-        reserving and all are of one place; and of the counter, which tells what was missed between
-        segments, a part is enough.
+        Whether this Paddle has memory other than the host's. If not, no event is about reserved
+        memory and all events have the same place; the counter shows what was missed between
+        segments, so reading it at some events is enough.
     """
     tables = [np.empty((0, len(COLUMNS)), np.int64)]
     runs: list[tuple[str, int, int, int]] = []

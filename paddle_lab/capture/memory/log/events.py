@@ -18,11 +18,11 @@ Mask = npt.NDArray[np.bool_]
 ALLOCATE, FREE, RESERVED_ALLOCATE, RESERVED_FREE = range(4)
 """Values of Paddle's ``TracerMemEventType``."""
 NOT_READ = -1
-"""A counter that was not asked for."""
+"""The value of a counter that was not read."""
 
 
 class Columns:
-    """Arrays of one length, side by side: the fields of a dataclass."""
+    """A base class for dataclasses whose fields are arrays of the same length."""
 
     def __len__(self) -> int:
         return len(next(iter(vars(self).values())))
@@ -54,7 +54,7 @@ class AllocatorEvents(Columns):
     bytes: Int64s
     """Positive, whether allocated or freed."""
     allocated_bytes: Int64s
-    """What Paddle's counter said after the event, of all memory in the place; or ``NOT_READ``."""
+    """Paddle's counter after the event, for all memory in the place; or ``NOT_READ``."""
     reserved_bytes: Int64s
     place: Int64s
     """A number of :data:`~paddle_lab.capture.memory.log.places.PLACES`."""
@@ -80,7 +80,7 @@ class GradNodeRuns(Columns):
 
 
 class EventTable(NamedTuple):
-    """What one recording tells."""
+    """The content of one recording."""
 
     events: Int64s
     """Allocator events, shape ``[events, columns]``."""

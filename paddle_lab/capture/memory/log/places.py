@@ -6,7 +6,7 @@ import threading
 
 CPU = "Place(cpu)"
 PINNED = "Place(gpu_pinned)"
-"""The host's memory that a device reads by itself; Paddle counts it as the host's."""
+"""The host's pinned memory, which a device can read; Paddle counts it as the host's."""
 HOST = 0
 """The host's number."""
 
@@ -28,7 +28,7 @@ class Places:
             return self._numbers[place]
 
     def name(self, number: int) -> str:
-        """Return what records call a place, such as ``"gpu:0"``."""
+        """Return the name of a place in records, such as ``"gpu:0"``."""
         return self._names[number]
 
 

@@ -19,7 +19,7 @@ class Segment:
     begin: ClockReading
     end: ClockReading
     part: EventTable | None = None
-    """What was read of it; ``result``, which takes ten times as much memory, is ``None`` then."""
+    """The data read from it; ``result``, which takes ten times as much memory, is ``None`` then."""
 
 
 @dataclass
@@ -33,7 +33,7 @@ class BackwardSpan:
     start_ns: int
     end_ns: int = -1
     signature: bytes = b""
-    """Equal for calls that should be alike; see :class:`FamiliarCalls`."""
+    """Equal for calls with equal graphs; see :class:`FamiliarCalls`."""
     has_runs: bool = True
     """Whether its grad nodes were recorded."""
     has_inner: bool = False
