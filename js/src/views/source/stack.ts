@@ -81,7 +81,7 @@ function fold(
   return details;
 }
 
-/** The source around a frame without its indent: the line highlighted, the part that ran underlined. */
+/** The source around a frame, without its indent: the line highlighted, the running part underlined. */
 function snippet({ trace }: PanelContext, frame: number): HTMLElement | undefined {
   const source = trace.sourceOf(frame);
   if (!source) return undefined;

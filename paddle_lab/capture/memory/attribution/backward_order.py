@@ -68,7 +68,7 @@ class GradNodeOrder:
                     ready.remove(node)
                     break
             else:
-                left = left or self._by_name(running, set(found))  # which is seldom needed
+                left = left or self._by_name(running, set(found))  # seldom needed
                 node = next(iter(left.get(name, ())), NO_NODE)
             found.append(node)
             left.get(name, {}).pop(node, None)

@@ -3,8 +3,8 @@
 Only one such profiler can run in a process. It costs almost nothing while it records memory alone,
 and is then read in time proportional to the events. During a backward call it also records the grad
 nodes that run. That needs a new recording, since the level of detail can only be chosen at its
-start. So a log is a sequence of :class:`Segment`, cut at every backward
-call.
+start. So a log is a sequence of :class:`Segment`, cut around
+every backward call whose grad nodes are recorded.
 
 Paddle 3.3 never frees its own copies of allocator events, 128 bytes each: the destructor of its
 ``HostTraceEventNode`` does not free them. So the memory of a process that records grows.

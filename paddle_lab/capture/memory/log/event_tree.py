@@ -25,7 +25,7 @@ _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
 
 # This many events are read at once; then their objects are released.
 _AT_ONCE = 4096
-# The counter is read at the first host event, and at some of the others.
+# The counter is read at the first 64 host events of each batch, and then at every 16th.
 _FIRST, _STRIDE = 64, 16
 
 
