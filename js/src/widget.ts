@@ -28,7 +28,7 @@ interface ViewScript {
   _view_build: string;
 }
 
-/** Called with a model's arrival. The kernel displays it a moment later, when it has made what a notebook stores. */
+/** Called when a model has arrived in the page. The kernel displays it a moment later. */
 function initialize({ model }: { model: Model }): void {
   takePlace(model as unknown as AnyModel<StandInTrait>);
   const data = model as unknown as AnyModel<DataTraits>;

@@ -98,7 +98,7 @@ class CaptureSession:
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
             collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:
-            # After the other collectors, which set on_op for themselves alone.
+            # The last one: others replace ``on_op``, but ``Digests`` also calls the old one.
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")

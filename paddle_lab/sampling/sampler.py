@@ -26,8 +26,8 @@ class Sampler:
     """Reads counters from a thread of its own, also while the main thread runs Paddle.
 
     While Paddle works, the processor's caches hold Paddle's data, and a sample takes ten times as
-    long as on its own. So samples are only read fifty times a second; they go into the history ten
-    times a second, or when a caller asks.
+    long as on its own. So a sample only reads the counters, 50 times a second by default. The
+    samples go into the history ten times a second, or when a caller asks.
 
     The thread never prints and never raises. While C code holds the interpreter, it cannot read:
     the samples are then far apart, and none are made up.
@@ -39,7 +39,7 @@ class Sampler:
     rate_hz
         Samples a second, 1 to 100.
     running_layer
-    Returns the layer whose call is running, ``""`` for none; called with every sample.
+        Returns the layer whose call is running, ``""`` for none; called with every sample.
 
     Raises
     ------

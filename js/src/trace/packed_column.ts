@@ -1,4 +1,4 @@
-/** One column of a payload, as `paddle_lab/trace/pack.py` stores it, to numbers. */
+/** Converts one column of a payload, as `paddle_lab/trace/pack.py` stores it, to numbers. */
 
 import type { Column } from "./columns.ts";
 

@@ -311,7 +311,7 @@ export class Trace {
     return undefined;
   }
 
-  /** The rows of a key. The index is made at its first use: closed groups need none. */
+  /** The rows with this key. An index is built when it is first used. */
   #rows(name: IndexName, key: number): Int32Array {
     let index = this.#indexes[name];
     if (!index) {

@@ -26,7 +26,7 @@ in larger chunks; on a host, the heap and the mappings are further apart."""
 def address_ranges(
     address: npt.NDArray[Any], size_bytes: npt.NDArray[Any]
 ) -> tuple[Addresses, Addresses]:
-    """Return where ranges of blocks begin and end.
+    """Return the address ranges of blocks; blocks at most ``GAP_BYTES`` apart are in one range.
 
     Parameters
     ----------

@@ -25,14 +25,15 @@ _Known = tuple[int, set[int], int]
 
 
 def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) -> Reached:
-    """Find the grad nodes that a call made, and their ops.
+    """Find the grad nodes that a call of ``paddle.grad`` made, and the op of each.
 
     Parameters
     ----------
     roots
         Grad nodes of the tensors that the call returned.
     before
-        The nodes that existed before: in the call's graph, and behind its ``grad_outputs``.
+        The nodes that existed before the call: those of its graph, and those behind its
+        ``grad_outputs``.
     call_op
         The op of the call itself.
 

@@ -175,7 +175,7 @@ class Recorder:
         state = self.threads.get(identity)
         if state is None:
             if self.threads:
-                # Other threads may allocate when a backward call of this one begins.
+                # What another thread allocates while the log is cut would be lost: stop cutting it.
                 ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
             self.native_threads[get_native_id()] = identity

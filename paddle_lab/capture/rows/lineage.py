@@ -62,9 +62,9 @@ class Lineage:
         return self._rows_at.get(address, NO_KEY)
 
     def maker(self, tensor: int) -> tuple[int, int]:
-        """Return the op that made a row's grad node, and the row that this op made.
+        """Return the op that made a tensor's grad node, and the tensor that this op returned.
 
-        An op that has nothing to do (``x[:]``) returns a new tensor with its input's grad node.
+        They may be earlier ones: ``x[:]`` returns a new tensor with the grad node of its input.
         The op is -1 for leaves.
         """
         self._index()

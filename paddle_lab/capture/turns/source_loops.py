@@ -86,7 +86,7 @@ class SourceFile:
                 waiting.extend((child, within) for child in children if isinstance(child, ast.AST))
 
     def _owner(self, node: ast.AST, owner: ast.AST | None) -> ast.AST | None:
-        """Return the node whose code object contains the inside of ``node``."""
+        """Return the function, class, lambda or comprehension that runs ``node``'s body."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             name = node.name
         elif isinstance(node, (ast.Lambda, *_WITH_OWN_CODE)):

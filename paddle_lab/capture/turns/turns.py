@@ -110,7 +110,7 @@ class CallMark:
         self.turns: list[OpenTurn] = []
 
     def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
-        """Return no trace function, if a debugger calls the mark as the frame's ``f_trace``."""
+        """Do nothing. A debugger calls this for each line; None ends its tracing of the frame."""
 
 
 class Place:

@@ -17,8 +17,8 @@ _MOST_POINTED_AT = 200
 def closed_groups(record: Record, *, most_ops: int) -> Keys:
     """Return the outermost closed group that each op is in, -1 for none. Shape ``[ops]``.
 
-    Groups are opened from the outside in, copies last and in their order, until ``most_ops`` ops
-    and closed groups are visible.
+    Groups are opened until about ``most_ops`` ops and closed groups are visible: groups that
+    findings point at first, copies of earlier siblings last, outer groups before inner ones.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def closed_groups(record: Record, *, most_ops: int) -> Keys:
 
 
 def _ranks(record: Record) -> npt.NDArray[np.int64]:
-    """Return the rank of each group by itself, without the groups around it."""
+    """Return when each group may be opened: ``_POINTED_AT``, ``_PLAIN`` or ``_COPY``."""
     groups = record.groups
     keys = np.stack([groups[name] for name in ("parent", "structure", "kind")])
     order = np.lexsort((groups["first_op"], *keys[::-1]))

@@ -1,8 +1,8 @@
 """The memory timeline of very many blocks: the largest as they are, the others summed up.
 
-The sums are blocks like any other, one for each kind and stretch of time. At the peak they add up
-to what was allocated. Elsewhere they are what was alive at the highest moment of their stretch, or
-less if the whole would otherwise seem higher than the peak.
+The sums are blocks like any other, one for each kind and stretch of time. At the peak, sums and
+large blocks add up to the allocated bytes. Elsewhere a sum has the bytes alive at the highest
+moment of its stretch, or fewer if sums and large blocks would otherwise exceed the peak.
 """
 
 from __future__ import annotations

@@ -4,7 +4,10 @@ import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
 import { layersOfScopes, layersOfTensors } from "./layer_names.ts";
 
-/** Layers by name, all their calls in one; a parameter from before the trace is its layer's. */
+/**
+ * Groups blocks by layer name; all calls of a layer are one group. A parameter that was made before the trace belongs
+ * to its layer.
+ */
 export function byLayer(trace: Trace): Groups {
   const ofScope = layersOfScopes(trace);
   const ofTensor = layersOfTensors(trace);

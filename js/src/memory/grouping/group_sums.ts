@@ -17,8 +17,8 @@ export interface GroupSums {
 const ROOM = -UNMET;
 
 /**
- * @param alive blocks that are counted
- * @param started range of blocks that count as allocated
+ * @param alive positions of the blocks whose bytes and number are summed
+ * @param started range of positions of the blocks whose allocated bytes are summed, freed ones too
  */
 export function sumGroups(
   groups: Groups,

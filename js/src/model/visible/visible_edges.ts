@@ -9,7 +9,7 @@ export interface VisibleEdge {
   /** Positions in the tree's items. */
   readonly source: number;
   readonly target: number;
-  /** The first tensor, or -1. */
+  /** The first tensor that flows along the edge; -1 if none is known. */
   readonly tensor: number;
   /** String code of the first tensor's shape. */
   readonly shape: number;

@@ -106,7 +106,7 @@ export interface Reach {
 export interface Scene {
   readonly width: number;
   readonly height: number;
-  /** X at the middle of the view if the scene is too wide. */
+  /** X to put in the middle of the view at first, if the scene is wider than the view. */
   readonly focusX: number;
   /** Horizontal extents of the picture's main parts, outermost first. */
   readonly mains: readonly Reach[];

@@ -58,7 +58,7 @@ def statistics(seen: Seen) -> Statistics:
 
 
 def statistic_cells(rows: Sequence[Statistics]) -> Iterator[tuple[int, ...]]:
-    """Yield the cells of each row's numbers, as a record's columns hold them."""
+    """Yield each row as integers: the counts, then the bits of the floats."""
     floats = float_bits([number for row in rows for number in row[4:]])
     for at, row in enumerate(rows):
         yield (*row[:4], *floats[4 * at : 4 * at + 4])

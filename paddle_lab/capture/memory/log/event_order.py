@@ -83,7 +83,7 @@ def _ordered(events: Int64s) -> Int64s:
 def _on_their_way(
     position: int, missing: int, order: list[int], changes: list[int], threads: list[int]
 ) -> list[int]:
-    """Return the next events of other threads that explain a difference, none if it has none."""
+    """Return the next events of other threads whose changes sum up to ``missing``, if any do."""
     own = threads[order[position]]
     nexts: dict[int, int] = {}
     for event in order[position + 1 : position + 1 + _AHEAD]:

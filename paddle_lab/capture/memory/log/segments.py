@@ -46,7 +46,7 @@ KeyedSpan = tuple[int, BackwardSpan]
 
 @dataclass(eq=False)
 class Waiting:
-    """The recording for one reader of the log that it has not taken yet."""
+    """The recorded data that one reader of the log has not taken yet."""
 
     segments: list[Segment] = field(default_factory=list)
     spans: list[BackwardSpan] = field(default_factory=list)

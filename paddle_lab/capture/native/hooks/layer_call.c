@@ -47,7 +47,7 @@ static int note_mode(Owner *owner, PyObject *layer, int64_t scope) {
     return is_training < 0 ? -1 : 0;
 }
 
-/* Open the scope of a layer's call, and anchor stacks at the frame that calls it. */
+/* Open the scope of a layer's call. Until it ends, stacks are walked up to its caller's frame. */
 static int enter(Owner *owner, ThreadState *state, PyObject *layer, PyObject *frame) {
     int64_t key = layer_key(owner, layer, state->layer, frame);
     if (key < 0) {
