@@ -183,6 +183,7 @@ FEATURES: Final[dict[str, Feature]] = {
             "static_is_initialized": f"{_DENSE}._is_initialized",
             "static_numel": f"{_DENSE}._numel",
             "static_place": f"{_DENSE}._place",
+            "static_integer": f"{_CORE}.Variable.get_int",
         },
         wanted_by="memory",
     ),

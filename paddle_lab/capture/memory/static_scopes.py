@@ -60,9 +60,21 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
 def _tensor(scope: Any, name: str) -> Any:
     """Return the tensor that a variable holds, ``None`` if it holds no tensor."""
     variable = scope.find_var(name)
-    try:
-        # A variable that is still empty becomes an empty tensor here, as in Paddle's own code.
-        tensor = variable.get_tensor()
-    except (ValueError, AttributeError):  # an array of tensors; or erased by another thread
+    if variable is None or not _is_tensor(variable):
         return None
+    tensor = variable.get_tensor()
     return tensor if DOOR.static_is_initialized(tensor) else None
+
+
+def _is_tensor(variable: Any) -> bool:
+    """Return whether a variable holds a dense tensor, without changing the variable.
+
+    ``get_tensor`` gives an empty variable the type of a dense tensor, and the user's program could
+    not use it for another type any more. ``get_int`` only reads, and its error names the type. With
+    another wording of the error, no variable counts as a tensor.
+    """
+    try:
+        DOOR.static_integer(variable)
+    except (RuntimeError, ValueError) as error:  # empty; of another type
+        return "DenseTensorE" in str(error)
+    return False

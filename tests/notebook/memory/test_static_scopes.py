@@ -103,3 +103,9 @@ def test_a_scope_and_its_variables_stay_as_they_are(static_shell: InteractiveShe
     after = run(shell, "sorted(apart.local_var_names())").result
     assert set(before) <= set(after) <= {*before, "images"}
     run(shell, "apart.find_var('steps').get_dense_tensor_array()").raise_error()
+
+
+def test_an_empty_variable_stays_free_for_any_type(static_shell: InteractiveShell) -> None:
+    run(static_shell, "empty = apart.var('rows')").raise_error()
+    run(static_shell, "%paddle_mem report").raise_error()
+    run(static_shell, "_ = empty.get_selected_rows()").raise_error()
