@@ -328,6 +328,27 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_negative": "bool",
         "count": "i64",
     },
+    # Times of kernels from Paddle's profiler. A row names an op, or a grad node of a backward. The
+    # row that names neither sums the kernels that ran outside of every recorded op and grad node. A
+    # limited trace has no such row: it cannot tell them from the kernels of ops that it drops.
+    # The columns of the device are -1 where no device was recorded.
+    "kernel_times": {
+        "op": "key:ops",  # the innermost op in which it ran
+        "grad_node": "key:grad_nodes",
+        "launches": "i32",  # how many of Paddle's kernels were called
+        "host_ns": "i64",  # how long these calls took; on the CPU the kernels ran in them
+        "first_kernel_ns": "i64",  # from the op's start to its first kernel; -1 for the sum
+        "device_kernels": "i32",  # how many kernels ran on the device for it
+        "device_ns": "i64",  # how long they ran
+        "gap_ns": "i64",  # how long the device ran no kernel before them
+    },
+    # How fast the machine can be, as measured in its process; see ``capture/kernels/peaks.py``.
+    "rooflines": {
+        "place": "str",
+        "dtype": "str",
+        "flops_per_second": "i64",  # by a product of matrices; a multiply-add is 2
+        "bytes_per_second": "i64",  # by a copy: bytes read and bytes written
+    },
     # Ops whose outputs differed when the code ran again.
     "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
 }

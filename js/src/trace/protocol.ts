@@ -227,6 +227,17 @@ export const TABLES = {
     is_negative: "bool",
     count: "i64",
   },
+  kernel_times: {
+    op: "key:ops",
+    grad_node: "key:grad_nodes",
+    launches: "i32",
+    host_ns: "i64",
+    first_kernel_ns: "i64",
+    device_kernels: "i32",
+    device_ns: "i64",
+    gap_ns: "i64",
+  },
+  rooflines: { place: "str", dtype: "str", flops_per_second: "i64", bytes_per_second: "i64" },
   op_edges: {
     source: "key:ops",
     target: "key:ops",
