@@ -7,6 +7,8 @@ import { t } from "../../words/page.ts";
 import { formatCount } from "../../words/quantities.ts";
 import { iconButton } from "../controls.ts";
 import { frameLabel } from "../names/stack_order.ts";
+import type { Problem } from "./filters/filter.ts";
+import { exampleRows, problemRows } from "./search_help.ts";
 import { SearchIndex } from "./search_index.ts";
 
 const MOST_LISTED = 50;
@@ -21,6 +23,12 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   let index: SearchIndex | undefined;
   /** Position of the shown match, -1 before the first. */
   let at = -1;
+  /** What is wrong with a filter in the query. */
+  let problem: Problem | undefined;
+  /** Whether the user has closed the examples; the arrow keys then open them. */
+  let isHelpClosed = false;
+  /** Place of the marked row among those that fill the field, -1 for none. */
+  let marked = -1;
   /** The element that had the focus before the field. */
   let before: EventTarget | null = null;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
@@ -35,11 +43,11 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     "aria-autocomplete": "list",
     autocomplete: "off",
     spellcheck: "false",
-    title: t("search.hint"),
     oninput: () => search(input.value),
     onfocus: (event: FocusEvent) => {
       before = event.relatedTarget;
       if (input.value) showList(true);
+      else if (!isHelpClosed) showHelp();
     },
     onkeydown: press,
   });
@@ -56,8 +64,12 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     // The field keeps the focus while the list is pressed.
     onmousedown: (event: MouseEvent) => event.preventDefault(),
     onclick: (event: MouseEvent) => {
-      const option = (event.target as Element).closest<HTMLElement>("[data-at]");
+      const option = (event.target as Element).closest<HTMLElement>("[role=option]");
       if (!option) return;
+      if (option.dataset.fill !== undefined) {
+        fill(option.dataset.fill);
+        return;
+      }
       goTo(Number(option.dataset.at));
       showList(false);
     },
@@ -77,17 +89,62 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   function search(query: string): void {
     index ??= new SearchIndex(trace);
     at = -1;
-    store.update({ query, matches: index.find(query) });
-    showList(query.trim() !== "");
+    const answer = index.ask(query);
+    problem = answer.problem;
+    store.update({ query, matches: answer.matches });
+    if (query.trim() !== "") showList(true);
+    else if (!isHelpClosed && input === document.activeElement) showHelp();
+  }
+
+  function fill(query: string): void {
+    input.value = query;
+    input.focus();
+    search(query);
+  }
+
+  function showHelp(): void {
+    const close = (): void => {
+      isHelpClosed = true;
+      showList(false);
+    };
+    marked = -1;
+    input.removeAttribute("aria-activedescendant");
+    list.replaceChildren(...exampleRows(trace, close));
+    list.setAttribute("aria-label", t("search.examples"));
+    list.scrollTop = 0;
+    showList(true);
+  }
+
+  /** The rows that write a query into the field: examples, or what a false filter may have meant. */
+  function fillRows(): HTMLElement[] {
+    return list.hidden ? [] : [...list.querySelectorAll<HTMLElement>("[data-fill]")];
+  }
+
+  function mark(options: readonly HTMLElement[], by: number): void {
+    const from = marked < 0 && by < 0 ? 0 : marked;
+    marked = (from + by + options.length) % options.length;
+    options.forEach((option, place) => {
+      option.id = `${id}-fill-${place}`;
+      option.setAttribute("aria-selected", String(place === marked));
+    });
+    const option = options[marked]!;
+    input.setAttribute("aria-activedescendant", option.id);
+    list.scrollTop = Math.max(0, option.offsetTop - list.clientHeight / 2);
   }
 
   function press(event: KeyboardEvent): void {
     // Neither the picture nor the notebook may take these keys.
     event.stopPropagation();
     if (event.isComposing) return;
-    if (event.key === "Enter") step(event.shiftKey ? -1 : 1, false);
-    else if (event.key === "ArrowDown") step(1, true);
-    else if (event.key === "ArrowUp") step(-1, true);
+    const options = fillRows();
+    const isArrow = event.key === "ArrowDown" || event.key === "ArrowUp";
+    const by = event.key === "ArrowUp" ? -1 : 1;
+    if (event.key === "Enter" && marked >= 0 && options.length)
+      fill(options[marked]!.dataset.fill!);
+    else if (isArrow && options.length) mark(options, by);
+    else if (isArrow && !input.value) showHelp();
+    else if (event.key === "Enter") step(event.shiftKey ? -1 : 1, false);
+    else if (isArrow) step(by, true);
     else if (event.key === "Escape") {
       // Escape first closes the list, then clears the query.
       if (!list.hidden) showList(false);
@@ -140,6 +197,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
           ? t("search.at", { at: at + 1, n: matches.length })
           : formatCount(matches.length);
     input.style.paddingRight = isAsked ? `${count.offsetWidth + 8}px` : "";
+    marked = -1;
+    list.setAttribute("aria-label", t("search.found"));
     list.replaceChildren(...(isAsked ? rows(query, matches) : []));
     const current = list.querySelector<HTMLElement>('[aria-selected="true"]');
     if (current) {
@@ -153,6 +212,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   }
 
   function rows(query: string, matches: readonly number[]): HTMLElement[] {
+    if (problem) return problemRows(problem, query);
     if (matches.length === 0)
       return [note(t("search.nothing", { query: query.trim() })), note(t("search.hint"))];
     // The window of the list moves with the steps.

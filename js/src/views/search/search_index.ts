@@ -6,27 +6,57 @@ import { opsThroughFrames } from "../../model/state/pairing.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { baseName } from "../names/file_names.ts";
 import { RootedPaths } from "../names/rooted_paths.ts";
+import { almostFilter, type Filter, filterOf, type Problem } from "./filters/filter.ts";
+import { opsOfFilter, withValues } from "./filters/filter_ops.ts";
 
 /** One word of a query, parsed. */
-export type SearchTerm =
+export type SearchTerm = (
   | { kind: "text"; text: string }
   | { kind: "key"; op: number }
   | { kind: "line"; file: string; line: number }
-  | { kind: "cell"; cell: number; line: number };
+  | { kind: "cell"; cell: number; line: number }
+  | { kind: "filter"; filter: Filter; word: string }
+  | { kind: "problem"; problem: Problem }
+) & {
+  /** Whether the op must not match. */
+  isNot?: true;
+};
+
+/** What a query finds: keys of ops in execution order, or why it finds none. */
+export interface Answer {
+  readonly matches: number[];
+  readonly problem?: Problem;
+}
+
+const WORDS =
+  /-?(?:shape:)?\[[^\]]*\]?|-?[<>]=?\s*[\d.]+\s*(?:ns|us|µs|μs|ms|s)(?!\S)|-?\bcell\s*(\d+)(?:\s*(?::|,?\s*line)\s*(\d+))?|\S+/g;
 
 /**
  * Split a query into words; an op must match each of them: `relu`, `fc1 float16`, `[4, 2, 3]`,
- * `model.py:12`, `cell 4`, `cell 4:12`, `#12`.
+ * `model.py:12`, `cell 4`, `cell 4:12`, `#12`, `dtype:float16`, `>1ms`. A minus sign before a word
+ * negates it.
  */
 export function parseQuery(query: string): SearchTerm[] {
-  const pattern = /\bcell\s*(\d+)(?:\s*(?::|,?\s*line)\s*(\d+))?|\[[^\]]*\]?|\S+/g;
-  return [...query.toLowerCase().matchAll(pattern)].map(([word, cell, cellLine]): SearchTerm => {
-    if (cell !== undefined) return { kind: "cell", cell: +cell, line: +(cellLine ?? 0) };
-    if (/^#\d+$/.test(word)) return { kind: "key", op: +word.slice(1) };
-    const [, file, line] = /^(.+):(\d+)$/.exec(word) ?? [];
-    if (file !== undefined) return { kind: "line", file, line: +line! };
-    return { kind: "text", text: word.startsWith("[") ? word.replace(/\s/g, "") : word };
+  return [...query.toLowerCase().matchAll(WORDS)].map(([whole, cell, cellLine]): SearchTerm => {
+    // A number below zero is searched as text.
+    const isNot = /^-[\p{L}_[<>#]/u.test(whole);
+    const term = termOf(isNot ? whole.slice(1) : whole, cell, cellLine);
+    return isNot ? { ...term, isNot } : term;
   });
+}
+
+function termOf(word: string, cell: string | undefined, cellLine: string | undefined): SearchTerm {
+  if (cell !== undefined) return { kind: "cell", cell: +cell, line: +(cellLine ?? 0) };
+  if (/^#\d+$/.test(word)) return { kind: "key", op: +word.slice(1) };
+  const filter = filterOf(word);
+  if (filter) {
+    return "word" in filter
+      ? { kind: "problem", problem: filter }
+      : { kind: "filter", filter, word };
+  }
+  const [, file, line] = /^(.+):(\d+)$/.exec(word) ?? [];
+  if (file !== undefined) return { kind: "line", file, line: +line! };
+  return { kind: "text", text: word.startsWith("[") ? word.replace(/\s/g, "") : word };
 }
 
 export class SearchIndex {
@@ -69,21 +99,36 @@ export class SearchIndex {
 
   /** Keys of the matching ops in execution order; none for an empty query. */
   find(query: string): number[] {
-    const terms = parseQuery(query);
-    if (terms.length === 0) return [];
-    const fits = terms.map((term) => this.#opsOfTerm(term));
-    const found: number[] = [];
-    const [first, ...others] = fits;
-    for (let op = 0; op < this.trace.opCount; op++) {
-      if (first![op] && others.every((fit) => fit[op])) found.push(op);
-    }
-    return found;
+    return this.ask(query).matches;
   }
 
-  #opsOfTerm(term: SearchTerm): Uint8Array {
+  /** What a query finds; if a filter in it is wrong, the problem of the first such filter. */
+  ask(query: string): Answer {
+    const terms = parseQuery(query);
+    if (terms.length === 0) return { matches: [] };
+    const fits: { ops: Uint8Array; wanted: number }[] = [];
+    for (const term of terms) {
+      const ops = this.#opsOfTerm(term);
+      if (!(ops instanceof Uint8Array)) return { matches: [], problem: ops };
+      fits.push({ ops, wanted: term.isNot ? 0 : 1 });
+    }
+    const matches: number[] = [];
+    for (let op = 0; op < this.trace.opCount; op++) {
+      if (fits.every(({ ops, wanted }) => (ops[op] ? 1 : 0) === wanted)) matches.push(op);
+    }
+    return { matches };
+  }
+
+  #opsOfTerm(term: SearchTerm): Uint8Array | Problem {
     switch (term.kind) {
-      case "text":
-        return this.#opsOfText(term.text);
+      case "text": {
+        const ops = this.#opsOfText(term.text);
+        return (!ops.includes(1) && almostFilter(term.text)) || ops;
+      }
+      case "filter":
+        return opsOfFilter(this.trace, term.filter, term.word);
+      case "problem":
+        return withValues(this.trace, term.problem);
       case "key": {
         const fit = new Uint8Array(this.trace.opCount);
         if (term.op < fit.length) fit[term.op] = 1;

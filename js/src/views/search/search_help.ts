@@ -1,0 +1,100 @@
+/** What the search field shows below itself: examples of filters, and the way out of a false one. */
+import { button, codeText, element } from "../../dom/element.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { type PageKey, t } from "../../words/page.ts";
+import type { Problem } from "./filters/filter.ts";
+import { valuesOf } from "./filters/filter_ops.ts";
+
+/** Examples that the trace has something for, where it matters; a click writes one into the field. */
+export function exampleRows(trace: Trace, close: () => void): HTMLElement[] {
+  const first = (name: "dtype" | "made-dtype" | "layer" | "op", otherwise: string): string =>
+    [...valuesOf(trace, name)].find((value) => value.length < 24) ?? otherwise;
+  const op = first("op", "relu");
+  const dtype = first("dtype", "float32");
+  const examples: readonly (readonly [query: string, meaning: PageKey])[] = [
+    [`op:${op}`, "search.example_op"],
+    [`layer:${first("layer", "encoder")}`, "search.example_layer"],
+    [`dtype:${dtype}`, "search.example_dtype"],
+    [`made-dtype:${first("made-dtype", "float16")}`, "search.example_made_dtype"],
+    ["shape:[*,64]", "search.example_shape"],
+    ["shape:[...,64]", "search.example_shape_any"],
+    [">1ms", "search.example_more"],
+    ["<10us", "search.example_less"],
+    ["phase:optimizer", "search.example_phase"],
+    [`dtype:${dtype} -op:${op}`, "search.example_not"],
+  ];
+  return [
+    element(
+      "div",
+      { class: "pdl-search-head", role: "presentation" },
+      element("span", {}, t("search.hint")),
+      button("×", close, {
+        class: "pdl-button pdl-quiet pdl-icon",
+        title: t("search.close_help"),
+        "aria-label": t("search.close_help"),
+        tabindex: "-1",
+      }),
+    ),
+    ...examples.map(([query, meaning]) => fillRow(query, query, t(meaning))),
+  ];
+}
+
+/** Why the query finds nothing, and queries with a right filter in its place. */
+export function problemRows(problem: Problem, query: string): HTMLElement[] {
+  const lower = query.toLowerCase();
+  const at = lower.indexOf(problem.word);
+  const instead = problem.instead.map((word) =>
+    at < 0 ? word : `${query.slice(0, at)}${word}${query.slice(at + problem.word.length)}`,
+  );
+  return [
+    element(
+      "div",
+      { class: "pdl-search-note", role: "presentation" },
+      codeText(sentenceOf(problem)),
+      instead.length ? ` ${t("search.instead")}` : "",
+    ),
+    ...instead.map((whole, place) => fillRow(problem.instead[place]!, whole, "")),
+  ];
+}
+
+function sentenceOf({ kind, name, value }: Problem): string {
+  switch (kind) {
+    case "no_value":
+      return t("search.no_value", { name });
+    case "bad_shape":
+      return t("search.bad_shape", { value });
+    case "bad_time":
+      return value ? t("search.bad_unit", { unit: value }) : t("search.no_unit");
+    case "no_filter":
+      return t("search.no_filter", { name });
+    case "unknown":
+      return unknownSentence(name, value);
+  }
+}
+
+function unknownSentence(name: string, value: string): string {
+  switch (name) {
+    case "dtype":
+      return t("search.unknown_dtype", { value });
+    case "made-dtype":
+      return t("search.unknown_made_dtype", { value });
+    case "layer":
+      return t("search.unknown_layer", { value });
+    case "phase":
+      return value === "backward"
+        ? t("search.unknown_backward")
+        : t("search.unknown_phase", { value });
+    default:
+      return t("search.unknown_op", { value });
+  }
+}
+
+/** A row that writes a query into the field. */
+function fillRow(shown: string, query: string, meaning: string): HTMLElement {
+  return element(
+    "div",
+    { role: "option", "data-fill": query, "aria-selected": "false" },
+    element("code", {}, shown),
+    !!meaning && element("small", {}, meaning),
+  );
+}
