@@ -113,6 +113,8 @@ class CaptureSession:
         self._recorder.start_ns = perf_counter_ns()
         try:
             self._open_parts()
+            # The memory's own opening, and all of the hooks' work for their first op.
+            self._recorder.thread().own_ns += perf_counter_ns() - self._recorder.start_ns
         except Exception as fault:  # noqa: BLE001  (the user's code runs without a trace)
             self._recorder.abandon(fault)
         except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
@@ -127,6 +129,8 @@ class CaptureSession:
             self._recorder.turns.begin(self._within)
             self._within = None
         HOOKS.open(self._paddle, self._recorder)
+        # Installing the hooks is no part of the traced code's time.
+        self._recorder.start_ns = perf_counter_ns()
         if self._memory is not None:
             self._open_memory(self._memory)
 
@@ -166,10 +170,12 @@ class CaptureSession:
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
         recorder = self._recorder
+        begun_ns = perf_counter_ns()
         if self._memory is not None:
             self._memory.close()
             recorder.notices.extend(self._memory.notices)
         end_ns = perf_counter_ns()
+        recorder.thread().own_ns += end_ns - begun_ns
         self._remove_hooks()
         recorder.turns.end(_getframe())
         recorder.attempt(recorder.optimizers.finish, self._paddle)
@@ -177,7 +183,7 @@ class CaptureSession:
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):
             recorder.backward_calls.append(
-                (call, REMAINING, NO_STACK, -1, recorder.next_op.next, False, True, "")
+                (call, REMAINING, NO_STACK, -1, recorder.next_op.next, False, True, 0, 0, 0, 0, "")
             )
         origin = Origin(
             created=self._created,

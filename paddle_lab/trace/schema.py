@@ -201,6 +201,19 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "retain_graph": "bool",  # saved tensors stay; always true for paddle.grad: it runs a copy
         "error": "str",  # the exception's text, "" if it succeeded
     },
+    # Host time of each backward call that ran, on the clock of ``ops.start_ns``. The ops of a
+    # PyLayer's backward run inside of it. A call without a row has no known time.
+    "backward_times": {
+        "backward_call": "key:backward_calls",
+        "thread": "i32",
+        "start_ns": "i64",
+        "duration_ns": "i64",
+        "own_ns": "i64",  # as in ``own_times``
+    },
+    # Host time of the trace's own work, rounded to 1,024 ns: the sum of it in the op's thread, from
+    # the beginning of the trace until the op began. The last row has no op: it is the sum when the
+    # trace ended, in the thread that opened it.
+    "own_times": {"op": "key:ops", "own_ns": "i64"},
     "grad_nodes": {
         "name": "str",
         "address": "i64",  # Paddle's node_ptr, as in its own dumps

@@ -54,7 +54,7 @@ step = model()
 with paddle_lab.trace() as trace:
     step(lambda roots: None)
 record = trace.record
-TIMES = ("start_ns", "duration_ns", "address")
+TIMES = ("start_ns", "duration_ns", "own_ns", "address")
 tables = {
     name: {
         column: [record.text(cell) if kind == "str" else cell for cell in table[column].tolist()]

@@ -149,6 +149,14 @@ export const TABLES = {
     retain_graph: "bool",
     error: "str",
   },
+  backward_times: {
+    backward_call: "key:backward_calls",
+    thread: "i32",
+    start_ns: "i64",
+    duration_ns: "i64",
+    own_ns: "i64",
+  },
+  own_times: { op: "key:ops", own_ns: "i64" },
   grad_nodes: {
     name: "str",
     address: "i64",

@@ -98,7 +98,8 @@ class _BackwardCall(OpenCall):
         if self._watch is not None:
             self.recorder.attempt(self._watch.close)
         self.leave()
-        self.recorder.backward_calls.append((*self.row, error))
+        times = self.state.number, *self.times_ns
+        self.recorder.backward_calls.append((*self.row, *times, error))
 
 
 class _GradCall(_BackwardCall):

@@ -61,27 +61,34 @@ class OpWrapping:
             active = SINKS.active
             if not active:
                 return function(*args, **kwargs)
+            begun_ns = perf_counter_ns()
             frame = _getframe(1)
             begun = [recorder.attempt(recorder.begin_op, args, kwargs) for recorder in active]
             resolved: list[Resolved] = [inputs or ([], []) for inputs in begun]
+            states = [recorder.thread() for recorder in active]
             start_ns = perf_counter_ns()
+            for state in states:
+                state.own_ns += start_ns - begun_ns
             try:
                 result = function(*args, **kwargs)
             except BaseException as error:
                 end_ns = perf_counter_ns()
                 if active is SINKS.active:
-                    for recorder, inputs in zip(active, resolved, strict=True):
+                    for recorder, inputs, state in zip(active, resolved, states, strict=True):
+                        times_ns = start_ns, end_ns, state.own_ns
                         recorder.attempt(
-                            self.fail, recorder, name, args, inputs, error, start_ns, end_ns, frame
+                            self.fail, recorder, name, args, inputs, error, *times_ns, frame
                         )
                 drop_frame(error)
                 raise
             end_ns = perf_counter_ns()
             if active is SINKS.active:
-                for recorder, inputs in zip(active, resolved, strict=True):
+                for recorder, inputs, state in zip(active, resolved, states, strict=True):
+                    times_ns = start_ns, end_ns, state.own_ns
                     recorder.attempt(
-                        self.end, recorder, name, args, inputs, result, start_ns, end_ns, frame
+                        self.end, recorder, name, args, inputs, result, *times_ns, frame
                     )
+                    state.own_ns += perf_counter_ns() - end_ns
             return result
 
         return op
@@ -95,11 +102,12 @@ class OpWrapping:
         result: Any,
         start_ns: int,
         end_ns: int,
+        own_ns: int,
         frame: FrameType | None,
     ) -> None:
         """Record an op that returned, whatever it returned."""
         if self._ran_eagerly(result, resolved[0]):
-            recorder.end_op(name, args, resolved, result, start_ns, end_ns, frame)
+            recorder.end_op(name, args, resolved, result, start_ns, end_ns, own_ns, frame)
 
     def fail(
         self,
@@ -110,12 +118,13 @@ class OpWrapping:
         error: BaseException,
         start_ns: int,
         end_ns: int,
+        own_ns: int,
         frame: FrameType | None,
     ) -> None:
         """Record an op that raised."""
         # ``for row in tensor`` reads one row too many, and expects this error.
         if not (name == "getitem" and isinstance(error, IndexError)):
-            recorder.fail_op(name, resolved, start_ns, end_ns, frame)
+            recorder.fail_op(name, resolved, start_ns, end_ns, own_ns, frame)
 
     def _ran_eagerly(self, result: Any, inputs: list[int]) -> bool:
         """Tell whether an op ran. In a static program it is only added, and has no values.

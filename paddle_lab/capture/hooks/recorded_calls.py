@@ -27,8 +27,8 @@ class OpenCall:
     """The arguments of the function. A hook may replace them when the call begins."""
     result: Any = None
     error: BaseException
-    times_ns = 0, 0
-    """When it began and ended, by ``perf_counter_ns``."""
+    times_ns = 0, 0, 0
+    """When it began and ended, by ``perf_counter_ns``, and the trace's own time before it."""
 
     def __init__(
         self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -79,6 +79,7 @@ def recording(
         active = SINKS.active
         if not active:
             return function(*args, **kwargs)
+        begun_ns = perf_counter_ns()
         frame = _getframe()
         opened: list[_Call] = []
         for recorder in active:
@@ -90,12 +91,15 @@ def recording(
         try:
             with around(opened):
                 start_ns = perf_counter_ns()
+                for call in opened:
+                    call.state.own_ns += start_ns - begun_ns
+                    call.times_ns = start_ns, start_ns, call.state.own_ns
                 try:
                     result = function(*args, **kwargs)
                 finally:
-                    times_ns = start_ns, perf_counter_ns()
+                    end_ns = perf_counter_ns()
                     for call in opened:
-                        call.times_ns = times_ns
+                        call.times_ns = start_ns, end_ns, call.times_ns[2]
         except BaseException as error:
             for call in opened:
                 call.error = error
@@ -106,6 +110,7 @@ def recording(
         for call in opened:
             call.result = result
             call.recorder.attempt(call.end)
+            call.state.own_ns += perf_counter_ns() - end_ns
         return result
 
     return wrapper

@@ -93,6 +93,7 @@ class ThreadCells:
     layer: int
     phase: int
     anchor_stack: int
+    own_ns: int
     anchor: FrameType | None
     closed_regions: dict[int, int]
     pylayers: list[int]

@@ -24,6 +24,7 @@ enum {
     OP_ATTRIBUTES,
     OP_IS_PYLAYER,
     OP_RAISED,
+    OP_OWN,
     OP_CELLS,
 };
 

@@ -113,6 +113,7 @@ typedef struct {
     int64_t layer;
     int64_t phase;
     int64_t anchor_stack;
+    int64_t own_ns;
     PyObject *anchor;
     PyObject *closed_regions;
     PyObject *pylayers;
@@ -197,11 +198,16 @@ typedef struct {
     Py_ssize_t count;
     Py_ssize_t tensors; /* how many of the values are tensors */
 } Made;
+typedef struct {
+    int64_t begun_ns; /* when the wrapper was called */
+    int64_t start_ns; /* when the op began and ended */
+    int64_t end_ns;
+} OpTimes;
 /* Read an op's result; 0 if it is not a tensor, nor a tuple or list of tensors: Python reads it. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
 /* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
-              PyObject *result, const Made *made, int64_t start_ns, int64_t end_ns);
+              PyObject *result, const Made *made, OpTimes times);
 PyObject *present_frame(void); /* borrowed; None if no Python runs */
 
 /* Return the value of an integer and drop it; -1, with the exception, for NULL. */

@@ -53,8 +53,9 @@ LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KIND
 
 Resolved = tuple[list[int], list[Any]]
 """An op's inputs (argument position, tensor row, and so on), and its other arguments."""
-BackwardCallRow = tuple[int, int, int, int, int, bool, bool, str]
-"""key, kind, stack, scope, how many ops had a key, create_graph, retain_graph, error."""
+BackwardCallRow = tuple[int, int, int, int, int, bool, bool, int, int, int, int, str]
+"""key, kind, stack, scope, how many ops had a key, create_graph, retain_graph, thread, when it
+began and ended and the trace's own time before it (all 0 if it did not run), error."""
 
 
 @native_twin
@@ -228,12 +229,19 @@ class Recorder:
         result: Any,
         start_ns: int,
         end_ns: int,
+        own_ns: int,
         frame: FrameType | None,
         *,
         is_pylayer: bool = False,
         phase: int | None = None,
     ) -> int:
-        """Record an op that returned. Return its key."""
+        """Record an op that returned. Return its key.
+
+        Parameters
+        ----------
+        own_ns
+            The thread's :attr:`ThreadState.own_ns` when the op began.
+        """
         op: int = self.next_op()
         made = self._modified(args) if result is None else result
         outputs = [
@@ -242,7 +250,7 @@ class Recorder:
             if isinstance(value, self.tensor_type)
         ]
         flags = is_pylayer, False
-        self._add_op(op, name, resolved, outputs, (start_ns, end_ns), frame, flags, phase)
+        self._add_op(op, name, resolved, outputs, (start_ns, end_ns, own_ns), frame, flags, phase)
         if self.on_op is not None:
             self.on_op(op, made)
         if op >= self.next_op.alarm:
@@ -255,13 +263,15 @@ class Recorder:
         resolved: Resolved,
         start_ns: int,
         end_ns: int,
+        own_ns: int,
         frame: FrameType | None,
         *,
         is_pylayer: bool = False,
     ) -> int:
         """Record an op that raised: it has inputs and a stack, but no outputs. Return its key."""
         op: int = self.next_op()
-        self._add_op(op, name, resolved, [], (start_ns, end_ns), frame, (is_pylayer, True))
+        times_ns = start_ns, end_ns, own_ns
+        self._add_op(op, name, resolved, [], times_ns, frame, (is_pylayer, True))
         if op >= self.next_op.alarm:
             self.reach_limit()
         return op
@@ -272,7 +282,7 @@ class Recorder:
         name: str,
         resolved: Resolved,
         outputs: list[int],
-        times_ns: tuple[int, int],
+        times_ns: tuple[int, int, int],
         frame: FrameType | None,
         flags: tuple[bool, bool],
         phase: int | None = None,
@@ -281,12 +291,12 @@ class Recorder:
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         scope = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         inputs, attributes = resolved
-        start_ns, end_ns = times_ns
+        start_ns, end_ns, own_ns = times_ns
         self.ops.extend(
             (
                 op, len(inputs), len(outputs), OP_NAMES.key(name), scope, stack, state.number,
                 start_ns, end_ns - start_ns, state.phase if phase is None else phase,
-                self.attributes_key(attributes), *flags, *inputs, *outputs,
+                self.attributes_key(attributes), *flags, own_ns, *inputs, *outputs,
             )
         )  # fmt: skip
 

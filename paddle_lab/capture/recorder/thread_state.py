@@ -26,6 +26,7 @@ class ThreadCells:
         "closed_regions",
         "layer",
         "number",
+        "own_ns",
         "phase",
         "pylayers",
         "scope",
@@ -40,6 +41,8 @@ class ThreadCells:
         self.anchor_stack = NO_STACK
         self.closed_regions: dict[int, int] = {}
         """From the scope of a region that has ended to the scope around it."""
+        self.own_ns = 0
+        """Host time of the trace's own work in this thread so far."""
         self.pylayers: list[int] = []
         """Scopes of the open PyLayer.apply calls, outermost first."""
 

@@ -32,6 +32,7 @@ class OpCell(IntEnum):
     ATTRIBUTES = 10
     IS_PYLAYER = 11
     RAISED = 12
+    OWN = 13  # host time of the trace's own work in this thread before the op began, in ns
 
 
 class TensorCell(IntEnum):

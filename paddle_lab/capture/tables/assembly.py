@@ -21,7 +21,7 @@ from paddle_lab.capture.rows.tape import sorted_rows
 from paddle_lab.capture.stacks.frames import Cells, FrameAssembler
 from paddle_lab.capture.tables.columns import text_codes
 from paddle_lab.capture.tables.grad_columns import grad_tables
-from paddle_lab.capture.tables.op_columns import OpRows, op_tables
+from paddle_lab.capture.tables.op_columns import OWN_STEP_NS, OpRows, op_tables
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
 from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys
 from paddle_lab.capture.tables.tensor_columns import tensor_table
@@ -63,7 +63,7 @@ def assemble(
     tables["layers"] = _layers(recorder, strings, frames)
     tables["scopes"] = _scopes(recorder, keys, strings)
     tables["loops"], tables["turns"] = turn_tables(recorder, keys, strings, cells)
-    tables["backward_calls"] = _backward_calls(recorder, strings, frames, keys)
+    tables.update(_backward_calls(recorder, strings, frames, keys))
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
     add_evidence(recorder, builders, strings, frames, keys)
     holders = builders["tensor_holders"]
@@ -135,10 +135,11 @@ def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
 
 def _backward_calls(
     recorder: Recorder, strings: StringPool, frames: FrameAssembler, keys: RecordKeys
-) -> Table:
+) -> dict[str, Table]:
     rows = sorted(recorder.backward_calls)
-    numbers = np.array([row[:-1] for row in rows], np.int64).reshape(-1, 7)
-    _, kind, stack, scope, op_count, create_graph, retain_graph = numbers.T
+    numbers = np.array([row[:-1] for row in rows], np.int64).reshape(-1, 11)
+    _, kind, stack, scope, op_count, create_graph, retain_graph, *ran_in = numbers.T
+    thread, start, end, own = ran_in
     columns: dict[str, Any] = {
         "kind": kind,
         "stack": frames.stacks(stack),
@@ -148,7 +149,18 @@ def _backward_calls(
         "retain_graph": retain_graph,
         "error": strings.codes(row[-1] for row in rows),
     }
-    return Table.from_sequences(RECORD_TABLES["backward_calls"], columns)
+    ran = np.flatnonzero(end)
+    times: dict[str, Any] = {
+        "backward_call": ran,
+        "thread": thread[ran],
+        "start_ns": start[ran] - recorder.start_ns,
+        "duration_ns": end[ran] - start[ran],
+        "own_ns": own[ran] // OWN_STEP_NS * OWN_STEP_NS,
+    }
+    return {
+        name: Table.from_sequences(RECORD_TABLES[name], cells)
+        for name, cells in (("backward_calls", columns), ("backward_times", times))
+    }
 
 
 def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:

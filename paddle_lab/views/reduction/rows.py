@@ -23,12 +23,13 @@ _IN_STEP: Final = {
 }
 """Tables with one row for each row of another."""
 _DETAILS: Final = {
-    "ops": (("uses", "op"), ("programs", "op"), ("kernel_times", "op")),
+    "ops": (("uses", "op"), ("programs", "op"), ("own_times", "op"), ("kernel_times", "op")),
     "grad_nodes": (("inner_grad_nodes", "grad_node"), ("kernel_times", "grad_node")),
     "tensors": (("value_stats", "tensor"), ("tensor_layers", "tensor")),
     "scopes": (("turns", "scope"),),
     "grad_edges": (("grad_stats", "grad_edge"),),
     "groups": (("odd_siblings", "group"),),
+    "backward_calls": (("backward_times", "backward_call"),),
     "grad_stats": (("grad_histograms", "grad_stat"),),
 }
 """Tables with details of a row, and the column that refers to it; kept or dropped with the row."""

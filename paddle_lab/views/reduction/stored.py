@@ -92,12 +92,14 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
     strings = StringPool(record.strings)
     told = ["addresses"] if len(record.grad_nodes) else []
     told.append("times")
-    ops, sources = record.ops, record.sources
-    times = {
-        name: (ops[name] + _TIME_STEP_NS // 2) // _TIME_STEP_NS * _TIME_STEP_NS
-        for name in ("start_ns", "duration_ns")
-    }
-    tables["ops"] = changed(ops, **times)
+    sources = record.sources
+    for name in ("ops", "backward_times"):
+        times = {
+            column: (cells + _TIME_STEP_NS // 2) // _TIME_STEP_NS * _TIME_STEP_NS
+            for column, cells in tables[name].columns.items()
+            if column.endswith("_ns")
+        }
+        tables[name] = changed(tables[name], **times)
     # Addresses hardly compress.
     addresses = np.zeros(len(record.grad_nodes), np.int64)
     tables["grad_nodes"] = changed(record.grad_nodes, address=addresses)

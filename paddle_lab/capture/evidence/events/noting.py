@@ -50,8 +50,7 @@ def noting(
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if before is not None:
-            for recorder in SINKS.active:
-                recorder.attempt(before, recorder, Call(_getframe(1), args, kwargs))
+            _tell(before, Call(_getframe(1), args, kwargs))
         start_ns = perf_counter_ns()
         try:
             result = function(*args, **kwargs)
@@ -62,8 +61,7 @@ def noting(
             if copies and OPEN_CAPTURES:
                 note_copy(args[0] if args else None, _caller(), start_ns, perf_counter_ns())
         if note is not None:
-            for recorder in SINKS.active:
-                recorder.attempt(note, recorder, Call(_getframe(1), args, kwargs, result))
+            _tell(note, Call(_getframe(1), args, kwargs, result))
         return result
 
     return call
@@ -89,6 +87,13 @@ def noted(
         return noting(function, note, before=before, copies=copies)
 
     return DOOR.patch(place, around) if isinstance(place, str) else AttributePatch(*place, around)
+
+
+def _tell(note: Note, call: Call) -> None:
+    begun_ns = perf_counter_ns()
+    for recorder in SINKS.active:
+        recorder.attempt(note, recorder, call)
+        recorder.thread().own_ns += perf_counter_ns() - begun_ns
 
 
 def _caller() -> FrameType:

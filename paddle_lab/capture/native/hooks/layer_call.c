@@ -88,6 +88,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     if (!Owner_listens_alone(owner)) {
         return PyObject_Vectorcall(layer_call->for_all, args, flags, names);
     }
+    int64_t begun_ns = now_ns();
     Py_INCREF(owner);
     ThreadState *state = Owner_thread(owner);
     if (state == NULL) {
@@ -100,6 +101,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     PyObject *anchor = Py_NewRef(state->anchor);
     PyObject *result = NULL;
     if (enter(owner, state, args[0], frame) == 0 || Owner_abandon(owner) == 0) {
+        state->own_ns += now_ns() - begun_ns;
         result = PyObject_Vectorcall(layer_call->function, args, flags, names);
     }
     state->scope = scope;

@@ -15,8 +15,13 @@ typedef struct {
 
 /* Let a method of ``rare`` record a call that has ended. */
 static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *args,
-                     Py_ssize_t count, Resolved *resolved, PyObject *result, int64_t start_ns,
-                     int64_t end_ns) {
+                     Py_ssize_t count, Resolved *resolved, PyObject *result, OpTimes times) {
+    ThreadState *state = Owner_thread(owner);
+    if (state == NULL) {
+        return -1;
+    }
+    Py_INCREF(state);
+    state->own_ns += times.start_ns - times.begun_ns;
     PyObject *inputs = PyList_New(resolved->length);
     for (Py_ssize_t i = 0; inputs != NULL && i < resolved->length; i++) {
         PyObject *cell = PyLong_FromLongLong(resolved->cells[i]);
@@ -29,23 +34,26 @@ static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *
     PyObject *tuple = arguments_tuple(args, count);
     PyObject *done = NULL;
     if (inputs != NULL && tuple != NULL && Resolved_has_attributes(resolved)) {
-        done = PyObject_CallMethod(op->rare, method, "OOO(OO)OLLO", owner->recorder, op->name,
-                                   tuple, inputs, resolved->attributes, result, (long long)start_ns,
-                                   (long long)end_ns, present_frame());
+        done =
+            PyObject_CallMethod(op->rare, method, "OOO(OO)OLLLO", owner->recorder, op->name, tuple,
+                                inputs, resolved->attributes, result, (long long)times.start_ns,
+                                (long long)times.end_ns, (long long)state->own_ns, present_frame());
     }
     Py_XDECREF(inputs);
     Py_XDECREF(tuple);
     Py_XDECREF(done);
+    state->own_ns += now_ns() - times.end_ns;
+    Py_DECREF(state);
     return done == NULL ? -1 : 0;
 }
 
 /* Record that the op raised the present exception, and keep that exception. */
 static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count,
-                           Resolved *resolved, int64_t start_ns, int64_t end_ns) {
+                           Resolved *resolved, OpTimes times) {
     PyObject *type, *error, *traceback;
     PyErr_Fetch(&type, &error, &traceback);
     PyErr_NormalizeException(&type, &error, &traceback);
-    if (tell_rare(owner, op, "fail", args, count, resolved, error, start_ns, end_ns) < 0 &&
+    if (tell_rare(owner, op, "fail", args, count, resolved, error, times) < 0 &&
         Owner_abandon(owner) < 0) {
         /* interrupted while the op's own error was recorded: the interrupt is raised */
         Py_XDECREF(type);
@@ -66,6 +74,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     if (!Owner_listens_alone(owner)) {
         return PyObject_Vectorcall(op->for_all, args, flags, names);
     }
+    OpTimes times = {.begun_ns = now_ns()};
     Resolved resolved;
     Resolved_begin(&resolved);
     Py_INCREF(owner);
@@ -73,23 +82,22 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     if (Resolved_take(owner, &resolved, args, count, names) < 0 && Owner_abandon(owner) < 0) {
         goto end;
     }
-    int64_t start_ns = now_ns();
+    times.start_ns = now_ns();
     result = PyObject_Vectorcall(op->function, args, flags, names);
-    int64_t end_ns = now_ns();
+    times.end_ns = now_ns();
     if (!Owner_listens_alone(owner)) {
         goto end; /* a trace began or ended meanwhile, or this one was given up */
     }
     if (result == NULL) {
-        record_failure(owner, op, args, count, &resolved, start_ns, end_ns);
+        record_failure(owner, op, args, count, &resolved, times);
         goto end;
     }
     Made made;
     int failed;
     if (Made_find(owner, &result, &made)) {
-        failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, start_ns,
-                           end_ns);
+        failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, times);
     } else {
-        failed = tell_rare(owner, op, "end", args, count, &resolved, result, start_ns, end_ns);
+        failed = tell_rare(owner, op, "end", args, count, &resolved, result, times);
     }
     if (failed < 0 && Owner_abandon(owner) < 0) {
         Py_CLEAR(result);

@@ -88,16 +88,19 @@ static int tell_of_op(Owner *owner, int64_t key, PyObject *result) {
 }
 
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
-              PyObject *result, const Made *made, int64_t start_ns, int64_t end_ns) {
+              PyObject *result, const Made *made, OpTimes times) {
     ThreadState *state = Owner_thread(owner);
     if (state == NULL) {
         return -1;
     }
+    Py_INCREF(state);
+    state->own_ns += times.start_ns - times.begun_ns;
     int64_t few[FEW_OUTPUTS];
     int64_t *outputs = few;
     const size_t output_bytes = (size_t)made->tensors * sizeof(int64_t);
     if (made->tensors > FEW_OUTPUTS && (outputs = PyMem_Malloc(output_bytes)) == NULL) {
         PyErr_NoMemory();
+        Py_DECREF(state);
         return -1;
     }
     const int64_t key = owner->next_op->next++;
@@ -121,10 +124,11 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
             [OP_SCOPE] = scope,
             [OP_STACK] = stack,
             [OP_THREAD] = state->number,
-            [OP_START] = start_ns,
-            [OP_DURATION] = end_ns - start_ns,
+            [OP_START] = times.start_ns,
+            [OP_DURATION] = times.end_ns - times.start_ns,
             [OP_PHASE] = state->phase,
             [OP_ATTRIBUTES] = attributes,
+            [OP_OWN] = state->own_ns,
         };
         memcpy(row, op_cells, sizeof op_cells);
         memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
@@ -133,5 +137,8 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
     if (outputs != few) {
         PyMem_Free(outputs);
     }
-    return row == NULL ? -1 : tell_of_op(owner, key, result);
+    failed = row == NULL || tell_of_op(owner, key, result) < 0;
+    state->own_ns += now_ns() - times.end_ns;
+    Py_DECREF(state);
+    return failed ? -1 : 0;
 }

@@ -50,6 +50,7 @@ static PyMemberDef members[] = {
     {"layer", T_LONGLONG, offsetof(ThreadState, layer), 0, NULL},
     {"phase", T_LONGLONG, offsetof(ThreadState, phase), 0, NULL},
     {"anchor_stack", T_LONGLONG, offsetof(ThreadState, anchor_stack), 0, NULL},
+    {"own_ns", T_LONGLONG, offsetof(ThreadState, own_ns), 0, NULL},
     {"anchor", T_OBJECT, offsetof(ThreadState, anchor), 0, NULL},
     {"closed_regions", T_OBJECT, offsetof(ThreadState, closed_regions), READONLY, NULL},
     {"pylayers", T_OBJECT, offsetof(ThreadState, pylayers), READONLY, NULL},
