@@ -18,6 +18,8 @@ import { emptyState } from "./empty_state.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
+import { mountContextMenu } from "./isolate/context_menu.ts";
+import { mountIsolationBar } from "./isolate/isolation_bar.ts";
 import { listenToKeys } from "./keyboard/keyboard.ts";
 import { keepNotebookKeysAway } from "./keyboard/notebook_keys.ts";
 import { type MemoryView, mountMemory } from "./memory/view.ts";
@@ -186,6 +188,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     mountFindings(parts.findings, store),
     mountBanner(parts.banner, store, options.isStandalone, options.notices),
     mountNormLegend(parts.canvas, store),
+    mountIsolationBar(parts.isolation, store),
+    mountContextMenu(parts.app, canvas, store, () => tooltip.hide()),
     listenToKeys(parts.app, store, canvas),
     keepNotebookKeysAway(parts.app),
     watchTheme(() => {
@@ -279,6 +283,7 @@ interface Parts {
   readonly toolbar: HTMLElement;
   readonly findings: HTMLElement;
   readonly banner: HTMLElement;
+  readonly isolation: HTMLElement;
   readonly outline: HTMLElement;
   readonly canvas: HTMLElement;
   readonly buttons: HTMLElement;
@@ -290,6 +295,7 @@ function buildParts(options: AppOptions): Parts {
   const toolbar = element("header", { class: "pdl-toolbar" });
   const findings = element("div", { class: "pdl-findings" });
   const banner = element("div", { class: "pdl-banner" });
+  const isolation = element("div", { class: "pdl-isolation", hidden: true });
   const outline = element("div", { class: "pdl-outline pdl-visually-hidden" });
   const buttons = element("div", { class: "pdl-canvas-buttons" });
   const canvas = element("div", { class: "pdl-canvas" }, buttons);
@@ -304,13 +310,14 @@ function buildParts(options: AppOptions): Parts {
     toolbar,
     findings,
     banner,
+    isolation,
     element("div", { class: "pdl-body" }, outline, canvas, panel),
     status,
   );
   if (options.height) {
     app.style.setProperty("--pdl-height", `${options.height}px`);
   }
-  return { app, toolbar, findings, banner, outline, canvas, buttons, panel, status };
+  return { app, toolbar, findings, banner, isolation, outline, canvas, buttons, panel, status };
 }
 
 function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {

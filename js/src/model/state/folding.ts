@@ -5,7 +5,7 @@
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { ViewState } from "./view_state.ts";
 
-export type FoldState = Pick<ViewState, "unfolded" | "taken">;
+export type FoldState = Pick<ViewState, "unfolded" | "taken" | "isolation">;
 
 /** Whether a group is shown as part of a fold, with others. */
 export function isFolded(hierarchy: Hierarchy, state: FoldState, group: number): boolean {
@@ -15,27 +15,29 @@ export function isFolded(hierarchy: Hierarchy, state: FoldState, group: number):
 
 /**
  * The members of a run that are one box with a group, in execution order: those between the members
- * that are taken out. The group alone where it is taken out, or in no run.
+ * that are taken out. The group alone where it is taken out, or in no run. A member of which
+ * something is hidden is never in a fold: it is unlike the others.
  */
 export function foldAround(
   hierarchy: Hierarchy,
-  { taken }: Pick<FoldState, "taken">,
+  { taken, isolation }: Pick<FoldState, "taken" | "isolation">,
   group: number,
 ): Int32Array {
   const members = hierarchy.runMembers(hierarchy.runOf[group]!);
-  if (!taken.size) {
+  if (!taken.size && !isolation) {
     return members.length ? members : Int32Array.of(group);
   }
   const at = members.indexOf(group);
-  if (at < 0 || taken.has(group)) {
+  const isAlone = (member: number): boolean => taken.has(member) || isolation?.isPart[member] === 1;
+  if (at < 0 || isAlone(group)) {
     return Int32Array.of(group);
   }
   let start = at;
-  while (start > 0 && !taken.has(members[start - 1]!)) {
+  while (start > 0 && !isAlone(members[start - 1]!)) {
     start--;
   }
   let end = at + 1;
-  while (end < members.length && !taken.has(members[end]!)) {
+  while (end < members.length && !isAlone(members[end]!)) {
     end++;
   }
   return members.subarray(start, end);

@@ -7,6 +7,7 @@ const SHAPING = [
   "open",
   "unfolded",
   "taken",
+  "isolation",
   "showParameters",
   "showOptimizer",
 ] as const satisfies readonly (keyof ViewState)[];

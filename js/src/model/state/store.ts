@@ -10,11 +10,12 @@ import { OddSiblings } from "../graph/odd_siblings.ts";
 import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";
 import { FirstOpen } from "./first_open.ts";
 import { isFolded } from "./folding.ts";
+import { isLeft, isolated } from "./isolating.ts";
 import type { LineNow } from "./open_source_event.ts";
 import { inGraph } from "./owner.ts";
 import { litGradNodes, litGroups, litOps } from "./pairing.ts";
 import { hasSameShape, shapeOf } from "./shaping.ts";
-import type { Selection, ViewState } from "./view_state.ts";
+import type { Isolation, Selection, ViewState, Way } from "./view_state.ts";
 
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
@@ -22,6 +23,9 @@ export type RevealListener = (selection: Selection) => void;
 export type SourceListener = (file: number, line: number, now?: LineNow) => void;
 
 const LONGEST_HISTORY = 200;
+/** An isolated part with at most this many ops is shown open. */
+const MOST_OPENED = 40;
+const NOTHING: Selection = { kind: "none" };
 /** In larger graphs the norms are drawn on request. */
 const MOST_GRAD_NODES_WITH_NORMS = 150;
 
@@ -56,6 +60,8 @@ export class Store {
       selection: { kind: "none" },
       ...this.#firstOpen.of("forward"),
       unfolded: new Set(),
+      isolation: undefined,
+      wayFrom: NOTHING,
       showParameters: false,
       showOptimizer: false,
       showShapes: true,
@@ -110,8 +116,10 @@ export class Store {
 
   /** Whether the user has not yet opened, closed or selected anything. */
   get isAsAtFirst(): boolean {
-    const { unfolded, selection } = this.#state;
-    return !unfolded.size && selection.kind === "none" && this.#firstOpen.is(this.#state);
+    const { unfolded, selection, isolation } = this.#state;
+    return (
+      !isolation && !unfolded.size && selection.kind === "none" && this.#firstOpen.is(this.#state)
+    );
   }
 
   /** Keep groups closed at first that make the picture too wide. Undo does not include this. */
@@ -127,11 +135,31 @@ export class Store {
       return;
     }
     const shown = inGraph(this.trace, selection);
+    const { isolation } = this.#state;
+    if (isolation && !isLeft(this.trace, isolation, shown)) this.showAll();
     const around = this.#openAround(this.#groupAround(shown));
     this.update({ selection, ...around, ...this.#modeFor(shown) });
     for (const listener of this.onReveal) {
       listener(selection);
     }
+  }
+
+  /**
+   * Hide all but a part of the graph, seen from a selection.
+   *
+   * @param to the other end of `between`
+   * @returns whether there is such a part: two ends may have no way between them
+   */
+  isolate(way: Way, from: Selection, to: Selection = NOTHING): boolean {
+    const isolation = isolated(this, way, inGraph(this.trace, from), inGraph(this.trace, to));
+    if (isolation) this.update({ isolation, wayFrom: NOTHING, ...this.#openInside(isolation) });
+    return isolation !== undefined;
+  }
+
+  /** Show the whole graph again, with the groups open that were open before. */
+  showAll(): void {
+    const { isolation } = this.#state;
+    this.update({ isolation: undefined, wayFrom: NOTHING, ...isolation?.before });
   }
 
   /** Show a part of the page about the whole trace: nothing is selected then. */
@@ -247,6 +275,21 @@ export class Store {
     if (!this.isAllClosed) {
       this.update(allClosed());
     }
+  }
+
+  /** Open the groups around what is left, if that is little. */
+  #openInside({ ops, gradNodes, isBackward }: Isolation): Partial<ViewState> {
+    const [isLeaf, groupOf] = isBackward
+      ? [gradNodes, this.groupOfGradNode]
+      : [ops, this.hierarchy.groupOfOp];
+    const groups = new Set<number>();
+    let count = 0;
+    for (let leaf = 0; leaf < isLeaf.length && count <= MOST_OPENED; leaf++) {
+      if (!isLeaf[leaf]) continue;
+      count++;
+      for (const group of this.hierarchy.pathOf(groupOf[leaf]!)) groups.add(group);
+    }
+    return count > MOST_OPENED ? {} : { open: new Set([...this.#state.open, ...groups]) };
   }
 
   #restore(state: ViewState): void {

@@ -14,6 +14,26 @@ export type Selection =
   /** A block of memory: a row of `allocations`. In the graph it is its grad node, op or tensor. */
   | { kind: "allocation"; allocation: number };
 
+/** Which part of the graph is left, seen from a selection. `neighbours`: its layer with them. */
+export type Way = "ancestors" | "descendants" | "between" | "neighbours";
+
+/** A part of the graph; all else is hidden. */
+export interface Isolation {
+  readonly way: Way;
+  readonly from: Selection;
+  /** The other end of `between`; for the other ways none. */
+  readonly to: Selection;
+  /** Whether it was found along the gradients; the ops are then those of the grad nodes. */
+  readonly isBackward: boolean;
+  /** 1 for each op and each grad node that is left. */
+  readonly ops: Uint8Array;
+  readonly gradNodes: Uint8Array;
+  /** 1 for each group of which something is hidden. */
+  readonly isPart: Uint8Array;
+  /** What was open before. */
+  readonly before: Pick<ViewState, "open" | "unfolded" | "taken">;
+}
+
 /** `memory` shows a timeline in place of a graph. */
 export type Mode = "forward" | "backward" | "ladder" | "memory";
 
@@ -28,6 +48,9 @@ export interface ViewState {
   readonly unfolded: ReadonlySet<number>;
   /** Members taken out of a folded run: each has a box of its own, beside the box of the other members. */
   readonly taken: ReadonlySet<number>;
+  readonly isolation: Isolation | undefined;
+  /** The first end of a way whose second end is to be chosen next; none while no end is chosen. */
+  readonly wayFrom: Selection;
   readonly showParameters: boolean;
   readonly showOptimizer: boolean;
   readonly showShapes: boolean;

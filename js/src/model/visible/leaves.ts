@@ -28,15 +28,15 @@ const OPTIMIZER = PHASES.indexOf("optimizer");
 export function forwardLeaves(
   trace: Trace,
   hierarchy: Hierarchy,
-  { showOptimizer }: Pick<ViewState, "showOptimizer">,
+  { showOptimizer, isolation }: Pick<ViewState, "showOptimizer" | "isolation">,
 ): Leaves {
-  return kept(hierarchy, `op ${showOptimizer}`, () => {
+  return kept(isolation ?? hierarchy, `op ${showOptimizer}`, () => {
     const isShown = new Uint8Array(trace.opCount);
     const phase = trace.table("ops").column("phase");
     const { pylayerOfBackwardOp, groupOfOp } = hierarchy;
     for (let op = 0; op < isShown.length; op++) {
-      isShown[op] =
-        pylayerOfBackwardOp[op]! < 0 && (showOptimizer || phase[op] !== OPTIMIZER) ? 1 : 0;
+      const isInView = pylayerOfBackwardOp[op]! < 0 && (showOptimizer || phase[op] !== OPTIMIZER);
+      isShown[op] = isInView && (!isolation || isolation.ops[op]) ? 1 : 0;
     }
     return {
       kind: "op",
@@ -53,14 +53,19 @@ export function forwardLeaves(
 export function backwardLeaves(
   trace: Trace,
   hierarchy: Hierarchy,
-  { backwardCall, showParameters }: Pick<ViewState, "backwardCall" | "showParameters">,
+  {
+    backwardCall,
+    showParameters,
+    isolation,
+  }: Pick<ViewState, "backwardCall" | "showParameters" | "isolation">,
 ): Leaves {
-  return kept(hierarchy, `grad_node ${backwardCall} ${showParameters}`, () => {
+  return kept(isolation ?? hierarchy, `grad_node ${backwardCall} ${showParameters}`, () => {
     const isMember = membersOf(trace, backwardCall);
     const isAccumulation = leafMask(trace);
     const isShown = new Uint8Array(trace.gradNodeCount);
     for (let node = 0; node < isShown.length; node++) {
-      isShown[node] = isMember[node] && (showParameters || !isAccumulation[node]) ? 1 : 0;
+      const isInView = isMember[node] && (showParameters || !isAccumulation[node]);
+      isShown[node] = isInView && (!isolation || isolation.gradNodes[node]) ? 1 : 0;
     }
     const op = trace.pairedOps;
     const order = (node: number): number => (op[node]! >= 0 ? op[node]! : trace.opCount + node);

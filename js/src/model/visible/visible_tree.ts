@@ -36,7 +36,7 @@ export interface VisibleTree {
 
 export type TreeState = Pick<
   ViewState,
-  "open" | "unfolded" | "taken" | "showOptimizer" | "showParameters" | "backwardCall"
+  "open" | "unfolded" | "taken" | "isolation" | "showOptimizer" | "showParameters" | "backwardCall"
 >;
 
 export function visibleForward(trace: Trace, hierarchy: Hierarchy, state: TreeState): VisibleTree {

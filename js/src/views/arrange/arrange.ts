@@ -16,7 +16,7 @@ import {
   visibleForward,
 } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
-import { oddNote, refoldLabel } from "../names/group_label.ts";
+import { leafCountText, oddNote, refoldLabel } from "../names/group_label.ts";
 import { mainReaches } from "../scene/main_groups.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
@@ -154,7 +154,7 @@ export function frameContent(
   const { trace } = store;
   const className = trace.textAt("groups", "class", group);
   const title = trace.groupLabel(group);
-  const ops = t(side === "backward" ? "count.grad_node" : "count.op", { n: leafCount });
+  const ops = leafCountText(store, side === "backward", group, leafCount);
   return {
     title,
     subtitle: [

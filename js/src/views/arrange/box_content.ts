@@ -11,7 +11,7 @@ import type { Column } from "../../trace/columns.ts";
 import { PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
-import { foldLabel, oddNote, refoldLabel } from "../names/group_label.ts";
+import { foldLabel, leafCountText, oddNote, refoldLabel } from "../names/group_label.ts";
 import { FOLD_CARD_PX } from "../scene/drawing_style.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { Phase, SceneBox } from "../scene/scene.ts";
@@ -146,7 +146,7 @@ export class BoxWriter {
     const ops =
       areEqual && members.length > 1 && Number.isInteger(each)
         ? `${members.length} × ${t(noun, { n: each })}`
-        : t(noun, { n: leafCount });
+        : leafCountText(this.store, isBackward, item.key, leafCount);
     const value = item.kind === "fold" ? "" : trace.turnValue(item.key);
     const details = [className !== name && className, value, ops, oddNote(this.store, item)]
       .filter(Boolean)

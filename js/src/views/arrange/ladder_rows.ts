@@ -74,11 +74,12 @@ interface PairedNodes {
 }
 
 function pairedNodes({ trace, hierarchy, state }: Pictured): PairedNodes {
-  const { backwardCall, showOptimizer } = state;
-  return kept(hierarchy, `paired ${backwardCall} ${showOptimizer}`, () => {
+  const { backwardCall, showOptimizer, isolation } = state;
+  return kept(isolation ?? hierarchy, `paired ${backwardCall} ${showOptimizer}`, () => {
     const isInView = backwardLeaves(trace, hierarchy, {
       backwardCall,
       showParameters: false,
+      isolation,
     }).isShown;
     const isOpShown = forwardLeaves(trace, hierarchy, state).isShown;
     const op = trace.pairedOps;

@@ -2,6 +2,7 @@
 import { isFolded } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 import { hasMemory } from "../../trace/trace.ts";
+import { beginWay, isolateSelection, leave } from "../actions/isolating.ts";
 import { jumpToGradNode, jumpToOp, showNextFinding, switchMode } from "../actions/jump.ts";
 import { toggleGroup } from "../actions/opening.ts";
 import { boxOfSelection, selectionOfBox } from "../actions/selecting.ts";
@@ -70,6 +71,10 @@ function pressPlain(
     Enter: openChosen,
     " ": openChosen,
     Escape: () => letGo(store),
+    u: () => isolateSelection(store, "ancestors"),
+    d: () => isolateSelection(store, "descendants"),
+    w: () => beginWay(store),
+    l: () => isolateSelection(store, "neighbours"),
     "/": () => app.querySelector<HTMLElement>(".pdl-search input")?.focus(),
     f: () => canvas.fit(),
     "1": () => switchMode(store, "forward"),
@@ -115,8 +120,15 @@ function open(store: Store, isOne: boolean): boolean {
   return true;
 }
 
-/** Escape clears the selection; without a selection the key goes to the notebook. */
+/**
+ * Escape first shows the whole graph again, then clears the selection; without a selection the key
+ * goes to the notebook.
+ */
 function letGo(store: Store): boolean {
+  if (store.state.isolation || store.state.wayFrom.kind !== "none") {
+    leave(store);
+    return true;
+  }
   if (store.state.selection.kind === "none") {
     return false;
   }
@@ -138,6 +150,7 @@ function alongExecution(store: Store, by: 1 | -1): void {
             ? -1
             : trace.opCount;
   for (let op = from + by; op >= 0 && op < trace.opCount; op += by) {
+    if (state.isolation && !state.isolation.ops[op]) continue;
     if (state.showOptimizer || trace.phaseOf(op) !== "optimizer") {
       jumpToOp(store, op);
       return;

@@ -3,6 +3,7 @@
 import { runLabel } from "../../model/graph/runs.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
+import { backwardLeaves, forwardLeaves } from "../../model/visible/leaves.ts";
 import type { VisibleItem } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
 
@@ -17,7 +18,25 @@ export function foldLabel({ trace, hierarchy, state }: Pictured, first: number):
 export function refoldLabel({ hierarchy, state }: Pictured, group: number): string {
   const run = hierarchy.runOf[group]!;
   const isShown = state.unfolded.has(run) ? run === group : state.taken.has(group);
-  return run >= 0 && isShown ? `×${hierarchy.runMembers(run).length}` : "";
+  const members = hierarchy.runMembers(run);
+  const isPart = members.some((member) => state.isolation?.isPart[member]);
+  return run >= 0 && isShown && !isPart ? `×${members.length}` : "";
+}
+
+/** "12 ops"; "3 of 12 ops" of a group of which the isolated part has only some. */
+export function leafCountText(
+  { trace, hierarchy, state }: Pictured,
+  isBackward: boolean,
+  group: number,
+  n: number,
+): string {
+  const noun = isBackward ? "count.grad_node" : "count.op";
+  if (state.isolation?.isPart[group] !== 1) return t(noun, { n });
+  const showParameters = state.showParameters && state.mode !== "ladder";
+  const whole = { ...state, showParameters, isolation: undefined };
+  const all = (isBackward ? backwardLeaves : forwardLeaves)(trace, hierarchy, whole);
+  const inAll = all.shownIn[group]!;
+  return n < inAll ? t(`${noun}_of`, { n, all: inAll }) : t(noun, { n });
 }
 
 /** "unlike 95 siblings" of a group that is built differently, else "". */

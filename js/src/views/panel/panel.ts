@@ -19,6 +19,7 @@ import { overviewDetails } from "../details/overview.ts";
 import { tensorDetails } from "../details/tensor.ts";
 import { detailsText } from "../details/text.ts";
 import type { PanelContext } from "../facts/context.ts";
+import { isolateButtons } from "../isolate/isolate_items.ts";
 import { mountSource } from "../source/source.ts";
 import { showUnderlined } from "../source/stack.ts";
 import { mountSplitter } from "./splitter.ts";
@@ -114,8 +115,11 @@ export function mountPanel(
     const focused = pages.details.contains(document.activeElement)
       ? (document.activeElement as HTMLElement)
       : null;
+    const [head, ...rest] = detailsOf(context, store.state.selection);
     pages.details.replaceChildren(
-      ...detailsOf(context, store.state.selection),
+      ...(head ? [head] : []),
+      ...isolateButtons(store),
+      ...rest,
       copyButton(t("panel.copy_text"), () => detailsText(pages.details)),
     );
     if (!focused) return;

@@ -80,7 +80,7 @@ export class Picture {
     }
     try {
       const made = this.#make(state);
-      const isNew = !before || kindOf(before.state) !== kindOf(state);
+      const isNew = !before || !isSameKind(before.state, state);
       const tooWide = isNew ? this.#tooWide(made) : [];
       if (tooWide.length) {
         this.#tries++;
@@ -125,7 +125,8 @@ export class Picture {
   }
 }
 
-/** A picture is another one if its mode or its backward call is. */
-function kindOf({ mode, backwardCall }: ViewState): string {
-  return `${mode} ${mode === "forward" ? 0 : backwardCall}`;
+/** A picture is another one if its mode, its backward call or the isolated part is. */
+function isSameKind(one: ViewState, other: ViewState): boolean {
+  const isSameCall = one.mode === "forward" || one.backwardCall === other.backwardCall;
+  return one.mode === other.mode && isSameCall && one.isolation === other.isolation;
 }

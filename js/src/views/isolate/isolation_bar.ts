@@ -1,0 +1,99 @@
+/** The line above the picture that says what is isolated; it also asks for the end of a way. */
+import { button, element } from "../../dom/element.ts";
+import { standInsOf } from "../../model/graph/stand_ins.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Isolation, Selection, ViewState } from "../../model/state/view_state.ts";
+import { backwardLeaves, forwardLeaves, type Leaves } from "../../model/visible/leaves.ts";
+import { t } from "../../words/page.ts";
+import { leave } from "../actions/isolating.ts";
+import { selectionName } from "../names/selection_name.ts";
+
+/**
+ * @param root the `.pdl-isolation` element
+ * @returns a function that removes the line
+ */
+export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
+  /** What was asked for and is not there. */
+  let refusal = "";
+  root.setAttribute("role", "status");
+  const unsubscribe = store.subscribe((state, previous) => {
+    const isChosen = state.selection !== previous.selection && state.selection.kind !== "none";
+    if (isChosen && previous.wayFrom.kind !== "none" && state.wayFrom === previous.wayFrom) {
+      endWay(state);
+      return;
+    }
+    if (isChosen || state.wayFrom !== previous.wayFrom || state.isolation !== previous.isolation)
+      refusal = "";
+    const names = ["isolation", "wayFrom", "selection", "mode", "backwardCall", "showOptimizer"];
+    if ((names as (keyof ViewState)[]).some((name) => state[name] !== previous[name])) render();
+  });
+  render();
+
+  function endWay({ wayFrom, selection }: ViewState): void {
+    const [from, to] = [wayFrom, selection].map((end) => selectionName(store, end));
+    if (!store.isolate("between", wayFrom, selection)) {
+      store.update({ wayFrom: { kind: "none" } });
+      refusal = t("isolate.no_way", { from: from!, to: to! });
+      render();
+    }
+  }
+
+  function render(): void {
+    const { isolation, wayFrom, mode } = store.state;
+    const isAsking = wayFrom.kind !== "none";
+    root.hidden = mode === "memory" || !(isolation || isAsking || refusal);
+    if (root.hidden) return;
+    const text = refusal
+      ? [refusal]
+      : isAsking
+        ? [t("isolate.way_from", { from: selectionName(store, wayFrom) })]
+        : [t("isolate.isolated"), element("strong", {}, said(isolation!)), `· ${counted()}`];
+    const close = (): void => {
+      // A refusal may stand above an isolated part, which stays.
+      const isRefused = refusal !== "";
+      refusal = "";
+      if (isRefused) render();
+      else leave(store);
+    };
+    const label = refusal ? "isolate.close" : isAsking ? "isolate.cancel" : "isolate.show_all";
+    root.replaceChildren(
+      element("span", {}, ...text.flatMap((part) => [part, " "])),
+      button(t(label), close, {}, " Esc"),
+    );
+  }
+
+  function said({ way, from, to, isBackward }: Isolation): string {
+    const name = (selection: Selection): string => {
+      const own = selectionName(store, selection);
+      const isClear =
+        !isBackward || selection.kind === "grad_node" || selection.kind === "gradient";
+      return isClear ? own : t("isolate.backward_of", { name: own });
+    };
+    return way === "between"
+      ? t("isolate.said_between", { from: name(from), to: name(to) })
+      : t(`isolate.said_${way}`, { name: name(from) });
+  }
+
+  /** "12 of 108 ops": of those that the picture without the isolation has. */
+  function counted(): string {
+    const { trace, hierarchy, state } = store;
+    const isBackward = state.mode === "backward";
+    const leavesOf = isBackward ? backwardLeaves : forwardLeaves;
+    const [n, all] = [state, { ...state, isolation: undefined }].map((one) =>
+      weigh(leavesOf(trace, hierarchy, one), isBackward),
+    );
+    return t(isBackward ? "count.grad_node_of" : "count.op_of", { n: n!, all: all! });
+  }
+
+  function weigh({ isShown }: Leaves, isBackward: boolean): number {
+    const { ops, gradNodes, gradNodesOnTheWay } = standInsOf(store.trace);
+    const nodes = store.state.showParameters ? gradNodes : gradNodesOnTheWay;
+    const weights = isBackward ? nodes : ops;
+    return isShown.reduce((sum, isIn, key) => sum + (isIn ? (weights?.[key] ?? 1) : 0), 0);
+  }
+
+  return () => {
+    unsubscribe();
+    root.replaceChildren();
+  };
+}
