@@ -16,7 +16,7 @@ from tests.browser.graph_view import GraphView
 from tests.browser.saved_page import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser
@@ -91,7 +91,7 @@ def bar(view: GraphView) -> str:
 
 @pytest.mark.parametrize(("key", "walk"), [("u", nx.ancestors), ("d", nx.descendants)])
 def test_what_is_left_is_what_networkx_finds(
-    resnet: Trace, view: GraphView, key: str, walk: object
+    resnet: Trace, view: GraphView, key: str, walk: Callable[..., set[int]]
 ) -> None:
     op = op_named(resnet, "add", "layer2.0")
     choose(view, op)

@@ -24,6 +24,7 @@ export function mountContextMenu(
   const menu = mountMenu(root, t("isolate.show_only"), () => isolateMenu(store));
   menu.toggle.classList.add("pdl-visually-hidden");
   menu.toggle.tabIndex = -1;
+  menu.toggle.setAttribute("aria-hidden", "true");
   // A closing menu gives the focus to its button, which nobody sees here.
   menu.toggle.addEventListener("focus", () => canvas.element.focus({ preventScroll: true }));
   app.append(root);

@@ -146,8 +146,8 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     else if (event.key === "Enter") step(event.shiftKey ? -1 : 1, false);
     else if (isArrow) step(by, true);
     else if (event.key === "Escape") {
-      // Escape first closes the list, then clears the query.
-      if (!list.hidden) showList(false);
+      // Escape first closes the list, then clears the query. The examples close with the field.
+      if (!list.hidden && input.value) showList(false);
       else if (input.value) {
         input.value = "";
         search("");
