@@ -30,6 +30,8 @@ export interface Origin {
   /** Execution count of the notebook cell, -1 for a file. */
   stopped_cell: number;
   notices: string[];
+  /** Which ops the record keeps, if more ran; "" if it has all. */
+  kept: string;
   /** Language of the views: "en" or "zh". */
   language: string;
 }
@@ -172,6 +174,7 @@ function readOrigin(origin: Partial<Origin>): Origin {
     stopped_file: text(origin.stopped_file),
     stopped_cell: typeof origin.stopped_cell === "number" ? origin.stopped_cell : -1,
     notices: Array.isArray(origin.notices) ? origin.notices.map(text) : [],
+    kept: text(origin.kept),
     language: text(origin.language),
   };
 }

@@ -32,6 +32,7 @@ import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
 import { type Hit, isGroup } from "./scene/scene_index.ts";
 import { StatusLine } from "./status.ts";
+import { mountTime, type TimeView } from "./time/view.ts";
 import { mountToolbar } from "./toolbar/toolbar.ts";
 
 export interface AppOptions {
@@ -182,6 +183,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     mountToolbar(parts.toolbar, store, {
       scene: () => canvas.scene,
       memory: () => (store.state.mode === "memory" ? memory : undefined),
+      time: () => (store.state.mode === "time" ? time : undefined),
       page: options.page,
       isPage: options.isStandalone,
     }),
@@ -209,6 +211,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       }
     }),
     () => memory?.dispose(),
+    () => time?.dispose(),
     () => following.dispose(),
     () => status.dispose(),
     () => outline?.dispose(),
@@ -224,21 +227,30 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   );
   /** The memory view, after it was shown once. */
   let memory: MemoryView | undefined;
+  /** The view of time, after it was shown once. */
+  let time: TimeView | undefined;
   function showMode(): void {
     const isMemory = store.state.mode === "memory" && hasMemory(trace);
+    const isTime = store.state.mode === "time";
     const focused = document.activeElement;
     // A visually hidden outline describes the picture, so it is hidden together with the picture.
     const standsIn = parts.outline.classList.contains("pdl-visually-hidden");
     const hadFocus =
       parts.canvas.contains(focused) || (standsIn && parts.outline.contains(focused));
     parts.app.classList.toggle("pdl-shows-memory", isMemory);
+    parts.app.classList.toggle("pdl-shows-time", isTime);
+    parts.app.classList.toggle("pdl-no-graph", isMemory || isTime);
+    if (isTime) {
+      time ??= mountTime(parts.canvas, store);
+    }
     if (isMemory) {
       memory ??= mountMemory(parts.canvas, store, { ownsPage: options.isStandalone });
     }
     if (hadFocus) {
       // The focused element is hidden now. Without focus inside, the page would take the next key.
       const timeline = parts.canvas.querySelector<HTMLElement>("[role=slider]");
-      (isMemory && timeline ? timeline : canvas.element).focus({ preventScroll: true });
+      if (isTime) time?.focus();
+      else (isMemory && timeline ? timeline : canvas.element).focus({ preventScroll: true });
     }
   }
   showMode();

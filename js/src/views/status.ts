@@ -3,6 +3,7 @@
 import { element } from "../dom/element.ts";
 import { standInsOf } from "../model/graph/stand_ins.ts";
 import type { Store } from "../model/state/store.ts";
+import { isGraph } from "../model/state/view_state.ts";
 import { t } from "../words/page.ts";
 import { blockLine } from "./details/allocation.ts";
 import { gradientName } from "./details/gradient.ts";
@@ -37,7 +38,7 @@ export class StatusLine {
   }
 
   #renderSelection(): void {
-    this.#shown.hidden = this.store.state.mode === "memory";
+    this.#shown.hidden = !isGraph(this.store.state.mode);
     const text = this.#describe();
     this.#selection.textContent = text;
     // A narrow view has no room for all of it.
@@ -80,6 +81,9 @@ export class StatusLine {
       default:
         if (this.store.state.mode === "memory") {
           return t("status.hint_memory");
+        }
+        if (this.store.state.mode === "time") {
+          return t("status.hint_time");
         }
         return t("status.hint");
     }

@@ -15,7 +15,7 @@ import type { LineNow } from "./open_source_event.ts";
 import { inGraph } from "./owner.ts";
 import { litGradNodes, litGroups, litOps } from "./pairing.ts";
 import { hasSameShape, shapeOf } from "./shaping.ts";
-import type { Isolation, Selection, ViewState, Way } from "./view_state.ts";
+import { type Isolation, isGraph, type Selection, type ViewState, type Way } from "./view_state.ts";
 
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
@@ -331,7 +331,7 @@ export class Store {
   /** An op of a PyLayer's backward is not in the forward graph. */
   #modeFor(selection: Selection): Partial<ViewState> {
     const op = selection.kind === "op" ? selection.op : -1;
-    if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || this.#state.mode === "memory") {
+    if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || !isGraph(this.#state.mode)) {
       return {};
     }
     const mode = this.#state.mode === "forward" ? "backward" : this.#state.mode;

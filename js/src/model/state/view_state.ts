@@ -34,8 +34,13 @@ export interface Isolation {
   readonly before: Pick<ViewState, "open" | "unfolded" | "taken">;
 }
 
-/** `memory` shows a timeline in place of a graph. */
-export type Mode = "forward" | "backward" | "ladder" | "memory";
+/** `memory` shows a timeline in place of a graph, `time` an icicle. */
+export type Mode = "forward" | "backward" | "ladder" | "memory" | "time";
+
+/** Whether a mode shows a graph. */
+export function isGraph(mode: Mode): boolean {
+  return mode !== "memory" && mode !== "time";
+}
 
 export interface ViewState {
   readonly mode: Mode;

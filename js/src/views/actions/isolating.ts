@@ -1,10 +1,10 @@
 /** Hides all but a part of the graph, and shows it again. */
 import type { Store } from "../../model/state/store.ts";
-import type { Selection, Way } from "../../model/state/view_state.ts";
+import { isGraph, type Selection, type Way } from "../../model/state/view_state.ts";
 
 /** Whether the graph can be seen from a selection: a block of memory may have no owner in it. */
 export function canIsolate(store: Store): boolean {
-  return store.state.mode !== "memory" && store.selectionInGraph.kind !== "none";
+  return isGraph(store.state.mode) && store.selectionInGraph.kind !== "none";
 }
 
 /** @returns whether something is left to show */

@@ -2,7 +2,8 @@
 import { callsInside, outermostCall } from "../../model/graph/backward_calls.ts";
 import type { Finding } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";
-import type { Mode } from "../../model/state/view_state.ts";
+import { isGraph, type Mode } from "../../model/state/view_state.ts";
+import { hasMemory, type Trace } from "../../trace/trace.ts";
 
 /** Select and show a grad node. The forward view has none, so it changes to the ladder. */
 export function jumpToGradNode(store: Store, gradNode: number): void {
@@ -26,7 +27,7 @@ export function showFinding(store: Store, finding: Finding): void {
   store.update({
     finding: finding.key,
     findingsShown: findingsShown === "count" ? "one" : findingsShown,
-    ...(mode === "memory" ? { mode: "forward" } : {}),
+    ...(isGraph(mode) ? {} : { mode: "forward" }),
   });
   if (finding.gradNode >= 0) {
     jumpToGradNode(store, finding.gradNode);
@@ -52,16 +53,21 @@ export function showNextFinding(store: Store, by: 1 | -1): boolean {
   return true;
 }
 
+/** Whether a trace has anything to show in a mode. */
+export function isOffered(trace: Trace, mode: Mode): boolean {
+  return mode === "memory" ? hasMemory(trace) : mode !== "time" || trace.opCount > 0;
+}
+
 /**
  * Change the view. The views with gradients show the backward call that the selection belongs to.
- * A selection from the memory view is brought into view in the graph.
+ * A selection from a view without a graph is brought into view in the graph.
  */
 export function switchMode(store: Store, mode: Mode): void {
-  const isFromMemory = store.state.mode === "memory" && mode !== "memory";
+  const isToGraph = !isGraph(store.state.mode) && isGraph(mode);
   const { selection } = store.state;
   const isBackward = mode === "backward" || mode === "ladder";
   store.update(isBackward ? { mode, backwardCall: callOfSelection(store) } : { mode });
-  if (isFromMemory && selection.kind !== "none") {
+  if (isToGraph && selection.kind !== "none") {
     store.select(selection, { reveal: true });
   }
 }

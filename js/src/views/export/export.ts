@@ -12,6 +12,7 @@ import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
+import type { TimeView } from "../time/view.ts";
 import { opTable } from "./export_ops.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
 import { opList } from "./export_text.ts";
@@ -25,6 +26,8 @@ export interface Shown {
   scene(): Scene;
   /** The memory view; undefined while a graph is shown. */
   memory(): Pick<MemoryView, "alive" | "picture"> | undefined;
+  /** The view of time; undefined while it is not shown. */
+  time(): Pick<TimeView, "picture" | "svg"> | undefined;
   /** Makes an HTML page of the graph; undefined without a kernel. */
   readonly page: (() => Promise<Blob>) | undefined;
   /** Whether the view is a page already, which the browser can save. */
@@ -115,6 +118,8 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   }
 
   function svg(): string {
+    const time = shown.time();
+    if (time) return time.svg();
     return exportSvg(
       shown.scene(),
       style(),
@@ -123,7 +128,8 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   }
 
   function png(): Promise<Blob> {
-    return shown.memory()?.picture() ?? exportPng(shown.scene(), style());
+    const other = shown.memory() ?? shown.time();
+    return other?.picture() ?? exportPng(shown.scene(), style());
   }
 
   function aliveItems(memory: ReturnType<Shown["memory"]>): (HTMLElement | false)[] {

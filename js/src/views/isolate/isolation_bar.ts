@@ -2,7 +2,12 @@
 import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
-import type { Isolation, Selection, ViewState } from "../../model/state/view_state.ts";
+import {
+  type Isolation,
+  isGraph,
+  type Selection,
+  type ViewState,
+} from "../../model/state/view_state.ts";
 import { backwardLeaves, forwardLeaves, type Leaves } from "../../model/visible/leaves.ts";
 import { t } from "../../words/page.ts";
 import { leave } from "../actions/isolating.ts";
@@ -41,7 +46,7 @@ export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
   function render(): void {
     const { isolation, wayFrom, mode } = store.state;
     const isAsking = wayFrom.kind !== "none";
-    root.hidden = mode === "memory" || !(isolation || isAsking || refusal);
+    root.hidden = !isGraph(mode) || !(isolation || isAsking || refusal);
     if (root.hidden) return;
     const text = refusal
       ? [refusal]

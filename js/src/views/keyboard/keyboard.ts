@@ -1,9 +1,14 @@
 /** Single-key commands, for focus anywhere in the app except in a field. */
 import { isFolded } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
-import { hasMemory } from "../../trace/trace.ts";
 import { beginWay, isolateSelection, leave } from "../actions/isolating.ts";
-import { jumpToGradNode, jumpToOp, showNextFinding, switchMode } from "../actions/jump.ts";
+import {
+  isOffered,
+  jumpToGradNode,
+  jumpToOp,
+  showNextFinding,
+  switchMode,
+} from "../actions/jump.ts";
 import { toggleGroup } from "../actions/opening.ts";
 import { boxOfSelection, selectionOfBox } from "../actions/selecting.ts";
 import type { GraphCanvas } from "../picture/canvas.ts";
@@ -80,7 +85,8 @@ function pressPlain(
     "1": () => switchMode(store, "forward"),
     "2": () => switchMode(store, "backward"),
     "3": () => switchMode(store, "ladder"),
-    "4": () => hasMemory(store.trace) && switchMode(store, "memory"),
+    "4": () => isOffered(store.trace, "memory") && switchMode(store, "memory"),
+    "6": () => isOffered(store.trace, "time") && switchMode(store, "time"),
     "?": () => openHelp(app),
     "+": zoomIn,
     "=": zoomIn,

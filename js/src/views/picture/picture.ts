@@ -2,7 +2,7 @@
 import { type LayoutCache, layoutNested } from "../../layout/index.ts";
 import { hasSameShape } from "../../model/state/shaping.ts";
 import type { Store } from "../../model/state/store.ts";
-import type { ViewState } from "../../model/state/view_state.ts";
+import { isGraph, type ViewState } from "../../model/state/view_state.ts";
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import { arrange, compose } from "../arrange/arrange.ts";
 import { arrangeLadder } from "../arrange/ladder_rows.ts";
@@ -70,8 +70,8 @@ export class Picture {
   refresh(): void {
     const { state } = this.store;
     const before = this.#shown;
-    // Without a view, wait. What is opened in the memory view shows with the next graph.
-    if (!this.#listener || state.mode === "memory") {
+    // Without a view, wait. What is opened without one shows with the next graph.
+    if (!this.#listener || !isGraph(state.mode)) {
       return;
     }
     if (before && hasSameShape(state, before.state)) {

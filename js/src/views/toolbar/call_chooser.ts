@@ -2,7 +2,7 @@
 
 import { element } from "../../dom/element.ts";
 import type { Store } from "../../model/state/store.ts";
-import type { ViewState } from "../../model/state/view_state.ts";
+import { isGraph, type ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 import { backwardCallName } from "../names/backward_call.ts";
 
@@ -20,7 +20,7 @@ export function mountCallChooser(root: HTMLElement, store: Store): () => void {
   render(store.state);
 
   function render({ mode, backwardCall }: ViewState): void {
-    root.hidden = count < 2 || mode === "forward" || mode === "memory";
+    root.hidden = count < 2 || mode === "forward" || !isGraph(mode);
     field.show(backwardCall);
   }
 

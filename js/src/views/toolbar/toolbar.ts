@@ -4,10 +4,9 @@ import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Mode, ViewState } from "../../model/state/view_state.ts";
-import { hasMemory } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { formatDuration } from "../../words/quantities.ts";
-import { switchMode } from "../actions/jump.ts";
+import { isOffered, switchMode } from "../actions/jump.ts";
 import { iconButton, segments } from "../controls.ts";
 import { mountExportMenu, type Shown } from "../export/export.ts";
 import { openHelp } from "../keyboard/help.ts";
@@ -15,7 +14,7 @@ import { mountSearch } from "../search/search.ts";
 import { mountCallChooser } from "./call_chooser.ts";
 import { mountViewMenu } from "./view_menu.ts";
 
-const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory"];
+const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "time"];
 
 /** @returns a function that removes the toolbar */
 export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {
@@ -24,7 +23,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   const modes = segments(
     t("toolbar.graph"),
     "data-mode",
-    MODES.filter((mode) => mode !== "memory" || hasMemory(trace)).map((name) => ({
+    MODES.filter((mode) => isOffered(trace, mode)).map((name) => ({
       name,
       label: t(`mode.${name}`),
       title: t(`mode.${name}_title`),

@@ -2,6 +2,7 @@
 
 import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
 import type { Store } from "../../model/state/store.ts";
+import { isGraph } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 
 /**
@@ -16,7 +17,7 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     const isChecked = store.state[name];
     return menuItem(label, () => store.update({ [name]: !isChecked }), { isChecked });
   };
-  // In the memory view, only the item of the outline has an effect.
+  // Without a graph, only the item of the outline has an effect.
   const graphItems = (): (HTMLElement | false)[] => [
     menuItem(t("view_menu.open_all"), () => store.openAll(), { isEnabled: !store.isAllOpen }),
     menuItem(t("view_menu.close_all"), () => store.closeAll(), { isEnabled: !store.isAllClosed }),
@@ -36,7 +37,7 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
     check(t("view_menu.optimizer"), "showOptimizer"),
   ];
   return mountMenu(root, t("view_menu.view"), () => [
-    ...(store.state.mode === "memory" ? [] : graphItems()),
+    ...(isGraph(store.state.mode) ? graphItems() : []),
     check(t("view_menu.outline"), "outlineOpen"),
     store.trace.opCount > 0 && menuLine(),
     store.trace.opCount > 0 && menuItem(t("slowest.title"), () => store.showOverview("slowest")),

@@ -1,5 +1,5 @@
 /**
- * The common part of the timeline and the map: a canvas, an element over it for pointer and keys,
+ * The common part of the timeline, the map and the icicle: a canvas, an element over it for pointer and keys,
  * a tooltip, and at most one drawing per frame.
  */
 import { element } from "../../../dom/element.ts";
@@ -85,10 +85,10 @@ export class ChartFrame {
     return { x: (event.clientX - left) / width, y: (event.clientY - top) / height };
   }
 
-  /** Show a tooltip next to the pointer, inside the app. */
-  tell(lines: readonly string[], event: PointerEvent): void {
+  /** Show a tooltip next to a place in the window, inside the app. */
+  tell(lines: readonly string[], at: Pick<PointerEvent, "clientX" | "clientY">): void {
     const { left, top } = this.app.getBoundingClientRect();
-    this.#tooltip.show(lines, event.clientX - left, event.clientY - top);
+    this.#tooltip.show(lines, at.clientX - left, at.clientY - top);
   }
 
   /** Hide the tooltip. */

@@ -1,0 +1,86 @@
+/** Facts about the boxes of a time tree: their ops, their phases, which of them are meant. */
+import { PHASES } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { standInsOf } from "../graph/stand_ins.ts";
+import type { GrownTree } from "./grow_tree.ts";
+import type { Places } from "./places.ts";
+
+const BACKWARD = PHASES.indexOf("backward");
+
+/** How many ops are in each box; with a mask, how many of those in the mask. */
+export function opsInside(
+  trace: Trace,
+  { tree, spans, boxOfSpan }: GrownTree,
+  mask?: Uint8Array,
+): Int32Array {
+  const { ops: weights } = standInsOf(trace);
+  const inside = new Int32Array(tree.length);
+  for (let span = 0; span < spans.length; span++) {
+    const op = spans.op[span]!;
+    if (op >= 0 && (!mask || mask[op])) inside[boxOfSpan[span]!]! += weights ? weights[op]! : 1;
+  }
+  for (let box = inside.length - 1; box > 0; box--) inside[tree.parent(box)]! += inside[box]!;
+  return inside;
+}
+
+/** Self time of the ops in a mask. */
+export function timeOf({ spans }: GrownTree, mask: Uint8Array): number {
+  let sum_ns = 0;
+  for (let span = 0; span < spans.length; span++) {
+    if (spans.op[span]! >= 0 && mask[spans.op[span]!]) sum_ns += spans.self_ns[span]!;
+  }
+  return sum_ns;
+}
+
+/** The phase of all that is in a box: its position in `PHASES`; -1 for none, -2 for several. */
+export function phasesOf(trace: Trace, { tree, spans, boxOfSpan }: GrownTree): Int8Array {
+  const phases = new Int8Array(tree.length).fill(-1);
+  const note = (box: number, phase: number): void => {
+    if (phase !== -1 && phases[box] !== phase) phases[box] = phases[box] === -1 ? phase : -2;
+  };
+  const phaseOfOp = trace.table("ops").column("phase");
+  for (let span = 0; span < spans.length; span++) {
+    note(boxOfSpan[span]!, spans.op[span]! < 0 ? BACKWARD : phaseOfOp[spans.op[span]!]!);
+  }
+  for (let box = phases.length - 1; box > 0; box--) note(tree.parent(box), phases[box]!);
+  return phases;
+}
+
+/** The innermost box with all ops of a mask, -1 if it has none. */
+export function boxAround({ tree, spans, boxOfSpan }: GrownTree, mask: Uint8Array): number {
+  let found = -1;
+  for (let span = 0; span < spans.length; span++) {
+    const op = spans.op[span]!;
+    if (op < 0 || !mask[op]) continue;
+    let box = boxOfSpan[span]!;
+    // A box comes after the box around it.
+    if (found < 0) found = box;
+    while (box !== found) {
+      if (box > found) box = tree.parent(box);
+      else found = tree.parent(found);
+    }
+  }
+  return found;
+}
+
+/** What a box shows as one, in time: ops, backward calls, groups or frames. */
+export function membersOf(
+  { tree, spans, boxOfSpan, boxOfPlace }: GrownTree,
+  places: Places,
+  box: number,
+): number[] {
+  const { kind, key } = tree.of(box);
+  const members: number[] = [];
+  if (tree.isMerged && (kind === "op" || kind === "backward")) {
+    const keys = kind === "op" ? spans.op : spans.call;
+    for (let span = 0; span < spans.length; span++) {
+      if (boxOfSpan[span] === box) members.push(keys[span]!);
+    }
+  } else if (tree.isMerged && kind === "group") {
+    boxOfPlace.forEach((other, place) => {
+      const of = other === box ? places.boxOf(place) : undefined;
+      if (of?.kind === kind) members.push(of.key);
+    });
+  }
+  return members.length ? members : [key];
+}

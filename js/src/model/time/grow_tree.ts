@@ -1,0 +1,179 @@
+/** From the spans of a thread to a tree of boxes, with the time between spans in boxes of its own. */
+import type { Trace } from "../../trace/trace.ts";
+import { standInsOf } from "../graph/stand_ins.ts";
+import { commonPlace, type Places } from "./places.ts";
+import { CELL_THREAD, ownOf, type Spans, spansOf, wallOf } from "./spans.ts";
+import { type BoxKind, type BoxOf, TimeTree } from "./time_tree.ts";
+
+export interface GrownTree {
+  readonly tree: TimeTree;
+  readonly spans: Spans;
+  /** The box of each span. */
+  readonly boxOfSpan: Int32Array;
+  /** The box of each place, -1 for none: the last one, where boxes are in the order of time. */
+  readonly boxOfPlace: Int32Array;
+}
+
+/**
+ * The root of the cell's thread lasts as long as the cell, that of another thread from its first op
+ * to its last. A gap between two spans belongs to the innermost place that contains both.
+ */
+export function growTree(
+  trace: Trace,
+  places: Places,
+  thread: number,
+  isMerged: boolean,
+): GrownTree {
+  const spans = spansOf(trace, thread);
+  const grower = new Grower(trace, places, new TimeTree(isMerged), spans);
+  const begin_ns = thread === CELL_THREAD ? 0 : (spans.start_ns[0] ?? 0);
+  let until_ns = begin_ns;
+  let outer = -1;
+  let own_ns = 0;
+  /** The trace's own work since the last span for which it is known. */
+  const ownUntil = (now_ns: number): number => {
+    if (now_ns < 0) return 0;
+    const since_ns = Math.max(0, now_ns - own_ns);
+    own_ns = now_ns;
+    return since_ns;
+  };
+  for (let span = 0; span < spans.length; span++) {
+    const since_ns = ownUntil(spans.own_ns[span]!);
+    if (spans.parent[span]! < 0) {
+      const gap_ns = spans.start_ns[span]! - until_ns;
+      if (gap_ns > 0) grower.addGap(outer, span, gap_ns, since_ns);
+      until_ns = Math.max(until_ns, spans.end_ns[span]!);
+      outer = span;
+    }
+    grower.addSpan(span);
+  }
+  const rest_ns = thread === CELL_THREAD ? wallOf(trace, spans) - until_ns : 0;
+  if (rest_ns > 0) grower.addGap(outer, spans.length, rest_ns, ownUntil(ownOf(trace)));
+  return grower.finish();
+}
+
+class Grower {
+  readonly #boxOfSpan: Int32Array;
+  readonly #boxOfPlace: Int32Array;
+  readonly #placeOfSpan: Int32Array;
+  readonly #weights: Int32Array | undefined;
+  /** Boxes by the box around them and what they show. */
+  readonly #known = new Map<number | string, number>();
+  /** Time of the gaps in each box, by kind; they come after the other boxes inside it. */
+  readonly #gaps = new Map<string, { around: number; kind: BoxKind; ns: number; count: number }>();
+
+  constructor(
+    readonly trace: Trace,
+    readonly places: Places,
+    readonly tree: TimeTree,
+    readonly spans: Spans,
+  ) {
+    this.#boxOfSpan = new Int32Array(spans.length);
+    this.#boxOfPlace = new Int32Array(places.parent.length).fill(-1);
+    this.#placeOfSpan = spans.op.map((op, span) =>
+      op >= 0 ? places.ofOp(op) : places.ofCall(spans.call[span]!),
+    );
+    this.#weights = standInsOf(trace).ops;
+  }
+
+  addSpan(span: number): void {
+    const { tree, spans } = this;
+    if (!tree.isMerged && span > 0) this.#leave(this.#common(span - 1, span), span - 1);
+    const around = this.#enter(this.#placeOfSpan[span]!);
+    const op = spans.op[span]!;
+    const key = op >= 0 ? this.#keyOfOp(around, op) : this.#keyOfCall(around, spans.call[span]!);
+    let box = tree.isMerged ? this.#known.get(key) : undefined;
+    if (box === undefined) {
+      const of: BoxOf =
+        op >= 0 ? { kind: "op", key: op } : { kind: "backward", key: spans.call[span]! };
+      box = tree.add(around, of);
+      this.#known.set(key, box);
+    }
+    tree.grow(box, spans.self_ns[span]!, (op >= 0 && this.#weights?.[op]) || 1);
+    this.#boxOfSpan[span] = box;
+  }
+
+  /**
+   * @param before the span before the gap, -1 for none; `after` is past the last for none
+   * @param own_ns what the trace itself took of it
+   */
+  addGap(before: number, after: number, gap_ns: number, own_ns: number): void {
+    const kind = before < 0 ? "before" : after >= this.spans.length ? "after" : "outside";
+    const place = kind === "outside" ? this.#common(before, after) : -1;
+    if (!this.tree.isMerged && before >= 0) this.#leave(place, after - 1);
+    const around = this.#enter(place);
+    const taken_ns = Math.min(gap_ns, own_ns);
+    if (taken_ns > 0) this.#addOutside(around, "own", taken_ns);
+    if (gap_ns > taken_ns) this.#addOutside(around, kind, gap_ns - taken_ns);
+  }
+
+  #addOutside(around: number, kind: BoxKind, ns: number): void {
+    const { tree } = this;
+    if (!tree.isMerged || kind === "before") {
+      tree.grow(tree.add(around, { kind, key: -1 }), ns);
+      return;
+    }
+    const name = `${kind} ${around}`;
+    const gap = this.#gaps.get(name) ?? { around, kind, ns: 0, count: 0 };
+    gap.ns += ns;
+    gap.count++;
+    this.#gaps.set(name, gap);
+  }
+
+  finish(): GrownTree {
+    for (const { around, kind, ns, count } of this.#gaps.values()) {
+      this.tree.grow(this.tree.add(around, { kind, key: -1 }), ns, count);
+    }
+    return {
+      tree: this.tree.close(),
+      spans: this.spans,
+      boxOfSpan: this.#boxOfSpan,
+      boxOfPlace: this.#boxOfPlace,
+    };
+  }
+
+  #common(one: number, other: number): number {
+    return commonPlace(this.places, this.#placeOfSpan[one]!, this.#placeOfSpan[other]!);
+  }
+
+  /** Equal for ops that share a box. */
+  #keyOfOp(around: number, op: number): number {
+    const { trace } = this;
+    const name = trace.at("ops", "name", op);
+    const phase = trace.at("ops", "phase", op);
+    const isPyLayer = trace.at("ops", "is_pylayer", op);
+    return (around * trace.strings.length + name) * 8 + phase * 2 + isPyLayer;
+  }
+
+  #keyOfCall(around: number, call: number): string {
+    return `call:${around}:${this.trace.at("backward_calls", "kind", call)}`;
+  }
+
+  /** The box of a place; it is made where it is missing. */
+  #enter(place: number): number {
+    const { places, tree } = this;
+    const missing: number[] = [];
+    let at = place;
+    for (; at >= 0 && this.#boxOfPlace[at]! < 0; at = places.parent[at]!) missing.push(at);
+    let box = at < 0 ? 0 : this.#boxOfPlace[at]!;
+    for (const inner of missing.reverse()) {
+      const of = places.boxOf(inner);
+      if (of) {
+        const name = `${box} ${places.likeness(inner)}`;
+        const known = tree.isMerged ? this.#known.get(name) : undefined;
+        box = known ?? tree.add(box, of);
+        this.#known.set(name, box);
+        tree.grow(box, 0);
+      }
+      this.#boxOfPlace[inner] = box;
+    }
+    return box;
+  }
+
+  /** Forget the boxes of the places around a span, as far as a place that stays open. */
+  #leave(place: number, span: number): void {
+    for (let at = this.#placeOfSpan[span]!; at >= 0 && at !== place; at = this.places.parent[at]!) {
+      this.#boxOfPlace[at] = -1;
+    }
+  }
+}

@@ -1,0 +1,162 @@
+/** Where boxes of time are: in calls of layers, in iterations of loops, or in lines of a stack. */
+import { kept } from "../../trace/kept.ts";
+import { GROUP_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import type { Hierarchy } from "../graph/hierarchy.ts";
+import type { BoxOf } from "./time_tree.ts";
+
+export const NESTINGS = ["layer", "stack", "loop"] as const;
+/** How the boxes are nested. */
+export type Nesting = (typeof NESTINGS)[number];
+
+const TURN = GROUP_KINDS.indexOf("turn");
+
+/** Places inside each other, each after the place around it. */
+export interface Places {
+  /** The place around each, -1 at the top. */
+  readonly parent: ArrayLike<number>;
+  /** How many places are around each. */
+  readonly depth: Int32Array;
+  /** The box of a place. Undefined: it has none, and what is inside it is in the place around. */
+  boxOf(place: number): BoxOf | undefined;
+  /** Places in one box share a box if this is equal. */
+  likeness(place: number): string;
+  /** The place in which an op ran, -1 for none. */
+  ofOp(op: number): number;
+  /** The place of a backward call. */
+  ofCall(call: number): number;
+}
+
+export function placesOf(trace: Trace, hierarchy: Hierarchy, nesting: Nesting): Places {
+  return kept(trace, `places by ${nesting}`, () =>
+    nesting === "stack" ? stackPlaces(trace) : groupPlaces(trace, hierarchy, nesting === "loop"),
+  );
+}
+
+/**
+ * Groups; with `hasLoops` also loops, around the groups of their iterations. Without it, iterations
+ * have no boxes.
+ */
+function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Places {
+  const groups = trace.table("groups");
+  const [kind, label, className, parents, scopes] = (
+    ["kind", "label", "class", "parent", "scope"] as const
+  ).map((name) => groups.column(name));
+  const loopOfScope = new Int32Array(trace.table("scopes").length).fill(-1);
+  const turns = trace.table("turns");
+  for (let row = 0; row < turns.length; row++) {
+    loopOfScope[turns.column("scope")[row]!] = turns.column("loop")[row]!;
+  }
+  const [parent, boxes, likeness]: [number[], (BoxOf | undefined)[], string[]] = [[], [], []];
+  const placeOfGroup = new Int32Array(trace.groupCount);
+  const placeOfLoop = new Map<string, number>();
+  const add = (around: number, box: BoxOf | undefined, like: string): number => {
+    parent.push(around);
+    boxes.push(box);
+    likeness.push(like);
+    return parent.length - 1;
+  };
+  for (let group = 0; group < trace.groupCount; group++) {
+    let around = parents![group]! < 0 ? -1 : placeOfGroup[parents![group]!]!;
+    const isTurn = kind![group] === TURN;
+    const loop = isTurn && scopes![group]! >= 0 ? loopOfScope[scopes![group]!]! : -1;
+    if (hasLoops && loop >= 0) {
+      const name = `${around} ${loop}`;
+      const known = placeOfLoop.get(name);
+      around = known ?? add(around, { kind: "loop", key: loop }, `loop:${loop}`);
+      placeOfLoop.set(name, around);
+    }
+    const box: BoxOf | undefined = isTurn && !hasLoops ? undefined : { kind: "group", key: group };
+    const like = `${kind![group]} ${label![group]} ${className![group]}`;
+    placeOfGroup[group] = add(around, box, like);
+  }
+  const groupOfScope = groupsOfScopes(trace);
+  const scopeOfCall = scopesOfCalls(trace);
+  const placeIn = (group: number): number => (group < 0 ? -1 : placeOfGroup[group]!);
+  return {
+    parent,
+    depth: depthsOf(parent),
+    boxOf: (place) => boxes[place],
+    likeness: (place) => likeness[place]!,
+    ofOp: (op) => placeIn(hierarchy.groupOfOp[op]!),
+    ofCall: (call) => placeIn(groupOfScope[scopeOfCall[call]!] ?? -1),
+  };
+}
+
+/** The scope of each backward call: its own, if it was stored, or the one in which it was called. */
+function scopesOfCalls(trace: Trace): Int32Array {
+  const scopes = Int32Array.from(trace.table("backward_calls").column("scope"));
+  trace
+    .table("scopes")
+    .column("backward_call")
+    .forEach((call, scope) => {
+      if (call >= 0) scopes[call] = scope;
+    });
+  return scopes;
+}
+
+/** The group of each scope: its own, or that of the nearest scope around it; -1 for none. */
+function groupsOfScopes(trace: Trace): Int32Array {
+  const parent = trace.table("scopes").column("parent");
+  const groupOf = new Int32Array(parent.length).fill(-1);
+  trace
+    .table("groups")
+    .column("scope")
+    .forEach((scope, group) => {
+      if (scope >= 0) groupOf[scope] = group;
+    });
+  for (let scope = 0; scope < groupOf.length; scope++) {
+    // A scope begins after the scope around it.
+    if (groupOf[scope]! < 0 && parent[scope]! >= 0) groupOf[scope] = groupOf[parent[scope]!]!;
+  }
+  return groupOf;
+}
+
+/** The frames of stacks, outermost first. */
+function stackPlaces(trace: Trace): Places {
+  const stacks = trace.table("stacks");
+  const [frame, caller] = [stacks.column("frame"), stacks.column("caller")];
+  const isHidden = Uint8Array.from(
+    { length: trace.table("frames").length },
+    (_, at) => +isPassedThrough(trace, at),
+  );
+  const stackOfOp = trace.table("ops").column("stack");
+  return {
+    parent: caller,
+    depth: depthsOf(caller),
+    boxOf: (place) =>
+      frame[place]! < 0 || isHidden[frame[place]!]
+        ? undefined
+        : { kind: "frame", key: frame[place]! },
+    likeness: (place) => String(frame[place]),
+    ofOp: (op) => stackOfOp[op]!,
+    ofCall: (call) => trace.at("backward_calls", "stack", call),
+  };
+}
+
+/** Whether a frame of Paddle does nothing but call the next: `Layer.__call__`, a decorator. */
+function isPassedThrough(trace: Trace, frame: number): boolean {
+  return (
+    trace.frameKind(frame) === "paddle" &&
+    /(^|\.)(__call__|wrapper|__impl__)$/.test(trace.textAt("frames", "function", frame))
+  );
+}
+
+function depthsOf(parent: ArrayLike<number>): Int32Array {
+  const depth = new Int32Array(parent.length);
+  for (let place = 0; place < depth.length; place++) {
+    depth[place] = parent[place]! < 0 ? 0 : depth[parent[place]!]! + 1;
+  }
+  return depth;
+}
+
+/** The innermost place that contains both, -1 for none. */
+export function commonPlace({ parent, depth }: Places, one: number, other: number): number {
+  let [a, b] = [one, other];
+  while (a !== b) {
+    if (a < 0 || b < 0) return -1;
+    if (depth[a]! >= depth[b]!) a = parent[a]!;
+    else b = parent[b]!;
+  }
+  return a;
+}

@@ -1,0 +1,115 @@
+/** What the view of time shows: how boxes are nested, of which thread, and which box fills it. */
+import type { Trace } from "../../trace/trace.ts";
+import type { Store } from "../state/store.ts";
+import { type GrownTree, growTree } from "./grow_tree.ts";
+import { nameOfPart, type Part } from "./icicle.ts";
+import { type Nesting, type Places, placesOf } from "./places.ts";
+import { CELL_THREAD } from "./spans.ts";
+
+export interface TimeChoice {
+  readonly nesting: Nesting;
+  readonly thread: number;
+  /** Whether equal boxes next to each other are one; else they are in the order of time. */
+  readonly isMerged: boolean;
+  /** From the root to the part that fills the view. */
+  readonly trail: readonly Part[];
+  /** The part that the keys move. */
+  readonly cursor: Part;
+}
+
+const ROOT: Part = { box: 0 };
+const LONGEST_HISTORY = 100;
+
+export class TimeState {
+  #choice: TimeChoice;
+  #grown: GrownTree | undefined;
+  #past: (readonly Part[])[] = [];
+  readonly #listeners = new Set<(choice: TimeChoice, previous: TimeChoice) => void>();
+
+  constructor(readonly store: Store) {
+    const kinds = store.trace.table("groups").length;
+    const hasLayers =
+      kinds > 0 &&
+      store.trace
+        .table("scopes")
+        .column("layer")
+        .some((layer) => layer >= 0);
+    const nesting = hasLayers ? "layer" : "stack";
+    this.#choice = { nesting, thread: CELL_THREAD, isMerged: true, trail: [ROOT], cursor: ROOT };
+  }
+
+  get trace(): Trace {
+    return this.store.trace;
+  }
+
+  get choice(): TimeChoice {
+    return this.#choice;
+  }
+
+  get places(): Places {
+    return placesOf(this.trace, this.store.hierarchy, this.#choice.nesting);
+  }
+
+  get grown(): GrownTree {
+    const { thread, isMerged } = this.#choice;
+    this.#grown ??= growTree(this.trace, this.places, thread, isMerged);
+    return this.#grown;
+  }
+
+  /** The part that fills the view. */
+  get part(): Part {
+    return this.#choice.trail.at(-1)!;
+  }
+
+  subscribe(listener: (choice: TimeChoice, previous: TimeChoice) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Nest the boxes anew: the view begins at the root again. */
+  regrow(change: Partial<Pick<TimeChoice, "nesting" | "thread" | "isMerged">>): void {
+    this.#grown = undefined;
+    this.#past = [];
+    this.#become({ ...change, trail: [ROOT], cursor: ROOT });
+  }
+
+  move(cursor: Part): void {
+    this.#become({ cursor });
+  }
+
+  /** Let a part fill the view; it is inside the part that does now. */
+  zoom(part: Part): void {
+    const { trail } = this.#choice;
+    if (nameOfPart(part) === nameOfPart(this.part)) return;
+    const path = this.grown.tree.path(part.box).map((box): Part => ({ box }));
+    if (part.only) path.push(part);
+    // A part of several boxes on the way stays on it.
+    const known = new Set(trail.map(({ box }) => box));
+    this.#go([...trail, ...path.filter(({ box, only }) => only || !known.has(box))], part);
+  }
+
+  /** Let a part on the trail fill the view. */
+  zoomOut(at: number): void {
+    const { trail } = this.#choice;
+    this.#go(trail.slice(0, at + 1), trail[at]!);
+  }
+
+  /** Return to what filled the view before; `false` if nothing did. */
+  back(): boolean {
+    const trail = this.#past.pop();
+    if (!trail) return false;
+    this.#become({ trail });
+    return true;
+  }
+
+  #go(trail: readonly Part[], cursor: Part): void {
+    this.#past = [...this.#past.slice(1 - LONGEST_HISTORY), this.#choice.trail];
+    this.#become({ trail, cursor });
+  }
+
+  #become(change: Partial<TimeChoice>): void {
+    const previous = this.#choice;
+    this.#choice = { ...previous, ...change };
+    for (const listener of [...this.#listeners]) listener(this.#choice, previous);
+  }
+}

@@ -1,0 +1,102 @@
+/** A tree of host time: each box's time is the sum of the boxes inside it. */
+import { RowsByKey } from "../../trace/csr.ts";
+
+export const BOX_KINDS = [
+  "root",
+  "group",
+  "loop",
+  "frame",
+  "op",
+  "backward",
+  /** Before the first op. */
+  "before",
+  /** Between two ops. */
+  "outside",
+  /** After the last op. */
+  "after",
+  /** What the trace itself took of the time outside of ops. */
+  "own",
+] as const;
+export type BoxKind = (typeof BOX_KINDS)[number];
+
+/** What a box shows. */
+export interface BoxOf {
+  readonly kind: BoxKind;
+  /**
+   * The first of what it shows, in time: a group, a loop, a frame, an op or a backward call. -1
+   * for the other kinds.
+   */
+  readonly key: number;
+}
+
+/** Boxes by number, each after the box around it. Box 0 is the root. */
+export class TimeTree {
+  readonly #of: BoxOf[] = [];
+  readonly #parents: number[] = [];
+  readonly #total_ns: number[] = [];
+  readonly #counts: number[] = [];
+  #children: RowsByKey | undefined;
+
+  /** @param isMerged whether equal siblings share a box; else boxes are in the order of time */
+  constructor(readonly isMerged: boolean) {
+    this.add(-1, { kind: "root", key: -1 });
+  }
+
+  get length(): number {
+    return this.#of.length;
+  }
+
+  /** @returns the box's number */
+  add(parent: number, of: BoxOf): number {
+    this.#of.push(of);
+    this.#parents.push(parent);
+    this.#total_ns.push(0);
+    this.#counts.push(0);
+    return this.#of.length - 1;
+  }
+
+  /** Let a box show more: ops, calls or groups, and their time. */
+  grow(box: number, self_ns: number, count = 1): void {
+    this.#total_ns[box]! += self_ns;
+    this.#counts[box]! += count;
+  }
+
+  /** Sum up the boxes. No box may be added after this. */
+  close(): this {
+    for (let box = this.length - 1; box > 0; box--) {
+      this.#total_ns[this.#parents[box]!]! += this.#total_ns[box]!;
+    }
+    this.#children = RowsByKey.index(this.#parents, this.length);
+    return this;
+  }
+
+  of(box: number): BoxOf {
+    return this.#of[box]!;
+  }
+
+  /** The box around it, -1 for the root. */
+  parent(box: number): number {
+    return this.#parents[box]!;
+  }
+
+  total_ns(box: number): number {
+    return this.#total_ns[box]!;
+  }
+
+  /** How many ops, calls or groups it shows as one. */
+  count(box: number): number {
+    return this.#counts[box]!;
+  }
+
+  /** Boxes right inside, from left to right. */
+  children(box: number): Int32Array {
+    return this.#children!.of(box);
+  }
+
+  /** From the root to the box itself. */
+  path(box: number): number[] {
+    const path: number[] = [];
+    for (let at = box; at >= 0; at = this.#parents[at]!) path.push(at);
+    return path.reverse();
+  }
+}

@@ -1,0 +1,161 @@
+/** The view of time: how its boxes are nested, the way to the box that fills it, and the icicle. */
+import { button, element } from "../../dom/element.ts";
+import { showFailure } from "../../dom/failure.ts";
+import type { Store } from "../../model/state/store.ts";
+import { timeOf } from "../../model/time/box_facts.ts";
+import { NESTINGS, type Nesting } from "../../model/time/places.ts";
+import { CELL_THREAD, threadsOf } from "../../model/time/spans.ts";
+import { TimeState } from "../../model/time/time_state.ts";
+import { t } from "../../words/page.ts";
+import { formatDuration, formatShare } from "../../words/quantities.ts";
+import { segments } from "../controls.ts";
+import { IcicleView } from "./icicle_view.ts";
+import { labelOfPart } from "./labels.ts";
+import { legendItems } from "./legend.ts";
+import { timePng, timeSvg } from "./picture.ts";
+
+export interface TimeView {
+  /** The icicle as PNG; rejects if it cannot be drawn. */
+  picture(): Promise<Blob>;
+  /** The icicle as the text of an SVG file. */
+  svg(): string;
+  focus(): void;
+  dispose(): void;
+}
+
+/**
+ * Mount the view of time over the graph's picture, which keeps its size and place.
+ *
+ * @param root the `.pdl-canvas` element
+ */
+export function mountTime(root: HTMLElement, store: Store): TimeView {
+  const section = element("section", { class: "pdl-time", "aria-label": t("mode.time") });
+  root.append(section);
+  try {
+    return mountParts(section, store, new TimeState(store));
+  } catch (error) {
+    showFailure(section, error);
+    section.dataset.state = "failed";
+    return {
+      picture: () => Promise.reject(error),
+      svg: () => "",
+      focus() {},
+      dispose: () => section.remove(),
+    };
+  }
+}
+
+function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeView {
+  const app = section.closest<HTMLElement>(".pdl-app")!;
+  const icicle = new IcicleView(store, state, app);
+  const hasLoops = store.trace.table("turns").length > 0;
+  const nestings = segments<Nesting>(
+    t("time.nested_by"),
+    "data-nesting",
+    NESTINGS.filter((nesting) => nesting !== "loop" || hasLoops).map((name) => ({
+      name,
+      label: t(`time.by_${name}`),
+      title: t(`time.by_${name}_title`),
+    })),
+    (nesting) => state.regrow({ nesting }),
+  );
+  const order = button(
+    t("time.in_order"),
+    () => state.regrow({ isMerged: !state.choice.isMerged }),
+    {
+      title: t("time.in_order_title"),
+    },
+  );
+  const summary = element("span", { class: "pdl-soft", role: "status" });
+  const crumbs = element("nav", { class: "pdl-time-crumbs", "aria-label": t("time.crumbs") });
+  section.append(
+    element(
+      "div",
+      { class: "pdl-memory-bar" },
+      nestings.element,
+      order,
+      ...threadChooser(state),
+      element("span", { class: "pdl-grow" }),
+      summary,
+    ),
+    crumbs,
+    icicle.element,
+    element("div", { class: "pdl-kinds" }, ...legendItems()),
+  );
+  const dispose = [
+    state.subscribe(render),
+    store.subscribe((now, before) => {
+      if (now.matches !== before.matches || now.query !== before.query) summarize();
+    }),
+    () => icicle.dispose(),
+    () => section.remove(),
+  ];
+  render();
+  section.dataset.state = "ready";
+
+  function render(): void {
+    nestings.press(state.choice.nesting);
+    order.setAttribute("aria-pressed", String(!state.choice.isMerged));
+    const { trail } = state.choice;
+    crumbs.hidden = trail.length < 2;
+    crumbs.replaceChildren(
+      ...trail
+        .flatMap((part, at) => [
+          at > 0 && " › ",
+          button(labelOfPart(state, part), () => state.zoomOut(at), {
+            class: "pdl-link",
+            "aria-current": at === trail.length - 1 ? "true" : undefined,
+          }),
+        ])
+        .filter((item) => item !== false),
+    );
+    summarize();
+  }
+
+  /** "38 ms in all", or what a search found of it. */
+  function summarize(): void {
+    const { grown } = state;
+    const whole_ns = grown.tree.total_ns(0);
+    if (!store.state.query.trim()) {
+      summary.textContent = t("time.whole", { time: formatDuration(whole_ns) });
+      return;
+    }
+    const found_ns = store.state.matches.length ? timeOf(grown, store.matchMask()) : 0;
+    summary.textContent = t("time.found", {
+      time: formatDuration(found_ns),
+      share: formatShare(found_ns, whole_ns) || "0 %",
+    });
+  }
+
+  return {
+    picture: () => timePng(state, icicle.drawing(), app),
+    svg: () => timeSvg(state, icicle.drawing(), app),
+    focus: () => icicle.focus(),
+    dispose() {
+      for (const end of dispose) end();
+    },
+  };
+}
+
+/** A chooser of the thread, if ops ran in several. */
+function threadChooser(state: TimeState): HTMLElement[] {
+  const threads = threadsOf(state.trace);
+  if (threads.length < 2) return [];
+  const select = element(
+    "select",
+    {
+      class: "pdl-button",
+      "aria-label": t("time.which_thread"),
+      title: t("time.which_thread"),
+      onchange: () => state.regrow({ thread: Number(select.value) }),
+    },
+    ...threads.map((thread) =>
+      element(
+        "option",
+        { value: thread },
+        thread === CELL_THREAD ? t("time.cell_thread") : t("time.thread", { thread }),
+      ),
+    ),
+  );
+  return [select];
+}
