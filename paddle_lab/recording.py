@@ -30,6 +30,7 @@ def trace(
     title: str | None = None,
     check: str | Sequence[str] | None = None,
     grads: bool | str = False,
+    profile: bool = False,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
 ) -> Recording:
@@ -46,6 +47,9 @@ def trace(
         Whether to record statistics of each gradient: norm, extremes, zeros, NaN, a histogram. With
         the name of a region (:func:`region`), the gradients that its ops pass on are also kept, as
         ``trace.gradients[…].value``; a notice says their size.
+    profile
+        Whether to record how long the kernels of each op and grad node took, with Paddle's own
+        profiler: ``trace.kernels``. The code then takes a little longer.
     limit
         The largest number of ops that the trace keeps, so that a long training takes bounded
         memory. While the code runs, the trace holds up to twice as many. ``None`` keeps all. A
@@ -72,7 +76,9 @@ def trace(
     ValueError
         For an unknown check or way to keep; for a limit less than 1.
     """
-    return Recording(title=title, check=check, grads=grads, limit=limit_of(limit, keep))
+    return Recording(
+        title=title, check=check, grads=grads, profile=profile, limit=limit_of(limit, keep)
+    )
 
 
 @hints_options
@@ -81,6 +87,7 @@ def memory(
     title: str | None = None,
     check: str | Sequence[str] | None = None,
     grads: bool | str = False,
+    profile: bool = False,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
 ) -> Recording:
@@ -90,7 +97,7 @@ def memory(
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
-    check, grads, limit, keep
+    check, grads, profile, limit, keep
         As in :func:`trace`. For each op of the limit the trace also keeps five allocations, even
         of ops that it does not keep. The others are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
@@ -111,7 +118,12 @@ def memory(
         For an unknown check or way to keep; for a limit less than 1.
     """
     return Recording(
-        title=title, memory=True, check=check, grads=grads, limit=limit_of(limit, keep)
+        title=title,
+        memory=True,
+        check=check,
+        grads=grads,
+        profile=profile,
+        limit=limit_of(limit, keep),
     )
 
 
@@ -158,7 +170,7 @@ class Recording:
         and its callers belong into them unless given.
     memory
         Whether to record allocations as well.
-    check, grads
+    check, grads, profile
         As in :func:`trace`.
     reruns
         Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
@@ -174,6 +186,7 @@ class Recording:
         memory: bool = False,
         check: str | Sequence[str] | None = None,
         grads: bool | str = False,
+        profile: bool = False,
         reruns: bool = False,
         limit: Limit = Limit(),  # noqa: B008  (frozen)
     ) -> None:
@@ -185,6 +198,7 @@ class Recording:
         self._shown_title = ""
         self._anchor = anchor
         self._memory = memory
+        self._profile = profile
         self._limit = limit
         self._checks = chosen(check)
         self._notices: list[str] = []
@@ -218,6 +232,7 @@ class Recording:
             within=None if self._anchor else frame,
             cells=cells,
             memory=self._memory,
+            profile=self._profile,
             evidence=self._evidence,
             grad_region=self._grad_region,
             limit=self._limit,

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from sys import _getframe
 from time import perf_counter_ns
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
@@ -18,6 +18,7 @@ from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.limit.trimming import mark_earlier
 from paddle_lab.capture.memory.capture import MemoryCapture
@@ -30,6 +31,10 @@ from paddle_lab.capture.tables.assembly import assemble
 from paddle_lab.trace.limit import Limit
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.version import __version__
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.evidence.collector import Forgotten
+    from paddle_lab.capture.limit.kept_ops import KeptOps
 
 
 class CaptureSession:
@@ -46,6 +51,8 @@ class CaptureSession:
         Finds notebook cells by file name; ``None`` outside of notebooks.
     memory
         Whether to record allocations as well.
+    profile
+        Whether to record the times of kernels as well.
     evidence
         What to record for checks, in addition to what every trace has: ``"values"``,
         ``"gradients"``, ``"rerun"``, ``"cuda"``.
@@ -67,6 +74,7 @@ class CaptureSession:
         within: FrameType | None = None,
         cells: Cells | None = None,
         memory: bool = False,
+        profile: bool = False,
         evidence: Collection[str] = (),
         grad_region: str | None = None,
         limit: Limit | None = None,
@@ -75,7 +83,9 @@ class CaptureSession:
         self._cells: Cells = cells or NoCells()
         self._within = within
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=within is not None)
-        wanted = {"trace", *evidence, *(("memory",) if memory else ())}
+        wanted = {"trace", *evidence}
+        wanted |= {"memory", "profiler"} if memory else set()
+        wanted |= {"kernels", "profiler"} if profile else set()
         self._recorder.notices.extend(DOOR.notices(wanted))
         limit = limit or Limit(ops=None)
         self._limiter = Limiter(self._recorder, limit, self._stop_recording)
@@ -83,11 +93,15 @@ class CaptureSession:
         self._memory = (
             MemoryCapture(self._paddle, self._recorder, limit, windows) if memory else None
         )
+        self._kernels = KernelCapture(self._paddle, self._recorder) if profile else None
         self._recorder.reach_limit = self._limiter.reach
         self._recorder.on_step_end = self._end_step
-        if self._memory is not None:
-            self._limiter.forgetting = self._memory.forget
-            self._limiter.settle = self._memory.settle
+        self._parts: list[MemoryCapture | KernelCapture] = [
+            part for part in (self._memory, self._kernels) if part is not None
+        ]
+        if self._parts:
+            self._limiter.settle = self._settle
+            self._limiter.forgetting = self._forget
         collectors = self._recorder.collectors
         if "values" in evidence:
             collectors.append(Values(self._recorder))
@@ -131,21 +145,25 @@ class CaptureSession:
         HOOKS.open(self._paddle, self._recorder)
         # Installing the hooks is no part of the traced code's time.
         self._recorder.start_ns = perf_counter_ns()
-        if self._memory is not None:
-            self._open_memory(self._memory)
+        for part in self._parts:
+            try:
+                part.open()
+            except Exception as fault:  # noqa: BLE001, PERF203  (the trace goes on without it)
+                notice = DOOR.failure_notice(part.feature, described(fault))
+                self._recorder.notices.append(notice)
+                part.close()
 
-    def _open_memory(self, memory: MemoryCapture) -> None:
-        try:
-            memory.open()
-        except Exception as fault:  # noqa: BLE001  (the trace goes on without allocations)
-            notice = DOOR.failure_notice("allocations", described(fault))
-            self._recorder.notices.append(notice)
-            memory.close()
+    def _settle(self, ops: int) -> int:
+        return min(part.settle(ops) for part in self._parts)
+
+    def _forget(self, kept: KeptOps, gone: Forgotten) -> None:
+        for part in self._parts:
+            part.forget(kept, gone)
 
     def abort(self) -> None:
         """Remove the hooks, whatever state the session is in."""
-        if self._memory is not None:
-            self._memory.close()
+        for part in self._parts:
+            part.close()
         self._remove_hooks()
         self._recorder.turns.end(_getframe())
 
@@ -163,17 +181,17 @@ class CaptureSession:
 
     def _stop_recording(self) -> None:
         """Remove the hooks before the traced code ends."""
-        if self._memory is not None:
-            self._memory.stop()
+        for part in self._parts:
+            part.stop()
         self._remove_hooks()
 
     def close(self, error: BaseException | None = None) -> Record:
         """Remove the hooks and return what was recorded, also if the traced code raised."""
         recorder = self._recorder
         begun_ns = perf_counter_ns()
-        if self._memory is not None:
-            self._memory.close()
-            recorder.notices.extend(self._memory.notices)
+        for part in self._parts:
+            part.close()
+            recorder.notices.extend(part.notices)
         end_ns = perf_counter_ns()
         recorder.thread().own_ns += end_ns - begun_ns
         self._remove_hooks()
@@ -198,7 +216,7 @@ class CaptureSession:
             kept=kept,
         )
         record = assemble(
-            recorder, self._paddle, origin, self._cells, self._memory, caller=_getframe()
+            recorder, self._paddle, origin, self._cells, self._memory, self._kernels, _getframe()
         )
         if kept:
             mark_earlier(record)

@@ -178,6 +178,7 @@ class CellOptions:
         add("--check", metavar="NAMES", help=_check_help())
         grads = say("magics.help.grads")
         add("--grads", nargs="?", const=True, default=False, metavar="REGION", help=grads)
+        add("--profile", action="store_true", help=say("magics.help.profile"))
         add("--limit", default=str(DEFAULT_OPS), metavar="OPS", help=say("magics.help.limit"))
         add("--keep", default=KEEPS[0], metavar="WHICH", help=say("magics.help.keep"))
         return parser

@@ -53,7 +53,7 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
     monkeypatch.setattr(event_tree, "_AT_ONCE", 100)  # several readings
     count = 0
     for data in trees:
-        table = read_trees(data, has_devices=True)
+        events, _ = read_trees(data, has_devices=True)
         expected = [
             (
                 event.timestamp_ns,
@@ -68,7 +68,7 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
             for node in nodes_below(root)
             for event in node.mem_node
         ]
-        rows = table.events.tolist()
+        rows = events.tolist()
         told = [(*row[:5], *row[6:8]) for row in rows]
         assert sorted(told) == sorted(expected)
         count += len(rows)
@@ -79,14 +79,14 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
 def test_grad_nodes_that_ran_are_told_and_no_kernels(trees):
     runs = 0
     for data in trees:
-        table = read_trees(data, has_devices=False)
+        _, told = read_trees(data, has_devices=False)
         expected = [
             (node.name.removeprefix("Global_"), node.start_ns, node.end_ns, thread)
             for thread, root in data.items()
             for node in nodes_below(root)
             if node.name.startswith("Global_")
         ]
-        columns = (column.tolist() for column in vars(table.runs).values())
+        columns = (column.tolist() for column in vars(told).values())
         assert sorted(zip(*columns, strict=True)) == sorted(expected)
         runs += len(expected)
     assert runs > 10
@@ -94,7 +94,7 @@ def test_grad_nodes_that_ran_are_told_and_no_kernels(trees):
 
 def test_on_a_host_alone_the_counter_is_read_of_a_part(trees):
     for data in trees:
-        part, whole = (read_trees(data, has_devices=has) for has in (False, True))
-        is_read = part.events[:, ALLOCATED] != NOT_READ
-        assert (part.events[is_read, ALLOCATED] == whole.events[is_read, ALLOCATED]).all()
+        part, whole = (read_trees(data, has_devices=has)[0] for has in (False, True))
+        is_read = part[:, ALLOCATED] != NOT_READ
+        assert (part[is_read, ALLOCATED] == whole[is_read, ALLOCATED]).all()
         assert is_read.sum() < len(is_read) or len(is_read) <= 64 * len(data)

@@ -29,6 +29,9 @@ ALLOWED = {
     # where one is missing.
     EVENTS: ("children_node", "current_allocated", "current_reserved", "increase_bytes",
              "mem_node", "timestamp_ns"),
+    "capture/memory/log/kernel_tree.py": (
+        "children_node", "device_id", "device_node", "runtime_node"
+    ),
     "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
     "capture/memory/log/reading.py": ("get_data",),
     # Looks for Paddle without importing it, and has no value where a counter is missing.

@@ -178,7 +178,7 @@ def compare(path: str) -> dict[str, Any]:
     traced: list[str] = []
     fault = ""
     try:
-        with paddle_lab.memory(check="all", grads=True) as trace:
+        with paddle_lab.memory(check="all", grads=True, profile=True) as trace:
             traced = outcomes(parts)
         notices = trace.record.origin.notices
         ops = len(trace.ops)

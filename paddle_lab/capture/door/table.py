@@ -15,7 +15,8 @@ class Feature(NamedTuple):
     names: dict[str, str]
     """From a name in our code to its path in Paddle."""
     wanted_by: str = "trace"
-    """What needs the feature: any ``"trace"``, ``"memory"``, or a kind of evidence."""
+    """What needs the feature: any ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (these
+    two), or a kind of evidence."""
 
 
 _TENSOR: Final = "paddle.Tensor"
@@ -143,6 +144,7 @@ FEATURES: Final[dict[str, Feature]] = {
             "prepare_profiler": f"{_CORE}._Profiler.prepare",
             "start_profiler": f"{_CORE}._Profiler.start",
             "stop_profiler": f"{_CORE}._Profiler.stop",
+            "can_profile_gpu": f"{_CORE}._Profiler.is_cupti_supported",
             "profiler_of_users": "paddle.profiler.profiler._Profiler",
             "event_trees": f"{_CORE}._ProfilerResult.get_data",
             "event_name": f"{_CORE}.HostPythonNode.name",
@@ -158,7 +160,20 @@ FEATURES: Final[dict[str, Feature]] = {
             "memory_event_reserved": f"{_CORE}.MemPythonNode.current_reserved",
             "memory_event_place": f"{_CORE}.MemPythonNode.place",
         },
-        wanted_by="memory",
+        wanted_by="profiler",
+    ),
+    "kernels": Feature(
+        {
+            "event_types": f"{_CORE}.TracerEventType",
+            "event_type": f"{_CORE}.HostPythonNode.type",
+            "launches_inside": f"{_CORE}.HostPythonNode.runtime_node",
+            "device_events": f"{_CORE}.HostPythonNode.device_node",
+            "device_event_type": f"{_CORE}.DevicePythonNode.type",
+            "device_event_start": f"{_CORE}.DevicePythonNode.start_ns",
+            "device_event_end": f"{_CORE}.DevicePythonNode.end_ns",
+            "device_event_device": f"{_CORE}.DevicePythonNode.device_id",
+        },
+        wanted_by="kernels",
     ),
     "counters": Feature(
         {

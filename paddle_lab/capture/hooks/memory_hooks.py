@@ -13,6 +13,7 @@ from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.memory.capture import OPEN_CAPTURES, note_arrivals
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
+from paddle_lab.capture.recorder.recorder import SINKS
 
 
 def arrival_patches(_paddle: Any) -> list[AttributePatch]:
@@ -53,7 +54,7 @@ def _around_start(method: Any) -> Callable[..., None]:
         except BaseException as error:
             drop_frame(error)
             raise
-        for capture in OPEN_CAPTURES:
-            capture.threads.note_start(self)
+        for recorder in SINKS.active:
+            recorder.native_threads[self.native_id or -1] = self.ident or -1
 
     return start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from time import perf_counter_ns
@@ -22,7 +23,6 @@ from paddle_lab.capture.memory.log.reading import read_segments
 from paddle_lab.capture.memory.log.segments import KeyedSpan, Waiting
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.storages import Storage, StorageNotes
-from paddle_lab.capture.memory.trace_threads import TraceThreads
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
@@ -56,6 +56,8 @@ class MemoryCapture:
         Returns the times whose allocations are kept first; ``None`` keeps the newest.
     """
 
+    feature = "allocations"
+
     def __init__(
         self,
         paddle: Any,
@@ -78,7 +80,8 @@ class MemoryCapture:
         self.optimizer_steps: list[tuple[int, int]] = []
         """The ends of optimizer steps, likewise; a record with all ops needs none."""
         self.handovers = Handovers(recorder)
-        self.threads = TraceThreads()
+        self.python_threads: set[int] = set()
+        """Ids of the threads that ran Python when the trace began or ended."""
         self._storages = StorageNotes(recorder.tensors)
         self.met = self._storages.met
         """Storages of tensors that no op of the trace made, when the trace first saw them."""
@@ -109,7 +112,7 @@ class MemoryCapture:
 
     def open(self) -> None:
         """Start to record."""
-        self.threads.note()
+        self.python_threads |= _python_threads()
         if DOOR.has("storages"):
             self._storages.open()
         OPEN_CAPTURES.append(self)
@@ -134,8 +137,7 @@ class MemoryCapture:
         if self._reader is None:
             return
         self.readings += read_places(self._paddle)
-        self.threads.note()
-        self.threads.number(self.recorder)
+        self.python_threads |= _python_threads()
         self.waiting, self._reader = self._reader, None
         ALLOCATOR_LOG.close(self.waiting)
         if ALLOCATOR_LOG.lost_ns >= self.start_ns:
@@ -231,6 +233,11 @@ class MemoryCapture:
         self.handovers.name_rows(keys, stack_row)
         for steps in (self.steps, self.optimizer_steps):
             steps[:] = [(time_ns, keys.scopes.row(scope)) for time_ns, scope in steps]
+
+
+def _python_threads() -> set[int]:
+    """Return the operating system's ids of the threads that run Python now."""
+    return {thread.native_id or -1 for thread in threading.enumerate()}
 
 
 OPEN_CAPTURES: list[MemoryCapture] = []

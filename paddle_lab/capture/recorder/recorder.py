@@ -182,6 +182,14 @@ class Recorder:
             self.native_threads[get_native_id()] = identity
         return state
 
+    def thread_numbers(self) -> dict[int, int]:
+        """Return the numbers of the threads that ran ops, by the operating system's id."""
+        return {
+            native: self.threads[identity].number
+            for native, identity in self.native_threads.items()
+            if identity in self.threads
+        }
+
     def attempt(self, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function for this trace. If it fails, the trace stops and ``None`` is returned."""
         try:

@@ -11,6 +11,8 @@ import numpy as np
 
 from paddle_lab.capture.evidence.assembly import add_evidence
 from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
+from paddle_lab.capture.kernels.assembly import add_kernels
+from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.memory.assembly import add_memory
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described
@@ -38,6 +40,7 @@ def assemble(
     origin: Origin,
     cells: Cells,
     memory: MemoryCapture | None = None,
+    kernels: KernelCapture | None = None,
     caller: FrameType | None = None,
 ) -> Record:
     """Build the record of a trace that has ended.
@@ -83,6 +86,12 @@ def assemble(
             add_memory(record, memory, keys)
         except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
             said = say("notices.fault.allocations_lost", fault=described(fault))
+            record.origin.notices.append(said)
+    if kernels is not None:
+        try:
+            add_kernels(record, kernels, keys)
+        except Exception as fault:  # noqa: BLE001
+            said = say("notices.fault.kernels_lost", fault=described(fault))
             record.origin.notices.append(said)
     return record
 

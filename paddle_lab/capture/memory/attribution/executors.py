@@ -2,7 +2,7 @@
 
 Other threads without ops work for no op: a data loader's thread makes batches while ops of other
 threads run, and its blocks do not belong to these ops. A thread is an executor's if a static
-program ran during each of its allocations.
+program ran during each of its allocations, or of its kernels.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns
 from paddle_lab.capture.memory.attribution.innermost import innermost
-from paddle_lab.capture.memory.held.blocks import Blocks, taken
+from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.trace.record import Record
 
@@ -25,7 +25,7 @@ OpWindows = tuple[Int64s, Int64s, Int64s]
 
 
 class Waiters(NamedTuple):
-    """The ops and calls that waited for executors; shape ``[blocks]``, -1 for other blocks."""
+    """The ops and calls that waited for executors; shape ``[moments]``, -1 for other moments."""
 
     op: Int64s
     """The op that waited, -1 if it was a grad node."""
@@ -37,34 +37,35 @@ class Waiters(NamedTuple):
 
 def find_waiters(
     record: Record,
-    blocks: Blocks,
+    time_ns: Int64s,
+    thread: Int64s,
     runs: BackwardRuns,
     is_others: Mask,
     numbers: dict[int, int],
     op_windows: OpWindows,
 ) -> Waiters:
-    """Return which op or backward call waited for the executor that allocated each block.
+    """Return which op or backward call waited for the executor that worked at each moment.
 
     Parameters
     ----------
     record
         Has the ops.
-    blocks
-        All blocks.
+    time_ns, thread
+        When and in which thread something happened: a block was allocated, a kernel was called.
     runs
         The grad nodes that ran.
     is_others
-        Which blocks were allocated in threads that ran no op.
+        Which of these threads ran no op.
     numbers
         The operating system's ids of threads that ran ops to the trace's numbers.
     op_windows
-        When the ops ran, on the clock of the blocks.
+        When the ops ran, on the clock of ``time_ns``.
     """
     codes = [code for code, name in enumerate(record.strings) if _PROGRAM in name]
     is_program = np.isin(record.ops["name"], codes)
-    found = Waiters(*np.full((3, len(blocks)), -1))
+    found = Waiters(*np.full((3, len(time_ns)), -1))
     others = np.flatnonzero(is_others)
-    times = blocks.start_ns[others]
+    times = time_ns[others]
     for native, number in numbers.items() if is_program.any() or runs.is_program.any() else ():
         op = innermost(times, np.full(len(others), number), *op_windows)
         in_thread = np.full(len(others), native)
@@ -74,7 +75,7 @@ def find_waiters(
         waits &= found.native[others] < 0
         its = others[waits]
         found.op[its], found.span[its], found.native[its] = op[waits], span[waits], native
-    works_for_nobody = np.isin(blocks.thread, blocks.thread[is_others & (found.native < 0)])
+    works_for_nobody = np.isin(thread, thread[is_others & (found.native < 0)])
     for column in found:
         column[works_for_nobody] = -1
     return found

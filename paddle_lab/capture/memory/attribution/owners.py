@@ -59,11 +59,13 @@ def find_owners(
     is_new = blocks.start_ns != BEFORE
     op_start_ns = ops["start_ns"] + memory.start_ns
     op_windows = (op_start_ns, op_start_ns + ops["duration_ns"], ops["thread"])
-    numbers = memory.threads.numbers
+    numbers = memory.recorder.thread_numbers()
     thread = np.where(is_new, _number_all(numbers, blocks.thread), -1)
-    python_threads = [*numbers, *memory.threads.of_python]
+    python_threads = [*numbers, *memory.python_threads]
     is_others = is_new & ~np.isin(blocks.thread, python_threads)
-    waiters = find_waiters(record, blocks, runs, is_others, numbers, op_windows)
+    waiters = find_waiters(
+        record, blocks.start_ns, blocks.thread, runs, is_others, numbers, op_windows
+    )
     is_executors = waiters.native >= 0
     op = np.where(is_new, innermost(blocks.start_ns, thread, *op_windows), -1)
     op = np.where(is_executors, waiters.op, op)

@@ -1,10 +1,10 @@
-"""Paddle's own allocator events: every allocation and every free, from the C++ profiler.
+"""Paddle's own events: every allocation, every free and every kernel, from its C++ profiler.
 
-Only one such profiler can run in a process. It costs almost nothing while it records memory alone,
-and is then read in time proportional to the events. During a backward call it also records the grad
-nodes that run. That needs a new recording, since the level of detail can only be chosen at its
-start. So a log is a sequence of :class:`Segment`, cut around
-every backward call whose grad nodes are recorded.
+Only one such profiler can run in a process. So the trace's memory and its kernels share it. It
+costs almost nothing while it records memory alone, and is then read in time proportional to the
+events. During a backward call it also records the grad nodes that run. That needs a new recording,
+since the level of detail can only be chosen at its start. So a log is a sequence of
+:class:`Segment`, cut around every backward call whose grad nodes are recorded.
 
 Paddle 3.3 never frees its own copies of allocator events, 128 bytes each: the destructor of its
 ``HostTraceEventNode`` does not free them. So the memory of a process that records grows.
@@ -30,6 +30,9 @@ from paddle_lab.capture.recorder.faults import described
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
 """Values of ``FLAGS_host_trace_level``: only the allocator's events, or also those of ops."""
 
+_HOST, _GPU = 1, 2
+"""Bits of ``trace_switch`` (``profiler.h`` of Paddle): what the profiler listens to."""
+
 _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
 
 
@@ -52,6 +55,7 @@ class AllocatorLog:
         self._paddle: Any = None
         self._profiler: Any = None
         self._begin: ClockReading | None = None
+        self._has_kernels = self._has_device = False
         self._readers: list[Waiting] = []
         self._backward_depth = 0
         self._outermost: BackwardSpan | None = None
@@ -70,22 +74,36 @@ class AllocatorLog:
         """Whether the backward call that runs has a segment of its own."""
         return self._outermost is not None and self._outermost.has_runs
 
-    def open(self, paddle: Any) -> Waiting | None:
+    def open(self, paddle: Any, *, memory: bool = True, kernels: bool = False) -> Waiting | None:
         """Start recording, or cut a recording that runs already.
+
+        Parameters
+        ----------
+        paddle
+            The paddle module.
+        memory, kernels
+            What the reader wants to read. Kernels are among the events of ops. So with kernels,
+            grad nodes are recorded all the time, too.
 
         Returns
         -------
         Waiting or None
             Gets the segments for this reader; ``None`` if another profiler is running.
         """
+        reader = Waiting(wants_memory=memory, wants_kernels=kernels)
         with self._lock:
             if not self._readers:
                 self._paddle = paddle
                 self.lost_ns, self.fault = -1, ""
-                self.keeps_grad_nodes = False
+                self.keeps_grad_nodes = kernels
                 self._process = getpid()
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
-                self._start()
+                self._readers.append(reader)
+                try:
+                    self._start()
+                finally:
+                    if self._profiler is None:
+                        self._readers.remove(reader)
                 if self._profiler is None:
                     return None
                 patch = DOOR.patch("profiler_of_users", lambda kind: _UsersProfiler(kind, self))
@@ -94,9 +112,11 @@ class AllocatorLog:
             elif self._profiler is None:
                 return None
             else:
-                self._cut()
-            reader = Waiting()
-            self._readers.append(reader)
+                self._guarded(self._stop)
+                self.keeps_grad_nodes |= kernels
+                self._readers.append(reader)
+                if not self.fault:
+                    self._guarded(self._start)
             return reader
 
     def take(self, reader: Waiting) -> Waiting:
@@ -108,7 +128,7 @@ class AllocatorLog:
         with self._lock:
             if not self._backward_depth:
                 self._cut()
-            taken = Waiting(reader.segments, reader.spans)
+            taken = Waiting(segments=reader.segments, spans=reader.spans)
             reader.segments, reader.spans = [], []
             return taken
 
@@ -220,10 +240,18 @@ class AllocatorLog:
 
     def _start(self) -> None:
         level = WITH_GRAD_NODES if self.keeps_grad_nodes or self._has_cut else MEMORY_ONLY
-        self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: True})
+        wants_memory = any(reader.wants_memory for reader in self._readers)
+        self._has_kernels = any(reader.wants_kernels for reader in self._readers)
+        # Without a GPU, CUPTI would end the process.
+        self._has_device = (
+            self._has_kernels
+            and bool(DOOR.can_profile_gpu())
+            and self._paddle.device.cuda.device_count() > 0
+        )
+        self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: wants_memory})
         try:
             options = DOOR.profiler_options()  # reads the level
-            options.trace_switch = 1  # only the host's events
+            options.trace_switch = _HOST | (_GPU if self._has_device else 0)
             profiler = DOOR.profiler.create(options, [])
             if profiler is None:
                 gc.collect()  # Paddle's own class holds itself: one may be gone but for that
@@ -243,7 +271,9 @@ class AllocatorLog:
             return
         try:
             result = self._profiler.stop()
-            segment = Segment(result, self._begin, read_clocks())
+            segment = Segment(
+                result, self._begin, read_clocks(), self._has_kernels, self._has_device
+            )
             for waiting in self._readers:
                 waiting.segments.append(segment)
         finally:

@@ -14,7 +14,6 @@ from paddle_lab.capture.memory.log.events import (
     FREE,
     NOT_READ,
     RESERVED_ALLOCATE,
-    EventTable,
     GradNodeRuns,
     Int64s,
 )
@@ -29,8 +28,8 @@ _AT_ONCE = 4096
 _FIRST, _STRIDE = 64, 16
 
 
-def read_trees(trees: dict[int, Any], *, has_devices: bool) -> EventTable:
-    """Return the events of event trees; times are of the wall clock.
+def read_trees(trees: dict[int, Any], *, has_devices: bool) -> tuple[Int64s, GradNodeRuns]:
+    """Return the allocator events and grad nodes of event trees; times are of the wall clock.
 
     Parameters
     ----------
@@ -63,7 +62,7 @@ def read_trees(trees: dict[int, Any], *, has_devices: bool) -> EventTable:
             tables.append(_rows(waiting, thread, has_devices=has_devices))
     names = np.array([name for name, *_ in runs], np.object_)
     times = np.array([cells for _, *cells in runs], np.int64).reshape(-1, 3)
-    return EventTable(np.concatenate(tables), GradNodeRuns(names, *times.T))
+    return np.concatenate(tables), GradNodeRuns(names, *times.T)
 
 
 def _rows(events: list[Any], thread: int, *, has_devices: bool) -> Int64s:

@@ -1,4 +1,4 @@
-"""Allocator events and the grad nodes that ran, as columns."""
+"""Allocator events, the grad nodes that ran, and kernels, as columns."""
 
 from __future__ import annotations
 
@@ -79,9 +79,38 @@ class GradNodeRuns(Columns):
     """The operating system's thread id."""
 
 
+@dataclass
+class KernelCalls(Columns):
+    """Paddle's calls of its kernels, arrays of shape ``[calls]``.
+
+    On the CPU the kernel runs in the call; on a device it is only launched there.
+    """
+
+    start_ns: Int64s
+    """On the clock of ``perf_counter_ns``."""
+    end_ns: Int64s
+    thread: Int64s
+    """The operating system's thread id."""
+
+
+@dataclass
+class DeviceKernels(Columns):
+    """The kernels that ran on a device, arrays of shape ``[kernels]``."""
+
+    launch_ns: Int64s
+    """When the host launched it, on the clock of ``perf_counter_ns``."""
+    thread: Int64s
+    """The thread that launched it: the operating system's id."""
+    duration_ns: Int64s
+    gap_ns: Int64s
+    """How long the device ran neither a kernel nor a copy before it."""
+
+
 class EventTable(NamedTuple):
     """The content of one recording."""
 
     events: Int64s
     """Allocator events, shape ``[events, columns]``."""
     runs: GradNodeRuns
+    calls: KernelCalls
+    on_device: DeviceKernels

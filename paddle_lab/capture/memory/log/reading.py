@@ -9,7 +9,15 @@ import numpy as np
 from paddle_lab.capture.memory.log.clock import to_perf_ns
 from paddle_lab.capture.memory.log.event_order import in_counted_order
 from paddle_lab.capture.memory.log.event_tree import read_trees
-from paddle_lab.capture.memory.log.events import COLUMNS, AllocatorEvents, EventTable, GradNodeRuns
+from paddle_lab.capture.memory.log.events import (
+    COLUMNS,
+    AllocatorEvents,
+    DeviceKernels,
+    EventTable,
+    GradNodeRuns,
+    KernelCalls,
+)
+from paddle_lab.capture.memory.log.kernel_tree import read_kernels
 from paddle_lab.capture.memory.log.segments import Segment
 
 
@@ -37,11 +45,37 @@ def read_segments(
     )
 
 
+def read_kernel_segments(
+    segments: Sequence[Segment], *, has_devices: bool = True
+) -> tuple[KernelCalls, DeviceKernels, GradNodeRuns]:
+    """Return the kernels of all segments, and the grad nodes that ran.
+
+    Parameters
+    ----------
+    segments, has_devices
+        As for :func:`read_segments`.
+    """
+    parts = [_read(segment, has_devices=has_devices) for segment in segments]
+    return (
+        KernelCalls.joined(part.calls for part in parts),
+        DeviceKernels.joined(part.on_device for part in parts),
+        GradNodeRuns.joined(part.runs for part in parts),
+    )
+
+
 def _read(segment: Segment, *, has_devices: bool) -> EventTable:
     """Return a segment's part; its first reader frees the profiler's objects."""
     if segment.part is None:
-        table, runs = read_trees(segment.result.get_data(), has_devices=has_devices)
-        for times in (table[:, 0], runs.start_ns, runs.end_ns):
+        trees = segment.result.get_data()
+        table, runs = read_trees(trees, has_devices=has_devices)
+        calls, on_device = (
+            read_kernels(trees)
+            if segment.has_kernels
+            else (KernelCalls.joined(()), DeviceKernels.joined(()))
+        )
+        times_ns = runs.start_ns, runs.end_ns, calls.start_ns, calls.end_ns, on_device.launch_ns
+        for times in (table[:, 0], *times_ns):
             times[:] = to_perf_ns(times, segment.begin, segment.end)
-        segment.part, segment.result = EventTable(in_counted_order(table), runs), None
+        segment.part = EventTable(in_counted_order(table), runs, calls, on_device)
+        segment.result = None
     return segment.part

@@ -18,6 +18,10 @@ class Segment:
     """Paddle's ``_ProfilerResult``."""
     begin: ClockReading
     end: ClockReading
+    has_kernels: bool = False
+    """Whether a reader asked for kernels; they are read only then."""
+    has_device: bool = False
+    """Whether the profiler listened to a GPU, too."""
     part: EventTable | None = None
     """The data read from it; ``result``, which takes ten times as much memory, is ``None`` then."""
 
@@ -48,6 +52,8 @@ KeyedSpan = tuple[int, BackwardSpan]
 class Waiting:
     """The recorded data that one reader of the log has not taken yet."""
 
+    wants_memory: bool = True
+    wants_kernels: bool = False
     segments: list[Segment] = field(default_factory=list)
     spans: list[BackwardSpan] = field(default_factory=list)
     """The backward calls that have ended."""

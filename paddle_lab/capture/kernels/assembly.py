@@ -1,0 +1,74 @@
+"""From kernels to the record's table ``kernel_times``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.kernels.capture import KernelCapture
+from paddle_lab.capture.kernels.owners import KernelOwners
+from paddle_lab.capture.memory.log.events import Int64s
+from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.table import Table
+
+
+def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> None:
+    """Fill the table ``kernel_times`` of a record.
+
+    Parameters
+    ----------
+    record
+        The record; the ops and the grad nodes are complete.
+    kernels
+        What the trace recorded.
+    keys
+        Maps the recorder's keys to rows of the record.
+    """
+    kernels.finish()
+    owners = KernelOwners(record, kernels, keys)
+    calls, on_device = kernels.calls, kernels.on_device
+    by_call = owners.find(calls.start_ns, calls.thread)
+    by_launch = owners.find(on_device.launch_ns, on_device.thread)
+    of_call, of_launch = (_codes(found.op, found.grad_node) for found in (by_call, by_launch))
+    codes = np.union1d(of_call, of_launch)
+    at_call, at_launch = np.searchsorted(codes, of_call), np.searchsorted(codes, of_launch)
+
+    def summed(rows: Int64s, values: Int64s) -> Int64s:
+        found = np.zeros(len(codes) + 1, np.int64)
+        np.add.at(found, rows, values)
+        return found[:-1]
+
+    def on_a_device(values: Int64s) -> Int64s:
+        if not kernels.has_device:
+            return np.full(len(codes), -1)
+        return summed(at_launch, values)
+
+    first_ns = np.full(len(codes) + 1, _NEVER)
+    np.minimum.at(first_ns, at_call, np.maximum(calls.start_ns - by_call.start_ns, 0))
+    columns: dict[str, Any] = {
+        "op": np.where(codes > 0, codes - 1, -1),
+        "grad_node": np.where(codes < 0, -codes - 1, -1),
+        "launches": summed(at_call, np.ones_like(calls.start_ns)),
+        "host_ns": summed(at_call, calls.end_ns - calls.start_ns),
+        "first_kernel_ns": np.where(
+            (codes == _NOBODY) | (first_ns[:-1] == _NEVER), -1, first_ns[:-1]
+        ),
+        "device_kernels": on_a_device(np.ones_like(on_device.launch_ns)),
+        "device_ns": on_a_device(on_device.duration_ns),
+        "gap_ns": on_a_device(on_device.gap_ns),
+    }
+    if record.origin.kept:  # ops that the trace dropped may have called the others
+        columns = {name: column[codes != _NOBODY] for name, column in columns.items()}
+    record.tables["kernel_times"] = Table.from_sequences(RECORD_TABLES["kernel_times"], columns)
+
+
+_NOBODY = 0
+_NEVER = np.iinfo(np.int64).max
+
+
+def _codes(op: Int64s, grad_node: Int64s) -> Int64s:
+    """Return one number for each owner: positive for ops, negative for grad nodes."""
+    return np.where(op >= 0, op + 1, np.where(grad_node >= 0, -grad_node - 1, _NOBODY))
