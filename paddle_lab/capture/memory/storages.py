@@ -94,9 +94,7 @@ class StorageNotes:
 def storage_address(tensor: Any) -> int:
     """Return the address of the block that a tensor is stored in, 0 for none."""
     # Undefined tensors have no address; sparse ones have several blocks or return 0.
-    if not DOOR.has("storages"):
+    if not DOOR.has("storages") or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return 0
-    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-        return 0
-    address = int(tensor.data_ptr())
-    return address - int(DOOR.storage_offset(tensor)) if address else 0
+    address: int = tensor.data_ptr()
+    return address - DOOR.storage_offset(tensor) if address else 0

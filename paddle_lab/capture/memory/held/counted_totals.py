@@ -32,8 +32,7 @@ class CountedTotals:
         """
         totals = events.allocated_bytes.copy()
         signs = np.array([1, -1, 0, 0])[events.kind]
-        groups = np.unique(np.stack((events.place, events.segment)), axis=1)
-        for place, segment in groups.T.tolist():
+        for place, segment in sorted(set(zip(events.place.tolist(), events.segment.tolist()))):
             own = np.flatnonzero((events.segment == segment) & (events.place == place))
             sums = np.cumsum(signs[own] * events.bytes[own])
             counted = events.allocated_bytes[own]
