@@ -32,7 +32,9 @@ class CountedTotals:
         """
         totals = events.allocated_bytes.copy()
         signs = np.array([1, -1, 0, 0])[events.kind]
-        for place, segment in sorted(set(zip(events.place.tolist(), events.segment.tolist()))):
+        for place, segment in sorted(
+            {*zip(events.place.tolist(), events.segment.tolist(), strict=True)}
+        ):
             own = np.flatnonzero((events.segment == segment) & (events.place == place))
             sums = np.cumsum(signs[own] * events.bytes[own])
             counted = events.allocated_bytes[own]
