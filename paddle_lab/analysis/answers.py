@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from paddle_lab.analysis.cost import grad_node_costs, op_costs
+from paddle_lab.analysis.cost.distinct_calls import distinct_calls
 from paddle_lab.analysis.graph.dataflow import op_edges
 from paddle_lab.analysis.graph.grad_groups import grad_node_groups
 from paddle_lab.analysis.graph.hierarchy import hierarchy
@@ -24,6 +26,7 @@ def with_answers(record: Record) -> Record:
     groups, op_groups = hierarchy(record, edges, strings)
     inner = inner_grad_nodes(record)
     paired = paired_ops(record, inner)
+    calls = distinct_calls(record)
     tables = {
         **record.tables,
         "op_edges": edges,
@@ -33,6 +36,8 @@ def with_answers(record: Record) -> Record:
         "stack_frames": Table({"frame": stack_frames(record)}),
         "backward_members": backward_members(record),
         "inner_grad_nodes": inner,
+        "op_costs": op_costs(record, calls).table,
+        "grad_node_costs": grad_node_costs(record, calls).table,
         **layer_name_tables(record, strings),
     }
     grouped = Record(tables, strings.to_list(), record.origin)

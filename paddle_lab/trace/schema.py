@@ -411,6 +411,16 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     # Grad nodes made in a PyLayer's backward, and the forward op next to which each is drawn:
     # the op that was recomputed, or else the PyLayer itself.
     "inner_grad_nodes": {"grad_node": "key:grad_nodes", "op": "key:ops"},
+    # The cost of each op and of one run of each grad node, one row for each of them. -1: not known.
+    "op_costs": {
+        "flops": "i64",  # arithmetic operations; a multiply-add is 2
+        "macs": "i64",  # the multiply-adds of products of matrices and of convolutions
+        "output_bytes": "i64",
+        "saved_bytes": "i64",  # what its grad node keeps for backward
+        "parameters": "i64",  # elements of the parameters that it reads
+        "parameter_bytes": "i64",
+    },
+    "grad_node_costs": {"flops": "i64", "macs": "i64"},
 }
 
 FINDING_TABLES: Final[dict[str, Columns]] = {

@@ -1,0 +1,97 @@
+"""One call of an op as its formula sees it: name, shapes, dtypes and attributes."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from typing import Any
+
+Shape = tuple[int, ...]
+
+_NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of an op.
+
+    Attributes
+    ----------
+    inputs
+        Argument position and shape of each tensor that it read; a list of tensors is one position.
+    outputs
+        The shape of each tensor that it returned.
+    dtypes
+        The dtypes of the inputs, then those of the outputs.
+    attributes
+        The text of the arguments that are not tensors.
+    """
+
+    name: str
+    inputs: tuple[tuple[int, Shape], ...]
+    outputs: tuple[Shape, ...]
+    dtypes: tuple[str, ...] = ()
+    attributes: str = field(default="", repr=False)
+
+    @property
+    def shapes(self) -> list[Shape]:
+        """The shapes of all inputs, in order."""
+        return [shape for _, shape in self.inputs]
+
+    def listed(self, slot: int) -> list[Shape]:
+        """Return the shapes of the tensors at an argument position."""
+        return [shape for at, shape in self.inputs if at == slot]
+
+    def elements(self, slot: int) -> int:
+        """Return how many elements the tensors at an argument position have; 0 for no tensor."""
+        return sum(map(prod, self.listed(slot)))
+
+    @property
+    def out(self) -> int:
+        """How many elements the first output has."""
+        return prod(self.outputs[0])
+
+    @cached_property
+    def arguments(self) -> tuple[list[Any], dict[str, Any]]:
+        """The attributes by position and by name; text where Python cannot read a value."""
+        by_position: list[Any] = []
+        by_name: dict[str, Any] = {}
+        for part in _parts(self.attributes):
+            match = _NAMED.fullmatch(part)
+            if match:
+                by_name[match[1]] = _value(match[2])
+            else:
+                by_position.append(_value(part))
+        return by_position, by_name
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """Return a named attribute."""
+        return self.arguments[1].get(name, default)
+
+
+def _parts(text: str) -> list[str]:
+    """Split at the commas outside of brackets and quotes."""
+    parts, depth, quote, start = [], 0, "", 0
+    for position, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{<":
+            depth += 1
+        elif character in ")]}>":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:position].strip())
+            start = position + 1
+    return [*parts, text[start:].strip()] if text[start:].strip() else parts
+
+
+def _value(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -1,0 +1,41 @@
+"""The formulas by op, and by the op of a grad node."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from paddle_lab.analysis.cost.formulas import (
+    attention,
+    contractions,
+    convolutions,
+    elementwise,
+    losses,
+    movement,
+    normalisations,
+    optimizers,
+    pooling,
+    recurrent,
+    reductions,
+)
+from paddle_lab.analysis.cost.formulas.formula import Formula, GradFormula
+
+_FAMILIES = (
+    attention,
+    contractions,
+    convolutions,
+    elementwise,
+    losses,
+    movement,
+    normalisations,
+    optimizers,
+    pooling,
+    recurrent,
+    reductions,
+)
+
+FORWARD: Final[dict[str, Formula]] = {
+    name: formula for family in _FAMILIES for name, formula in family.FORWARD.items()
+}
+BACKWARD: Final[dict[str, GradFormula]] = {
+    name: formula for family in _FAMILIES for name, formula in family.BACKWARD.items()
+}

@@ -1,0 +1,109 @@
+"""Products of matrices: one multiply-add for each term of each sum.
+
+Source: an output of ``[m, k] x [k, n]`` has ``m * n`` elements, each a sum of ``k`` products. So it
+takes ``m * n * k`` multiply-adds (Golub and Van Loan, "Matrix Computations", 1.1). The gradient of
+each input is one more product with the same three extents.
+"""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+from paddle_lab.analysis.cost.call import Call
+from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost, multiply_adds
+from paddle_lab.analysis.cost.formulas.formula import Formula, GradFormula, Needed
+
+
+def macs(call: Call) -> int:
+    """Return the multiply-adds of a product of the first two inputs."""
+    x = call.shapes[0]
+    transposed = call.attribute("transpose_x") is True and len(x) > 1
+    return call.out * x[-2 if transposed else -1]
+
+
+def matmul(call: Call) -> Cost:
+    """``out[..., i, j] = sum over k of x[..., i, k] * y[..., k, j]``, with an optional bias."""
+    if len(call.shapes) < 2:
+        return UNKNOWN
+    has_bias = len(call.shapes) > 2
+    return multiply_adds(macs(call), call.out if has_bias else 0)
+
+
+def matmul_backward(call: Call, needed: Needed) -> Cost:
+    """``dx = dout @ y^T`` and ``dy = x^T @ dout``: as many multiply-adds as forward, for each."""
+    return multiply_adds(macs(call) * len({0, 1} & set(needed)))
+
+
+def addmm(call: Call) -> Cost:
+    """``out = beta * input + alpha * (x @ y)``: a product, two scalings and a sum."""
+    others = 3 * call.out
+    return multiply_adds(call.out * call.shapes[1][-1], others)
+
+
+def addmm_backward(call: Call, needed: Needed) -> Cost:
+    """Two products, scaled by ``alpha``; the gradient of ``input`` is scaled by ``beta``."""
+    terms = call.out * call.shapes[1][-1]
+    scaled = [call.out, call.elements(1), call.elements(2)]
+    summed = call.out - call.elements(0) if 0 in needed else 0
+    others = summed + sum(scaled[slot] for slot in set(needed) if slot < 3)
+    return multiply_adds(terms * len({1, 2} & set(needed)), others)
+
+
+def bilinear(call: Call) -> Cost:
+    """``out[b, o] = x[b] @ weight[o] @ y[b] + bias[o]``, as two products in this order."""
+    (rows, first), (_, second) = call.shapes[:2]
+    outputs = call.shapes[2][0]
+    terms = rows * outputs * (first * second + second)
+    return multiply_adds(terms, call.out if len(call.shapes) > 3 else 0)
+
+
+def einsum(call: Call) -> Cost:
+    """A sum over all labels of one operand or of two: one multiply-add for each combination.
+
+    Paddle chooses an order for three operands and more, which the record does not have.
+    """
+    found = re.search(r"['\"]([^'\"]+)['\"]", call.attributes)
+    extents = _extents(call, found[1]) if found else None
+    if extents is None or len(call.shapes) > 2:
+        return UNKNOWN
+    if len(call.shapes) == 1:
+        return Cost(prod(call.shapes[0]) - call.out) if call.out else FREE
+    return multiply_adds(prod(extents.values()))
+
+
+def einsum_backward(call: Call, needed: Needed) -> Cost:
+    """The gradient of each of two operands is a sum over the same labels."""
+    cost = einsum(call)
+    if len(call.shapes) != 2 or cost == UNKNOWN:
+        return UNKNOWN
+    return multiply_adds(cost.macs * len({0, 1} & set(needed)))
+
+
+def _extents(call: Call, equation: str) -> dict[str, int] | None:
+    """Return the extent of each label; none for an ellipsis or labels that do not fit."""
+    operands = equation.replace(" ", "").partition("->")[0].split(",")
+    if "." in equation or len(operands) != len(call.shapes):
+        return None
+    extents: dict[str, int] = {}
+    for labels, shape in zip(operands, call.shapes, strict=True):
+        if len(labels) != len(shape):
+            return None
+        for label, extent in zip(labels, shape, strict=True):
+            extents[label] = max(extent, extents.get(label, 1))
+    return extents
+
+
+FORWARD: dict[str, Formula] = {
+    **dict.fromkeys(("matmul", "linear", "bmm", "mv", "dot"), matmul),
+    "addmm": addmm,
+    "baddbmm": addmm,
+    "bilinear": bilinear,
+    "einsum": einsum,
+}
+BACKWARD: dict[str, GradFormula] = {
+    **dict.fromkeys(("matmul", "bmm", "mv", "dot"), matmul_backward),
+    "addmm": addmm_backward,
+    "baddbmm": addmm_backward,
+    "einsum": einsum_backward,
+}

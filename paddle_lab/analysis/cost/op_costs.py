@@ -1,0 +1,114 @@
+"""The costs of ops: operations, bytes and parameters, one row per op."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.cost.call import Call
+from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
+from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_calls
+from paddle_lab.analysis.cost.formulas import FORWARD
+from paddle_lab.analysis.cost.formulas.movement import MOVEMENT
+from paddle_lab.analysis.cost.inner_ops import with_inner_ops
+from paddle_lab.analysis.cost.parameters import parameters
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.table import Table
+
+_ON_GRAD_NODES = "paddle.grad"
+"""Runs grad nodes, whose costs are in their own table."""
+
+
+class Costs(NamedTuple):
+    """Costs of ops or of grad nodes, and which of them are not known."""
+
+    table: Table
+    unknown: dict[str, int]
+    """Name to the number of calls without a formula; the most frequent name first."""
+
+
+def op_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
+    """Return the cost of each op.
+
+    ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.cost.Cost`. The ops inside a
+    PyLayer have rows of their own, so its op costs nothing more. ``output_bytes`` is the size of
+    the tensors that the op returned, also where they share memory with an input.
+
+    Parameters
+    ----------
+    record
+        A record, with or without answer tables.
+    calls
+        Its distinct calls, if they are known.
+
+    Returns
+    -------
+    Costs
+        The columns of ``op_costs`` in :mod:`paddle_lab.trace.schema`, shape ``[ops]``.
+    """
+    calls = distinct_calls(record) if calls is None else calls
+    costs = [
+        UNKNOWN if raised else call_cost(call)
+        for call, raised in zip(calls.calls, calls.raised.tolist(), strict=True)
+    ]
+    flops, macs = columns(costs, calls.of_op)
+    around, _ = with_inner_ops(record)
+    is_pylayer = record.ops["is_pylayer"] != 0
+    for column in (flops, macs):
+        column[is_pylayer] = np.where(around, 0, -1)[is_pylayer]
+    count, size = parameters(record).of_ops(len(record.ops))
+    table = Table(
+        {
+            "flops": flops,
+            "macs": macs,
+            "output_bytes": _output_bytes(record),
+            "saved_bytes": np.full(len(flops), -1, np.int64),
+            "parameters": count,
+            "parameter_bytes": size,
+        }
+    )
+    return Costs(table, unknown_names(record, "ops", flops))
+
+
+def call_cost(call: Call) -> Cost:
+    """Return the cost of a call."""
+    if call.name == _ON_GRAD_NODES:
+        return FREE
+    name = call.name if call.name in FORWARD else call.name.removesuffix("_")
+    formula = FORWARD.get(name)
+    is_complex = any(dtype.startswith("complex") for dtype in call.dtypes)
+    if formula is None or (is_complex and name not in MOVEMENT):
+        return UNKNOWN
+    if any(extent < 0 for shape in (*call.shapes, *call.outputs) for extent in shape):
+        return UNKNOWN
+    try:
+        return formula(call)
+    except (IndexError, TypeError, ValueError):  # arguments that the formula does not know
+        return UNKNOWN
+
+
+def columns(
+    costs: Sequence[Cost], rows: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the columns ``flops`` and ``macs`` of rows that have one of some costs each."""
+    table = np.array(costs, np.int64).reshape(-1, 2)
+    return table[:, 0][rows], table[:, 1][rows]
+
+
+def unknown_names(record: Record, table: str, flops: npt.NDArray[np.int64]) -> dict[str, int]:
+    """Return the names of rows without a cost, and how many rows each has."""
+    names = record.tables[table]["name"][flops < 0].tolist()
+    return {record.text(code): count for code, count in Counter(names).most_common()}
+
+
+def _output_bytes(record: Record) -> npt.NDArray[np.int64]:
+    uses = record.uses
+    made = np.flatnonzero((uses["role"] == ROLES.index("output")) & (uses["tensor"] >= 0))
+    sizes = np.zeros(len(record.ops), np.int64)
+    np.add.at(sizes, uses["op"][made], record.tensors["bytes"][uses["tensor"][made]])
+    return sizes

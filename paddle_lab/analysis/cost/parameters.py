@@ -1,0 +1,89 @@
+"""Parameters: how many an op, a layer and the whole record use, and their bytes.
+
+An op counts each parameter that it reads. So two ops that share a parameter count it once each, and
+the sum over ops is not the size of the model. A layer counts each parameter that the ops inside it
+read, once; two layers that share one count it once each. A model counts it once. A parameter that
+an optimizer has changed is still the same one. A parameter that no op read is not in the record.
+
+Running statistics of a batch normalisation are parameters for Paddle, which ``paddle.summary``
+counts. They are not trained, and no published figure contains them: they are not counted here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.graph.trees import nearest_marked
+from paddle_lab.analysis.tables.tensors import parse_shape
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
+
+_Keys = npt.NDArray[np.int64]
+
+_STATISTICS_SLOTS = (1, 2)
+"""Arguments of ``batch_norm`` with the running mean and variance."""
+
+
+class Parameters(NamedTuple):
+    """The parameters that ops read: each op and parameter once, shape ``[reads]``."""
+
+    op: _Keys
+    tensor: _Keys
+    """The row of the parameter's first value in ``tensors``."""
+    elements: _Keys
+    bytes: _Keys
+
+    def of_ops(self, op_count: int) -> tuple[_Keys, _Keys]:
+        """Return how many parameters each op reads, and their bytes, shape ``[ops]``."""
+        count, size = np.zeros(op_count, np.int64), np.zeros(op_count, np.int64)
+        np.add.at(count, self.op, self.elements)
+        np.add.at(size, self.op, self.bytes)
+        return count, size
+
+    def among(self, ops: npt.NDArray[Any]) -> tuple[int, int]:
+        """Return how many parameters some ops read, each counted once, and their bytes."""
+        reads = np.flatnonzero(np.isin(self.op, ops))
+        once = reads[np.unique(self.tensor[reads], return_index=True)[1]]
+        return int(self.elements[once].sum()), int(self.bytes[once].sum())
+
+
+def parameters(record: Record) -> Parameters:
+    """Return the parameters that each op reads."""
+    uses, tensors = record.uses, record.tensors
+    is_read = (uses["role"] == ROLES.index("input")) & (uses["tensor"] >= 0)
+    is_parameter = tensors["kind"] == TENSOR_KINDS.index("parameter")
+    previous = tensors["previous"]
+    first = nearest_marked(previous, previous < 0)
+    statistics = _statistics(record, is_read, first)
+    is_parameter &= ~statistics[first]
+    reads = np.flatnonzero(is_read)
+    reads = reads[is_parameter[uses["tensor"][reads]]]
+    op, tensor = uses["op"][reads].astype(np.int64), first[uses["tensor"][reads]].astype(np.int64)
+    pairs = np.unique(op * len(tensors) + tensor) if len(reads) else np.zeros(0, np.int64)
+    op, tensor = np.divmod(pairs, max(1, len(tensors)))
+    return Parameters(op, tensor, _elements(record, tensor), tensors["bytes"][tensor])
+
+
+def _statistics(
+    record: Record, is_read: npt.NDArray[np.bool_], first: npt.NDArray[np.int32]
+) -> npt.NDArray[np.bool_]:
+    names = [
+        code for code in np.unique(record.ops["name"]).tolist() if "batch_norm" in record.text(code)
+    ]
+    found = np.zeros(len(record.tensors), bool)
+    uses = record.uses
+    if names:
+        is_norm = np.isin(record.ops["name"], names)
+        reads = is_read & np.isin(uses["slot"], _STATISTICS_SLOTS)
+        reads &= is_norm[uses["op"]]
+        found[first[uses["tensor"][reads]]] = True
+    return found
+
+
+def _elements(record: Record, tensors: _Keys) -> _Keys:
+    codes, which = np.unique(record.tensors["shape"][tensors], return_inverse=True)
+    sizes = [int(np.prod(parse_shape(record.text(code)), dtype=np.int64)) for code in codes]
+    return np.array(sizes, np.int64)[which]
