@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 View = Literal["ladder", "forward", "backward"]
-WidgetView = Literal["ladder", "forward", "backward", "memory"]
+WidgetView = Literal["ladder", "forward", "backward", "memory", "table"]
 Theme = Literal["light", "dark"]
 
 

@@ -6,7 +6,7 @@ export const GRAPH_MIME_TYPE = "application/vnd.paddle-lab.graph+json";
 export const LIVE_MIME_TYPE = "application/vnd.paddle-lab.live+json";
 export const WIDGET_MIME_TYPE = "application/vnd.jupyter.widget-view+json";
 
-const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "time"];
+const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "table", "time"];
 
 /** A kernel's widget that an output shows if possible. */
 export interface KernelWidget {

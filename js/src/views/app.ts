@@ -10,6 +10,7 @@ import type { VisibleTree } from "../model/visible/visible_tree.ts";
 import { hasMemory, type Trace } from "../trace/trace.ts";
 import { t } from "../words/page.ts";
 import { language, speak, speakIn } from "../words/say.ts";
+import { isOffered } from "./actions/jump.ts";
 import { toggleGroup } from "./actions/opening.ts";
 import { placeOfSelection, selectionOfHit } from "./actions/selecting.ts";
 import { mountBanner } from "./banner.ts";
@@ -32,6 +33,7 @@ import type { TextMeasure } from "./scene/measure.ts";
 import type { Scene } from "./scene/scene.ts";
 import { type Hit, isGroup } from "./scene/scene_index.ts";
 import { StatusLine } from "./status.ts";
+import { mountTable, type TableView } from "./table/view.ts";
 import { mountTime, type TimeView } from "./time/view.ts";
 import { mountToolbar } from "./toolbar/toolbar.ts";
 
@@ -183,6 +185,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     mountToolbar(parts.toolbar, store, {
       scene: () => canvas.scene,
       memory: () => (store.state.mode === "memory" ? memory : undefined),
+      table: () => (store.state.mode === "table" ? table : undefined),
       time: () => (store.state.mode === "time" ? time : undefined),
       page: options.page,
       isPage: options.isStandalone,
@@ -211,6 +214,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       }
     }),
     () => memory?.dispose(),
+    () => table?.dispose(),
     () => time?.dispose(),
     () => following.dispose(),
     () => status.dispose(),
@@ -227,10 +231,13 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   );
   /** The memory view, after it was shown once. */
   let memory: MemoryView | undefined;
+  /** The table, after it was shown once. */
+  let table: TableView | undefined;
   /** The view of time, after it was shown once. */
   let time: TimeView | undefined;
   function showMode(): void {
     const isMemory = store.state.mode === "memory" && hasMemory(trace);
+    const isTable = store.state.mode === "table" && isOffered(trace, "table");
     const isTime = store.state.mode === "time";
     const focused = document.activeElement;
     // A visually hidden outline describes the picture, so it is hidden together with the picture.
@@ -238,8 +245,13 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     const hadFocus =
       parts.canvas.contains(focused) || (standsIn && parts.outline.contains(focused));
     parts.app.classList.toggle("pdl-shows-memory", isMemory);
+    parts.app.classList.toggle("pdl-shows-table", isTable);
     parts.app.classList.toggle("pdl-shows-time", isTime);
-    parts.app.classList.toggle("pdl-no-graph", isMemory || isTime);
+    parts.app.classList.toggle("pdl-no-graph", isMemory || isTable || isTime);
+    if (isTable) {
+      table ??= mountTable(parts.canvas, store);
+      table.show();
+    }
     if (isTime) {
       time ??= mountTime(parts.canvas, store);
     }
@@ -249,7 +261,8 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     if (hadFocus) {
       // The focused element is hidden now. Without focus inside, the page would take the next key.
       const timeline = parts.canvas.querySelector<HTMLElement>("[role=slider]");
-      if (isTime) time?.focus();
+      if (isTable) table?.focus();
+      else if (isTime) time?.focus();
       else (isMemory && timeline ? timeline : canvas.element).focus({ preventScroll: true });
     }
   }

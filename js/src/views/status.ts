@@ -82,6 +82,9 @@ export class StatusLine {
         if (this.store.state.mode === "memory") {
           return t("status.hint_memory");
         }
+        if (this.store.state.mode === "table") {
+          return t("status.hint_table");
+        }
         if (this.store.state.mode === "time") {
           return t("status.hint_time");
         }

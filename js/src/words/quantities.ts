@@ -1,6 +1,7 @@
 /** Formats numbers for users. */
 
 const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
+const AMOUNT_PREFIXES = ["k", "M", "G", "T", "P"] as const;
 const NARROW_SPACE = "\u202f";
 
 /** `96 B`, `1.5 KiB`, `4.21 MiB`, `412 MiB`: to as many digits as Python's texts beside it. */
@@ -41,6 +42,18 @@ export function formatCount(count: number): string {
 /** As `formatCount`, in the room of five digits: `115k`. */
 export function formatShortCount(count: number): string {
   return count < 100_000 ? formatCount(count) : `${formatCount(Math.floor(count / 1000))}k`;
+}
+
+/** `999`, `4.09 G`, `25.6 M`, `12.3 k`: with the prefixes of powers of 1000. */
+export function formatAmount(count: number): string {
+  let value = count;
+  let prefix = -1;
+  while (value >= 999.5 && prefix < AMOUNT_PREFIXES.length - 1) {
+    value /= 1000;
+    prefix++;
+  }
+  const digits = value < 100 ? Number(value.toPrecision(3)) : Math.round(value);
+  return prefix < 0 ? String(count) : `${digits} ${AMOUNT_PREFIXES[prefix]}`;
 }
 
 function significant(value: number): string {

@@ -1,8 +1,9 @@
 /** Blocks by layer. */
+
+import { layersOfScopes, layersOfTensors } from "../../model/graph/layer_names.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
-import { layersOfScopes, layersOfTensors } from "./layer_names.ts";
 
 /**
  * Groups blocks by layer name; all calls of a layer are one group. A parameter that was made before the trace belongs

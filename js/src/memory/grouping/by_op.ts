@@ -1,11 +1,11 @@
 /** Blocks by the op or grad node that made them. */
 
+import { layersOfTensors } from "../../model/graph/layer_names.ts";
 import type { Selection } from "../../model/state/view_state.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { kindLabel } from "../blocks/kinds.ts";
 import type { Groups } from "./groups.ts";
-import { layersOfTensors } from "./layer_names.ts";
 
 /**
  * Ops; in the backward, grad nodes; of blocks from before, their tensors.

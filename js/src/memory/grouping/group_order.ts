@@ -1,19 +1,15 @@
 /** Sorts the rows of the table, only as many as it shows. */
+import { compare, nameKey, type Sorting } from "../../model/table/sorting.ts";
 import type { GroupSums } from "./group_sums.ts";
 import { type Groups, UNMET, unmetLabel } from "./groups.ts";
 
 export type SortColumn = "name" | "bytes" | "counts" | "allocated_bytes";
 
-export interface Sorting {
-  readonly by: SortColumn;
-  readonly isDown: boolean;
-}
-
 /** The first `most` positions of `sums`, sorted. */
 export function firstGroups(
   groups: Groups,
   sums: GroupSums,
-  { by, isDown }: Sorting,
+  { by, isDown }: Sorting<SortColumn>,
   most: number,
 ): number[] {
   const sign = isDown ? -1 : 1;
@@ -38,13 +34,4 @@ function amongFirst(column: Float64Array, isDown: boolean, most: number): (at: n
   const values = column.slice().sort();
   const limit = isDown ? values[values.length - most]! : values[most - 1]!;
   return isDown ? (at) => column[at]! >= limit : (at) => column[at]! <= limit;
-}
-
-/** Sorts as people count: "matmul #9" before "matmul #10". A collator does it at 20 times the time. */
-function nameKey(label: string): string {
-  return label.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

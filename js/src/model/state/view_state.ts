@@ -34,12 +34,12 @@ export interface Isolation {
   readonly before: Pick<ViewState, "open" | "unfolded" | "taken">;
 }
 
-/** `memory` shows a timeline in place of a graph, `time` an icicle. */
-export type Mode = "forward" | "backward" | "ladder" | "memory" | "time";
+/** `memory` shows a timeline in place of a graph, `table` a table, `time` an icicle. */
+export type Mode = "forward" | "backward" | "ladder" | "memory" | "table" | "time";
 
 /** Whether a mode shows a graph. */
 export function isGraph(mode: Mode): boolean {
-  return mode !== "memory" && mode !== "time";
+  return mode === "forward" || mode === "backward" || mode === "ladder";
 }
 
 export interface ViewState {

@@ -55,7 +55,7 @@ export function showNextFinding(store: Store, by: 1 | -1): boolean {
 
 /** Whether a trace has anything to show in a mode. */
 export function isOffered(trace: Trace, mode: Mode): boolean {
-  return mode === "memory" ? hasMemory(trace) : mode !== "time" || trace.opCount > 0;
+  return mode === "memory" ? hasMemory(trace) : isGraph(mode) || trace.opCount > 0;
 }
 
 /**

@@ -12,6 +12,7 @@ import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
+import type { TableView } from "../table/view.ts";
 import type { TimeView } from "../time/view.ts";
 import { opTable } from "./export_ops.ts";
 import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
@@ -26,6 +27,8 @@ export interface Shown {
   scene(): Scene;
   /** The memory view; undefined while a graph is shown. */
   memory(): Pick<MemoryView, "alive" | "picture"> | undefined;
+  /** The table; undefined while it is not shown. */
+  table(): Pick<TableView, "cells"> | undefined;
   /** The view of time; undefined while it is not shown. */
   time(): Pick<TimeView, "picture" | "svg"> | undefined;
   /** Makes an HTML page of the graph; undefined without a kernel. */
@@ -41,14 +44,10 @@ export interface Shown {
 export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): () => void {
   const { trace } = store;
   const menu = mountMenu(root, t("export.export"), () => [
-    // The timeline is drawn in pixels, so it has no SVG.
-    store.state.mode !== "memory" &&
-      item(t("export.save_svg"), () => save(svg(), "image/svg+xml", "svg")),
-    item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
-    canCopyImages() && item(t("export.copy_png"), copyPng),
-    menuLine(),
+    ...(shown.table() ? [] : pictureItems()),
     !shown.isPage && pageItem(),
     ...aliveItems(shown.memory()),
+    ...tableItems(shown.table()),
     item(t("export.copy_ops"), async () => refuseUnless(await copyText(opText(), root))),
     item(t("export.save_ops"), () => save(opText(), "text/plain", "txt")),
     item(t("export.save_ops_csv"), () =>
@@ -130,6 +129,27 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   function png(): Promise<Blob> {
     const other = shown.memory() ?? shown.time();
     return other?.picture() ?? exportPng(shown.scene(), style());
+  }
+
+  function pictureItems(): (HTMLElement | false)[] {
+    return [
+      // The timeline is drawn in pixels, so it has no SVG.
+      store.state.mode !== "memory" &&
+        item(t("export.save_svg"), () => save(svg(), "image/svg+xml", "svg")),
+      item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
+      canCopyImages() && item(t("export.copy_png"), copyPng),
+      menuLine(),
+    ];
+  }
+
+  function tableItems(table: ReturnType<Shown["table"]>): HTMLElement[] {
+    if (!table) return [];
+    return [
+      item(t("export.copy_table"), async () =>
+        refuseUnless(await copyText(tabbedOf(table.cells()), root)),
+      ),
+      item(t("export.save_table"), () => save(spreadsheet(table.cells()), "text/csv", "csv")),
+    ];
   }
 
   function aliveItems(memory: ReturnType<Shown["memory"]>): (HTMLElement | false)[] {

@@ -16,7 +16,7 @@ const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
   ["l", "help.key_layer"],
   ["Escape", "help.key_escape"],
   ["/", "help.key_search"],
-  ["1 2 3 4 6", "help.key_modes"],
+  ["1 2 3 4 5 6", "help.key_modes"],
   ["m", "help.key_peak"],
   ["Enter", "help.key_zoom_span"],
   ["Backspace", "help.key_zoom_time"],

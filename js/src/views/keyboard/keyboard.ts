@@ -86,6 +86,7 @@ function pressPlain(
     "2": () => switchMode(store, "backward"),
     "3": () => switchMode(store, "ladder"),
     "4": () => isOffered(store.trace, "memory") && switchMode(store, "memory"),
+    "5": () => isOffered(store.trace, "table") && switchMode(store, "table"),
     "6": () => isOffered(store.trace, "time") && switchMode(store, "time"),
     "?": () => openHelp(app),
     "+": zoomIn,

@@ -14,7 +14,7 @@ import { mountSearch } from "../search/search.ts";
 import { mountCallChooser } from "./call_chooser.ts";
 import { mountViewMenu } from "./view_menu.ts";
 
-const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "time"];
+const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "table", "time"];
 
 /** @returns a function that removes the toolbar */
 export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () => void {

@@ -3,18 +3,14 @@
 import { button, element } from "../../../dom/element.ts";
 import type { Cell } from "../../../dom/table_text.ts";
 import { EARLIER } from "../../../memory/blocks/kinds.ts";
-import {
-  firstGroups,
-  labelOf,
-  type SortColumn,
-  type Sorting,
-} from "../../../memory/grouping/group_order.ts";
+import { firstGroups, labelOf, type SortColumn } from "../../../memory/grouping/group_order.ts";
 import { type GroupSums, kindsOfGroups, sumGroups } from "../../../memory/grouping/group_sums.ts";
 import { GROUPINGS, type Grouping } from "../../../memory/grouping/grouping.ts";
 import { type Groups, UNMET } from "../../../memory/grouping/groups.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import type { Store } from "../../../model/state/store.ts";
 import type { Selection } from "../../../model/state/view_state.ts";
+import { type Sorting, sortedBy } from "../../../model/table/sorting.ts";
 import { t } from "../../../words/page.ts";
 import {
   formatBytes,
@@ -38,7 +34,7 @@ export class MemoryTable {
   readonly #foot = element("tfoot", {}, element("tr", {}, element("td", {}, this.#more)));
   readonly #tabs: Segments<Grouping>;
   readonly #scroll: HTMLElement;
-  #sorting: Sorting = { by: "bytes", isDown: true };
+  #sorting: Sorting<SortColumn> = { by: "bytes", isDown: true };
   #shownRows = PAGE_ROWS;
   #frame = 0;
   readonly #unsubscribe: (() => void)[];
@@ -200,8 +196,7 @@ export class MemoryTable {
   }
 
   #sortBy(by: SortColumn): void {
-    const { by: sorted, isDown } = this.#sorting;
-    this.#sorting = { by, isDown: by === sorted ? !isDown : by !== "name" };
+    this.#sorting = sortedBy(this.#sorting, by, by === "name");
     this.render();
   }
 

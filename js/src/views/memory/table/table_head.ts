@@ -1,8 +1,10 @@
 /** The head of the table of what was alive: its columns and the sort order. */
 
-import { button, element } from "../../../dom/element.ts";
-import type { SortColumn, Sorting } from "../../../memory/grouping/group_order.ts";
+import { element } from "../../../dom/element.ts";
+import type { SortColumn } from "../../../memory/grouping/group_order.ts";
+import type { Sorting } from "../../../model/table/sorting.ts";
 import { t } from "../../../words/page.ts";
+import { showSorting, sortCell } from "../../table/sort_head.ts";
 
 export class TableHead {
   readonly element: HTMLElement;
@@ -10,14 +12,9 @@ export class TableHead {
   readonly #name: HTMLButtonElement;
 
   constructor(sort: (by: SortColumn) => void) {
-    const cell = (by: SortColumn, label: string): HTMLElement => {
-      const press = button(label, () => sort(by), {
-        class: "pdl-sort",
-        "data-sort": by,
-        title: t(`memory.column_${by}_title`),
-      });
-      const kind = by === "name" ? undefined : "pdl-number";
-      return element("th", { scope: "col", class: kind }, press);
+    const cell = (name: SortColumn, label: string): HTMLElement => {
+      const kind = name === "name" ? undefined : "pdl-number";
+      return sortCell({ name, label, title: t(`memory.column_${name}_title`), class: kind }, sort);
     };
     this.#cells = {
       name: cell("name", ""),
@@ -51,14 +48,11 @@ export class TableHead {
   }
 
   /** @param isSpan whether to show the column of what was allocated within a span */
-  show(name: string, { by, isDown }: Sorting, isSpan: boolean): void {
+  show(name: string, sorting: Sorting<SortColumn>, isSpan: boolean): void {
     if (this.#name.textContent !== name) {
       this.#name.textContent = name;
     }
     this.#cells.allocated_bytes.hidden = !isSpan;
-    for (const [column, cell] of Object.entries(this.#cells)) {
-      const order = column !== by ? "none" : isDown ? "descending" : "ascending";
-      cell.setAttribute("aria-sort", order);
-    }
+    showSorting(Object.entries(this.#cells) as [SortColumn, HTMLElement][], sorting);
   }
 }

@@ -1,0 +1,60 @@
+/** The dtypes of what the ops of a row made. */
+
+import { kept } from "../../trace/kept.ts";
+import { ROLES } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import type { Mask } from "./sums.ts";
+import type { TableRows } from "./table_rows.ts";
+
+const OUTPUT = ROLES.indexOf("output");
+/** Paddle has fewer; they are bits of a number. */
+const MOST_DTYPES = 30;
+
+interface Dtypes {
+  readonly names: readonly string[];
+  /** By op: bit `n` is set if it made a tensor of dtype `names[n]`. */
+  readonly ofOp: Int32Array;
+}
+
+function madeDtypes(trace: Trace): Dtypes {
+  return kept(trace, "made dtypes", () => {
+    const uses = trace.table("uses");
+    const [op, tensor, role] = (["op", "tensor", "role"] as const).map((name) => uses.column(name));
+    const dtype = trace.table("tensors").column("dtype");
+    const bits = new Map<number, number>();
+    const ofOp = new Int32Array(trace.opCount);
+    for (let use = 0; use < uses.length; use++) {
+      if (role![use] !== OUTPUT || op![use]! < 0 || tensor![use]! < 0) continue;
+      const code = dtype[tensor![use]!]!;
+      if (!bits.has(code)) bits.set(code, Math.min(bits.size, MOST_DTYPES));
+      ofOp[op![use]!]! |= 1 << bits.get(code)!;
+    }
+    return { names: [...bits.keys()].map((code) => trace.text(code)), ofOp };
+  });
+}
+
+/** By row: a number, equal for rows with the same dtypes. */
+export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Array {
+  const { ofOp } = madeDtypes(trace);
+  const sets = new Int32Array(rows.count);
+  const { places } = rows;
+  const inPlaces = new Int32Array(places?.parent.length ?? 0);
+  for (let op = 0; op < ofOp.length; op++) {
+    if (mask && !mask[op]) continue;
+    const at = places ? places.ofOp[op]! : rows.rowOf[op]!;
+    if (at >= 0) (places ? inPlaces : sets)[at]! |= ofOp[op]!;
+  }
+  for (let place = inPlaces.length - 1; place >= 0; place--) {
+    const { parent, row } = places!;
+    if (row[place]! >= 0) sets[row[place]!]! |= inPlaces[place]!;
+    if (parent[place]! >= 0) inPlaces[parent[place]!]! |= inPlaces[place]!;
+  }
+  return sets;
+}
+
+/** "float32" or "float32, int64"; "" of a row whose ops made no tensor. */
+export function dtypeNames(trace: Trace, set: number): string {
+  return madeDtypes(trace)
+    .names.filter((_, bit) => set & (1 << bit))
+    .join(", ");
+}

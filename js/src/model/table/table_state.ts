@@ -1,0 +1,127 @@
+/** What the table shows: which rows, in which order, and which of them the selection means. */
+
+import type { Store } from "../state/store.ts";
+import type { Selection } from "../state/view_state.ts";
+import { ranksOf, type Sorting, sortedBy, sortRows } from "./sorting.ts";
+import { type TableColumn, type TableData, tableData } from "./table_data.ts";
+import type { RowKind, TableRows } from "./table_rows.ts";
+
+export class TableState {
+  #kind: RowKind = "op";
+  #sorting: Sorting<TableColumn> = { by: "self", isDown: true };
+  #data: TableData | undefined;
+  #matches: readonly number[] | undefined;
+  #order: Int32Array | undefined;
+
+  /** @param nameOf the name of a row, by which rows are sorted */
+  constructor(
+    readonly store: Store,
+    readonly nameOf: (rows: TableRows, row: number) => string,
+  ) {}
+
+  get kind(): RowKind {
+    return this.#kind;
+  }
+
+  get sorting(): Sorting<TableColumn> {
+    return this.#sorting;
+  }
+
+  choose(kind: RowKind): void {
+    this.#kind = kind;
+    this.#data = this.#order = undefined;
+  }
+
+  sortBy(column: TableColumn): void {
+    this.#sorting = sortedBy(this.#sorting, column, column === "name" || column === "dtype");
+    this.#order = undefined;
+  }
+
+  /** Whether a search has chosen the ops that are counted. */
+  get isFiltered(): boolean {
+    return this.store.state.query.trim() !== "";
+  }
+
+  get data(): TableData {
+    const found = this.isFiltered ? this.store.state.matches : undefined;
+    if (!this.#data || found !== this.#matches) {
+      this.#matches = found;
+      const mask = found && foundMask(found, this.store.trace.opCount);
+      this.#data = tableData(this.store.trace, this.#kind, mask);
+      this.#order = undefined;
+    }
+    return this.#data;
+  }
+
+  /** The rows that are shown, in their order. */
+  get order(): Int32Array {
+    const { data } = this;
+    this.#order ??= sortRows(data.shown, this.#keys(data), this.#sorting.isDown);
+    return this.#order;
+  }
+
+  #keys({ rows, sums, dtypes }: TableData): Float64Array {
+    const { by } = this.#sorting;
+    const { trace } = this.store;
+    if (by === "name") {
+      if (rows.kind === "each" || rows.kind === "node") {
+        const codes = [...new Set(Array.from(rows.names!))];
+        const ranks = ranksOf(codes.map((code) => trace.text(code)));
+        const rankOf = new Map(codes.map((code, at) => [code, ranks[at]!]));
+        return Float64Array.from(rows.names!, (code) => rankOf.get(code)!);
+      }
+      return ranksOf(Array.from({ length: rows.count }, (_, row) => this.nameOf(rows, row)));
+    }
+    if (by === "dtype") return Float64Array.from(dtypes ?? new Int32Array(rows.count));
+    const column = sums.get(by);
+    const keys = new Float64Array(rows.count).fill(Number.NaN);
+    for (let row = 0; column && row < keys.length; row++) {
+      if (column.known[row]) keys[row] = column.values[row]!;
+    }
+    return keys;
+  }
+
+  /** 1 for each row that has something the selection means. */
+  litRows(): Uint8Array {
+    const { rows } = this.data;
+    const lit = new Uint8Array(rows.count);
+    const { selection } = this.store.state;
+    if (selection.kind === "none") return lit;
+    const mask = rows.kind === "node" ? this.store.litGradNodes() : this.store.litOps();
+    for (let op = 0; op < mask.length; op++) {
+      if (mask[op] && rows.rowOf[op]! >= 0) lit[rows.rowOf[op]!] = 1;
+    }
+    return lit;
+  }
+
+  /** Whether a row is the selection itself. */
+  isSelected(row: number): boolean {
+    return isSame(this.data.rows.selection(row), this.store.selectionInGraph);
+  }
+
+  /** What a click on a row selects: of the ops of one name, the first, and then the next. */
+  selectionOf(row: number, isNext: boolean): Selection {
+    const { rows, mask } = this.data;
+    if (rows.kind !== "op") return rows.selection(row);
+    const { selection } = this.store.state;
+    const from =
+      isNext && selection.kind === "op" && rows.rowOf[selection.op] === row ? selection.op : -1;
+    const isMeant = (op: number): boolean => rows.rowOf[op] === row && (!mask || mask[op] === 1);
+    const count = rows.rowOf.length;
+    for (let step = 1; step <= count; step++) {
+      const op = (from + step) % count;
+      if (isMeant(op)) return { kind: "op", op };
+    }
+    return { kind: "none" };
+  }
+}
+
+function foundMask(found: readonly number[], count: number): Uint8Array {
+  const mask = new Uint8Array(count);
+  for (const op of found) mask[op] = 1;
+  return mask;
+}
+
+function isSame(a: Selection, b: Selection): boolean {
+  return a.kind !== "none" && JSON.stringify(a) === JSON.stringify(b);
+}

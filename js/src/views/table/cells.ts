@@ -1,0 +1,74 @@
+/** One row of the table in the page. */
+
+import { element } from "../../dom/element.ts";
+import type { Sums } from "../../model/table/sums.ts";
+import type { SumColumn } from "../../model/table/table_data.ts";
+import { t } from "../../words/page.ts";
+import { formatShare } from "../../words/quantities.ts";
+import { exactSum, formatSum } from "./columns.ts";
+import type { RowText } from "./labels.ts";
+
+/** How many characters of a name stay at its end when the middle is cut. */
+const END_LENGTH = 14;
+
+/** A name whose middle is cut where it does not fit; its tooltip has all of it. */
+export function nameCell({ name, note }: RowText): HTMLElement {
+  const at = Math.max(0, name.length - END_LENGTH);
+  return element(
+    "td",
+    { class: "pdl-costs-name", title: [name, note].filter(Boolean).join("\n") },
+    element(
+      "span",
+      {},
+      at > 0 && element("span", { class: "pdl-costs-start" }, name.slice(0, at)),
+      element("span", { class: "pdl-costs-end" }, name.slice(at)),
+      !!note && element("small", {}, note),
+    ),
+  );
+}
+
+/** A number with a bar: its share of the whole column. */
+export function sumCell(column: SumColumn, sums: Sums, row: number): HTMLElement {
+  const value = sums.values[row]!;
+  const { text, title } = sumText(
+    column,
+    { value, known: sums.known[row]!, unknown: sums.unknown[row]! },
+    sums.total,
+  );
+  const share = sums.total > 0 && sums.known[row]! > 0 ? Math.min(1, value / sums.total) : 0;
+  return element(
+    "td",
+    { class: value === 0 ? "pdl-number pdl-soft" : "pdl-number", title },
+    share > 0 &&
+      element("span", {
+        class: "pdl-cell-bar",
+        style: `width:${(100 * share).toFixed(2)}%`,
+        "aria-hidden": "true",
+      }),
+    element("span", {}, text),
+  );
+}
+
+/** "–" where nothing is known, and "≥ 12" where a part is not known. */
+export function sumText(
+  column: SumColumn,
+  { value, known, unknown }: { value: number; known: number; unknown: number },
+  whole?: number,
+): { text: string; title: string } {
+  if (!known) {
+    const why = column === "kernel" ? "no_kernel" : unknown ? "not_known" : "no_op";
+    return { text: "–", title: t(`table.${why}`) };
+  }
+  // An op without a row of kernel times ran no kernel.
+  const isPart = unknown > 0 && column !== "kernel";
+  const share = whole === undefined ? "" : formatShare(value, whole);
+  const title = [
+    exactSum(column, value),
+    share && t("table.share", { share }),
+    isPart && t("table.unknown_ops", { n: unknown }),
+  ];
+  return {
+    text: `${isPart ? "≥ " : ""}${formatSum(column, value)}`,
+    title: title.filter(Boolean).join("\n"),
+  };
+}

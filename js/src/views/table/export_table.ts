@@ -1,0 +1,35 @@
+/** The rows that the table shows, for the clipboard and for files. */
+
+import type { Cell } from "../../dom/table_text.ts";
+import { dtypeNames } from "../../model/table/dtypes.ts";
+import type { TableState } from "../../model/table/table_state.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { FILE_NAMES } from "./columns.ts";
+import { rowText } from "./labels.ts";
+
+/** Numbers as they are, in the units of their names; empty where they are not known. */
+export function tableCells(trace: Trace, state: TableState): Cell[][] {
+  const { data, order } = state;
+  const { rows, sums, dtypes } = data;
+  const hasUnknown = sums.get("flops")?.unknown.some((count) => count > 0) === true;
+  const names = [
+    rows.kind === "each" ? "op" : rows.kind,
+    "note",
+    ...Array.from(sums.keys(), (column) => FILE_NAMES[column]),
+    ...(hasUnknown ? ["unknown_flops"] : []),
+    ...(dtypes ? ["dtype"] : []),
+  ];
+  return [
+    names,
+    ...Array.from(order, (row): Cell[] => {
+      const { name, note } = rowText(trace, rows, row);
+      return [
+        name,
+        note,
+        ...Array.from(sums.values(), ({ values, known }) => (known[row] ? values[row]! : "")),
+        ...(hasUnknown ? [sums.get("flops")!.unknown[row]!] : []),
+        ...(dtypes ? [dtypeNames(trace, dtypes[row]!)] : []),
+      ];
+    }),
+  ];
+}

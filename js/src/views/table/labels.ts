@@ -1,0 +1,61 @@
+/** The names of rows, and more text beside them. */
+
+import { labelOf } from "../../memory/grouping/by_op.ts";
+import type { TableRows } from "../../model/table/table_rows.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { t } from "../../words/page.ts";
+import { fileLabel } from "../names/stack_order.ts";
+
+export interface RowText {
+  readonly name: string;
+  /** More text to tell it from other rows, or "". */
+  readonly note: string;
+}
+
+export function rowText(trace: Trace, rows: TableRows, row: number): RowText {
+  const { kind, names } = rows;
+  const selection = rows.selection(row);
+  switch (kind) {
+    case "op":
+      return { name: trace.text(names![row]!), note: "" };
+    case "each":
+      return { name: `${trace.opLabel(row)} #${row}`, note: trace.layerOf(row) };
+    case "node":
+      return { name: labelOf(trace, { kind: "grad_node", gradNode: row }), note: "" };
+    case "layer":
+      return {
+        name: trace.text(names![row]!),
+        note: selection.kind === "group" ? trace.textAt("groups", "class", selection.group) : "",
+      };
+    case "line":
+      return selection.kind === "line" ? lineText(trace, selection) : { name: "", note: "" };
+    case "turn":
+      return turnText(trace, rows, row);
+  }
+}
+
+function lineText(trace: Trace, { file, line }: { file: number; line: number }): RowText {
+  const source = trace.sourceAround(file, line);
+  return {
+    name: t("place.file_line", { file: fileLabel(trace, file, source?.cell ?? -1), line }),
+    note: source?.lines[line - source.firstLine]?.trim() ?? "",
+  };
+}
+
+/** "epoch 2 = 0.1" of `for epoch in rates`; beside it the iterations around it. */
+function turnText(trace: Trace, { places }: TableRows, row: number): RowText {
+  const around: string[] = [];
+  let at = trace.at("turns", "scope", row);
+  for (at = places!.parent[at] ?? -1; at >= 0; at = places!.parent[at]!) {
+    if (places!.row[at]! >= 0) around.unshift(turnName(trace, places!.row[at]!));
+  }
+  return { name: turnName(trace, row), note: around.join(" · ") };
+}
+
+function turnName(trace: Trace, row: number): string {
+  const words = trace.textAt("loops", "words", trace.at("turns", "loop", row));
+  // As `analysis/graph/hierarchy.py` names them.
+  const between = /^[\p{L}\p{N}_, ]+$/u.test(words) && !words.startsWith("while ") ? " " : " · ";
+  const value = trace.textAt("turns", "value", row);
+  return `${words}${between}${trace.at("turns", "number", row)}${value && ` = ${value}`}`;
+}

@@ -1,0 +1,94 @@
+/** The Table view: ops, layers, lines, iterations or grad nodes as rows, with what each costs. */
+
+import { element } from "../../dom/element.ts";
+import type { Cell } from "../../dom/table_text.ts";
+import type { Store } from "../../model/state/store.ts";
+import { isKindOffered } from "../../model/table/rows_of.ts";
+import { ROW_KINDS, type RowKind } from "../../model/table/table_rows.ts";
+import { TableState } from "../../model/table/table_state.ts";
+import { t } from "../../words/page.ts";
+import { segments } from "../controls.ts";
+import { TableBody } from "./body.ts";
+import { tableCells } from "./export_table.ts";
+import { rowText } from "./labels.ts";
+
+export interface TableView {
+  /** The rows that are shown, below a row of names. */
+  cells(): Cell[][];
+  /** Show what has changed while the view was hidden. */
+  show(): void;
+  focus(): void;
+  dispose(): void;
+}
+
+/**
+ * Mount the table over the graph's picture, which keeps its size and place.
+ *
+ * @param root the `.pdl-canvas` element
+ */
+export function mountTable(root: HTMLElement, store: Store): TableView {
+  const state = new TableState(store, (rows, row) => rowText(store.trace, rows, row).name);
+  const body = new TableBody(store, state);
+  const kinds = segments<RowKind>(
+    t("table.rows"),
+    "data-rows",
+    ROW_KINDS.filter((kind) => isKindOffered(store.trace, kind)).map((name) => ({
+      name,
+      label: t(`table.by_${name}`),
+      title: t(`table.by_${name}_title`),
+    })),
+    (kind) => {
+      state.choose(kind);
+      kinds.press(kind);
+      body.render();
+    },
+  );
+  const section = element(
+    "section",
+    { class: "pdl-costs", "aria-label": t("mode.table") },
+    element(
+      "div",
+      { class: "pdl-memory-bar" },
+      kinds.element,
+      element("span", { class: "pdl-grow" }),
+      body.summary,
+    ),
+    body.element,
+    body.note,
+  );
+  root.append(section);
+  kinds.press(state.kind);
+  body.render();
+  let frame = 0;
+  const isShown = (): boolean => store.state.mode === "table";
+  /** Whether the table no longer shows what the search has found. */
+  let isOld = false;
+  const dispose = [
+    store.subscribe((now, before) => {
+      isOld ||= now.matches !== before.matches || now.query !== before.query;
+      if (isOld && isShown()) frame ||= requestAnimationFrame(renew);
+      else if (now.selection !== before.selection && isShown()) body.follow();
+    }),
+    () => cancelAnimationFrame(frame),
+    () => body.dispose(),
+    () => section.remove(),
+  ];
+
+  function renew(): void {
+    frame = 0;
+    isOld = false;
+    body.render();
+  }
+
+  return {
+    cells: () => tableCells(store.trace, state),
+    show() {
+      if (isOld) renew();
+      else body.follow();
+    },
+    focus: () => body.focus(),
+    dispose() {
+      for (const end of dispose) end();
+    },
+  };
+}
