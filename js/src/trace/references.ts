@@ -16,6 +16,8 @@ export const PARALLEL_TABLES = {
   grad_node_groups: "grad_nodes",
   stack_frames: "stacks",
   layer_names: "layers",
+  op_costs: "ops",
+  grad_node_costs: "grad_nodes",
 } as const satisfies Partial<Record<TableName, TableName>>;
 
 /** Keys into their own table that always point at an earlier row: their chains end. */

@@ -136,6 +136,7 @@ def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
     )
     columns["scope"][first] = tables["groups"]["scope"][ops.group[first]]
     tables["ops"] = Table(columns)
+    _sum_costs(tables, "op_costs", ops)
     _move_into_groups(tables, "op_groups", ops)
 
 
@@ -149,7 +150,16 @@ def _name_nodes(tables: Tables, ops: _Contracted, nodes: _Contracted, strings: S
     columns["parameter"][first] = -1
     columns["op"][first] = ops.first[np.searchsorted(ops.group[ops.first], nodes.group[first])]
     tables["grad_nodes"] = Table(columns)
+    _sum_costs(tables, "grad_node_costs", nodes)
     _move_into_groups(tables, "grad_node_groups", nodes)
+
+
+def _sum_costs(tables: Tables, name: str, rows: _Contracted) -> None:
+    """Give the row of each closed group the costs of all, -1 where that of one is not known."""
+    columns = {column: values.copy() for column, values in tables[name].columns.items()}
+    for values in columns.values():
+        values[rows.first] = np.where(rows.sums(values < 0) > 0, -1, rows.sums(values))
+    tables[name] = Table(columns)
 
 
 def _move_into_groups(tables: Tables, name: str, rows: _Contracted) -> None:

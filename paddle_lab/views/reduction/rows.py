@@ -16,8 +16,8 @@ Flags = npt.NDArray[np.bool_]
 Tables = dict[str, Table]
 
 _IN_STEP: Final = {
-    "ops": ("op_groups",),
-    "grad_nodes": ("grad_node_groups",),
+    "ops": ("op_groups", "op_costs"),
+    "grad_nodes": ("grad_node_groups", "grad_node_costs"),
     "stacks": ("stack_frames",),
     "layers": ("layer_names",),
 }

@@ -1,15 +1,12 @@
 /** What each op, or each grad node, costs: the numbers that the table adds up. */
 
 import { kept } from "../../trace/kept.ts";
-import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { standInsOf } from "../graph/stand_ins.ts";
 import { opTimes } from "./op_times.ts";
 
-export const AMOUNTS = ["self", "kernel", "flops", "output", "saved"] as const;
-export type AmountName = (typeof AMOUNTS)[number];
+export type AmountName = "self" | "kernel" | "flops" | "output" | "saved";
 
-const OUTPUT = ROLES.indexOf("output");
+const COST_COLUMNS = { flops: "flops", output: "output_bytes", saved: "saved_bytes" } as const;
 
 /** By op or grad node; below 0: not known. Undefined if the trace does not have it. */
 export function amountsOf(
@@ -17,20 +14,27 @@ export function amountsOf(
   of: "op" | "node",
   name: AmountName,
 ): ArrayLike<number> | undefined {
-  return kept(trace, `${name} of each ${of}`, () =>
-    name === "kernel" ? kernelTimes(trace, of) : of === "op" ? ofOps(trace, name) : undefined,
-  );
-}
-
-function ofOps(trace: Trace, name: AmountName): ArrayLike<number> | undefined {
   switch (name) {
     case "self":
-      return opTimes(trace).self_ns;
-    case "output":
-      return outputBytes(trace);
+      return of === "op" ? opTimes(trace).self_ns : undefined;
+    case "kernel":
+      return kept(trace, `kernel times of each ${of}`, () => kernelTimes(trace, of));
     default:
-      return undefined;
+      return costs(trace, of, name);
   }
+}
+
+function costs(
+  trace: Trace,
+  of: "op" | "node",
+  name: Exclude<AmountName, "self" | "kernel">,
+): ArrayLike<number> | undefined {
+  if (of === "op") {
+    const table = trace.table("op_costs");
+    return table.length ? table.column(COST_COLUMNS[name]) : undefined;
+  }
+  const table = trace.table("grad_node_costs");
+  return name === "flops" && table.length ? table.column("flops") : undefined;
 }
 
 /** On the device where there is one, else in the kernels' calls on the host. */
@@ -46,21 +50,5 @@ function kernelTimes(trace: Trace, of: "op" | "node"): Float64Array | undefined 
     const ns = hasDevice ? device_ns[row]! : host_ns[row]!;
     if (key[row]! >= 0 && ns >= 0) sums[key[row]!] = Math.max(0, sums[key[row]!]!) + ns;
   }
-  return sums;
-}
-
-function outputBytes(trace: Trace): Float64Array {
-  const uses = trace.table("uses");
-  const [op, tensor, role] = (["op", "tensor", "role"] as const).map((name) => uses.column(name));
-  const bytes = trace.table("tensors").column("bytes");
-  const sums = new Float64Array(trace.opCount);
-  for (let use = 0; use < uses.length; use++) {
-    if (role![use] === OUTPUT && op![use]! >= 0 && tensor![use]! >= 0)
-      sums[op![use]!]! += bytes[tensor![use]!]!;
-  }
-  // The tensors of ops that one op stands for were not stored.
-  standInsOf(trace).ops?.forEach((weight, at) => {
-    if (weight > 1) sums[at] = -1;
-  });
   return sums;
 }

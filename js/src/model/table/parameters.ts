@@ -1,4 +1,7 @@
-/** Parameters that the ops of a row read: each parameter counts once in a row. */
+/**
+ * Parameters that the ops of a row read: each parameter counts once in a row. Which tensors are
+ * parameters is told as in `analysis/cost/parameters.py`.
+ */
 
 import { kept } from "../../trace/kept.ts";
 import { ROLES, TENSOR_KINDS } from "../../trace/protocol.ts";
@@ -25,30 +28,62 @@ interface Known {
 function readParameters(trace: Trace): Known {
   return kept(trace, "reads of parameters", () => {
     const uses = trace.table("uses");
-    const tensors = trace.table("tensors");
     const [opOf, tensorOf, role] = (["op", "tensor", "role"] as const).map((name) =>
       uses.column(name),
     );
-    const [kind, path, name, bytesOf] = (["kind", "path", "name", "bytes"] as const).map((column) =>
-      tensors.column(column),
-    );
-    const numbers = new Map<number, number>();
+    const kind = trace.table("tensors").column("kind");
+    const first = firstValues(trace);
+    const statistics = runningStatistics(trace, first);
+    const numbers = new Int32Array(kind.length).fill(-1);
     const [reads, elements, bytes]: [Read[], number[], number[]] = [[], [], []];
     for (let use = 0; use < uses.length; use++) {
       const [op, tensor] = [opOf![use]!, tensorOf![use]!];
       if (role![use] !== INPUT || op < 0 || tensor < 0 || kind![tensor] !== PARAMETER) continue;
-      // An optimizer's step makes a new row for the same parameter. Two models may have equal paths.
-      const identity = name![tensor] || (path![tensor] ? -path![tensor]! : tensor + 0.5);
-      let number = numbers.get(identity);
-      if (number === undefined) {
-        number = elements.push(elementsOf(trace.textAt("tensors", "shape", tensor))) - 1;
-        bytes.push(bytesOf![tensor]!);
-        numbers.set(identity, number);
+      const parameter = first[tensor]!;
+      if (statistics.has(parameter)) continue;
+      if (numbers[parameter]! < 0) {
+        const size = elementsOf(trace.textAt("tensors", "shape", parameter));
+        numbers[parameter] = elements.push(size) - 1;
+        bytes.push(trace.at("tensors", "bytes", parameter));
       }
-      reads.push({ op, parameter: number });
+      reads.push({ op, parameter: numbers[parameter]! });
     }
     return { reads, elements, bytes };
   });
+}
+
+/** The first value of each tensor: an optimizer's step makes a new row for the same parameter. */
+function firstValues(trace: Trace): Int32Array {
+  const previous = trace.table("tensors").column("previous");
+  const first = new Int32Array(previous.length).fill(-1);
+  for (let tensor = 0; tensor < first.length; tensor++) {
+    const way: number[] = [];
+    let at = tensor;
+    while (first[at]! < 0 && previous[at]! >= 0 && way.length < first.length) {
+      way.push(at);
+      at = previous[at]!;
+    }
+    const found = first[at]! < 0 ? at : first[at]!;
+    for (const passed of [...way, at]) first[passed] = found;
+  }
+  return first;
+}
+
+/** Running means and variances of batch normalisations, which are not trained. */
+function runningStatistics(trace: Trace, first: Int32Array): ReadonlySet<number> {
+  const found = new Set<number>();
+  const isNorm = trace.strings.map((text) => text.includes("batch_norm"));
+  const name = trace.table("ops").column("name");
+  const uses = trace.table("uses");
+  const [opOf, tensorOf, role, slot] = (["op", "tensor", "role", "slot"] as const).map((column) =>
+    uses.column(column),
+  );
+  for (let use = 0; use < uses.length; use++) {
+    const isMeant = role![use] === INPUT && (slot![use] === 1 || slot![use] === 2);
+    if (isMeant && opOf![use]! >= 0 && tensorOf![use]! >= 0 && isNorm[name[opOf![use]!]!])
+      found.add(first[tensorOf![use]!]!);
+  }
+  return found;
 }
 
 /** 12 of "[3, 4]"; 1 of "[]". */

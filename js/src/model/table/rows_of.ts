@@ -1,6 +1,5 @@
 /** Finds the rows of each kind. */
 
-import { kept } from "../../trace/kept.ts";
 import { FRAME_KINDS, GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { layersOfScopes } from "../graph/layer_names.ts";
@@ -18,7 +17,7 @@ export function isKindOffered(trace: Trace, kind: RowKind): boolean {
 }
 
 export function rowsOf(trace: Trace, kind: RowKind): TableRows {
-  return kept(trace, `rows by ${kind}`, () => FINDERS[kind](trace));
+  return FINDERS[kind](trace);
 }
 
 const FINDERS: Readonly<Record<RowKind, (trace: Trace) => TableRows>> = {

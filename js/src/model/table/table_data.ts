@@ -6,9 +6,8 @@ import { type AmountName, amountsOf } from "./amounts.ts";
 import { dtypesOfRows } from "./dtypes.ts";
 import { opTimes } from "./op_times.ts";
 import { sumParameters } from "./parameters.ts";
-import { rowsOf } from "./rows_of.ts";
 import { type Mask, placesWithOps, type Sums, sumRows, sumTotals } from "./sums.ts";
-import type { RowKind, TableRows } from "./table_rows.ts";
+import type { TableRows } from "./table_rows.ts";
 
 export const SUM_COLUMNS = [
   "calls",
@@ -37,8 +36,8 @@ export interface TableData {
 }
 
 /** @param found the ops that a search found; all if undefined */
-export function tableData(trace: Trace, kind: RowKind, found: Mask): TableData {
-  const rows = rowsOf(trace, kind);
+export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData {
+  const { kind } = rows;
   const mask = kind === "node" && found ? nodesOf(trace, found) : found;
   const sums = new Map<SumColumn, Sums>();
   const put = (name: SumColumn, column: Sums | undefined): void => {

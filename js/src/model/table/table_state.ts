@@ -2,6 +2,7 @@
 
 import type { Store } from "../state/store.ts";
 import type { Selection } from "../state/view_state.ts";
+import { rowsOf } from "./rows_of.ts";
 import { ranksOf, type Sorting, sortedBy, sortRows } from "./sorting.ts";
 import { type TableColumn, type TableData, tableData } from "./table_data.ts";
 import type { RowKind, TableRows } from "./table_rows.ts";
@@ -9,6 +10,7 @@ import type { RowKind, TableRows } from "./table_rows.ts";
 export class TableState {
   #kind: RowKind = "op";
   #sorting: Sorting<TableColumn> = { by: "self", isDown: true };
+  readonly #known = new Map<RowKind, TableRows>();
   #data: TableData | undefined;
   #matches: readonly number[] | undefined;
   #order: Int32Array | undefined;
@@ -42,12 +44,21 @@ export class TableState {
     return this.store.state.query.trim() !== "";
   }
 
+  get #rows(): TableRows {
+    let rows = this.#known.get(this.#kind);
+    if (!rows) {
+      rows = rowsOf(this.store.trace, this.#kind);
+      this.#known.set(this.#kind, rows);
+    }
+    return rows;
+  }
+
   get data(): TableData {
     const found = this.isFiltered ? this.store.state.matches : undefined;
     if (!this.#data || found !== this.#matches) {
       this.#matches = found;
       const mask = found && foundMask(found, this.store.trace.opCount);
-      this.#data = tableData(this.store.trace, this.#kind, mask);
+      this.#data = tableData(this.store.trace, this.#rows, mask);
       this.#order = undefined;
     }
     return this.#data;

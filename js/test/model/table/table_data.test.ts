@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { dtypeNames } from "../../../src/model/table/dtypes.ts";
 import { opTimes } from "../../../src/model/table/op_times.ts";
+import { rowsOf } from "../../../src/model/table/rows_of.ts";
 import { type SumColumn, type TableData, tableData } from "../../../src/model/table/table_data.ts";
 import type { RowKind } from "../../../src/model/table/table_rows.ts";
 import type { Trace } from "../../../src/trace/trace.ts";
+import { sumText } from "../../../src/views/table/cells.ts";
 import { rowText } from "../../../src/views/table/labels.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
 
@@ -39,6 +41,9 @@ async function traced(): Promise<Trace> {
     ].forEach(([op, start, duration]) => {
       made.tables.ops.start_ns![op!] = begin + start!;
       made.tables.ops.duration_ns![op!] = duration!;
+      made.tables.ops.thread![op!] = 0;
+      const flops = [0, 64, op === 2 ? 2048 : -1][op! % 3]!;
+      made.add("op_costs", { flops, output_bytes: 96, saved_bytes: -1 });
     });
   }
   return made.trace();
@@ -48,9 +53,13 @@ function rowNamed(trace: Trace, data: TableData, name: string): number {
   return [...data.shown].find((row) => rowText(trace, data.rows, row).name === name)!;
 }
 
+function dataOf(trace: Trace, kind: RowKind, mask: Uint8Array | undefined): TableData {
+  return tableData(trace, rowsOf(trace, kind), mask);
+}
+
 /** The numbers of one row by the names of their columns. */
 function numbers(trace: Trace, kind: RowKind, name: string, mask?: Uint8Array) {
-  const data = tableData(trace, kind, mask);
+  const data = dataOf(trace, kind, mask);
   const row = rowNamed(trace, data, name);
   const value = (column: SumColumn) => data.sums.get(column)?.values[row];
   return { calls: value("calls"), self: value("self"), total: value("total") };
@@ -73,13 +82,13 @@ describe("the table", () => {
     const trace = await traced();
     expect(numbers(trace, "layer", "net")).toEqual({ calls: 2, self: 1800, total: 2800 });
     expect(numbers(trace, "layer", "net.fc")).toEqual({ calls: 2, self: 1000, total: 1000 });
-    const { sums } = tableData(trace, "layer", undefined);
+    const { sums } = dataOf(trace, "layer", undefined);
     expect(sums.get("total")!.total).toBe(2800);
   });
 
   test("a line has its own ops, and in total those of the lines that it called", async () => {
     const trace = await traced();
-    const data = tableData(trace, "line", undefined);
+    const data = dataOf(trace, "line", undefined);
     const names = [...data.shown].map((row) => rowText(trace, data.rows, row).name);
     expect(names).toEqual(["4.py, line 2", "model.py, line 10"]);
     expect(numbers(trace, "line", names[0]!)).toEqual({ calls: 2, self: 1000, total: 2800 });
@@ -98,7 +107,7 @@ describe("the table", () => {
       ["layer", "net"],
       ["layer", "net.fc"],
     ] as const) {
-      const data = tableData(trace, kind, undefined);
+      const data = dataOf(trace, kind, undefined);
       const row = rowNamed(trace, data, name);
       expect(data.sums.get("parameters")!.values[row], name).toBe(256);
       expect(data.sums.get("parameter_bytes")!.values[row], name).toBe(96);
@@ -108,18 +117,33 @@ describe("the table", () => {
 
   test("outputs and dtypes are those of what the ops made", async () => {
     const trace = await traced();
-    const data = tableData(trace, "layer", undefined);
+    const data = dataOf(trace, "layer", undefined);
     const net = rowNamed(trace, data, "net");
     expect(data.sums.get("output")!.values[net]).toBe(6 * 96);
     expect(dtypeNames(trace, data.dtypes![net]!)).toBe("float32");
   });
 
+  test("what is not known is counted, and not as nothing", async () => {
+    const trace = await traced();
+    const { rows, sums } = dataOf(trace, "op", undefined);
+    const flops = sums.get("flops")!;
+    const linear = rowNamed(trace, dataOf(trace, "op", undefined), "linear");
+    expect(flops.values[linear]).toBe(2048);
+    expect([flops.known[linear], flops.unknown[linear]]).toEqual([1, 1]);
+    expect([flops.total, flops.totalUnknown]).toEqual([2048 + 2 * 64, 1]);
+    const text = (known: number, unknown: number) =>
+      sumText("flops", { value: 2048, known, unknown }).text;
+    expect([text(2, 0), text(1, 1), text(0, 2)]).toEqual(["2.05 k", "≥ 2.05 k", "–"]);
+    expect(rows.count).toBe(3);
+  });
+
   test("what no op has is no column", async () => {
-    const { sums } = tableData(await traced(), "op", undefined);
+    const { sums } = dataOf(await traced(), "op", undefined);
     expect([...sums.keys()]).toEqual([
       "calls",
       "self",
       "total",
+      "flops",
       "parameters",
       "parameter_bytes",
       "output",
@@ -130,7 +154,7 @@ describe("the table", () => {
     const trace = await traced();
     const mask = Uint8Array.of(1, 1, 0, 0, 0, 0);
     expect(numbers(trace, "layer", "net", mask)).toEqual({ calls: 1, self: 900, total: 900 });
-    const data = tableData(trace, "layer", mask);
+    const data = dataOf(trace, "layer", mask);
     expect(data.shown.length).toBe(1);
     // Without the PyLayer around it, `exp` has its time for itself.
     expect(numbers(trace, "op", "exp", Uint8Array.of(0, 1, 0, 0, 0, 0)).total).toBe(300);
