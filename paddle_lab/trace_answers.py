@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
-from paddle_lab.words import say
+from paddle_lab.words import listing, say
 
 if TYPE_CHECKING:
     import networkx
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.memory.allocations import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
     from paddle_lab.analysis.memory.memory import Memory
+    from paddle_lab.analysis.ranking.ranked_table import By, RankedTable
     from paddle_lab.analysis.tables.ops import OpTable
-    from paddle_lab.analysis.tables.summaries import BackwardCall, Region
+    from paddle_lab.analysis.tables.summaries import BackwardCalls, Regions
     from paddle_lab.analysis.tables.tensors import TensorTable
     from paddle_lab.error_help.lookup import ErrorHelp
 
@@ -158,18 +158,60 @@ class TraceAnswers:
         return GradientTable(self.view_record)
 
     @property
-    def backward_calls(self) -> Sequence[BackwardCall]:
+    def backward_calls(self) -> BackwardCalls:
         """The calls of ``backward`` and ``paddle.grad``, in order; one backward graph each."""
         from paddle_lab.analysis.tables.summaries import backward_calls
 
         return backward_calls(self.view_record)
 
     @property
-    def regions(self) -> Sequence[Region]:
+    def regions(self) -> Regions:
         """The parts named by :func:`paddle_lab.region`, in order."""
         from paddle_lab.analysis.tables.summaries import regions
 
         return regions(self.view_record)
+
+    @hints_options
+    def table(self, by: By = "op") -> RankedTable:
+        """Return what ops, layers, lines, loop iterations or grad nodes cost, to rank them.
+
+        Parameters
+        ----------
+        by
+            What a row is. ``"op"``: all ops of one name, as PyTorch's ``key_averages()``; calls of
+            ``backward`` are ops here. ``trace.ops`` has single ops. ``"layer"``: a layer, over
+            all of its calls. ``"line"``: a line of the user's code. ``"turn"``: an iteration of a
+            loop. ``"node"``: all grad nodes of one name, over all of their runs. A last row without
+            a name has what ran outside of all layers, lines or loops. Ops and lines are sorted by
+            ``self_ns``, nodes by ``flops``, layers and iterations by their beginning.
+
+        Returns
+        -------
+        RankedTable
+            Its columns beside the names: ``calls``: of the op, layer or grad node; for a line or an
+            iteration, how many ops it called itself. ``self_ns``: host time of its own ops, without
+            the ops inside these. ``total_ns``: host time of all ops inside it. All other columns
+            also count what is inside: ``flops`` (a multiply-add is 2), ``macs`` (a multiply-add is
+            1), ``output_bytes``, ``saved_bytes`` (kept for backward), ``unknown_flops`` (how many
+            ops and grad nodes have no known FLOPs; ``flops`` is the sum of the others),
+            ``parameters`` and ``parameter_bytes`` (that ops inside read, each counted once),
+            ``dtype`` (of the outputs). Unknown values are null.
+
+            ``self_ns`` of the cell's thread, ``table.host.outside_ns`` (outside Paddle's ops) and
+            ``table.host.own_ns`` (the trace itself) add up to ``table.host.wall_ns``.
+
+            It has ``to_pandas()``, ``to_csv(path)`` and Arrow's PyCapsule interface.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind of row.
+        """
+        from paddle_lab.analysis.ranking.ranked_table import KINDS, ranked_table
+
+        if by not in KINDS:
+            raise ValueError(say("errors.no_table", by=repr(by), kinds=listing(KINDS)))
+        return ranked_table(self.view_record, by)
 
     @hints_options
     def graph(

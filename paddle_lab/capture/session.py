@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import platform
 from collections.abc import Collection
-from contextlib import suppress
 from sys import _getframe
 from time import perf_counter_ns
 from types import FrameType
@@ -19,7 +18,6 @@ from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
-from paddle_lab.capture.kernels.assembly import add_roofline
 from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.limit.trimming import mark_earlier
@@ -222,7 +220,4 @@ class CaptureSession:
         )
         if kept:
             mark_earlier(record)
-        if len(record.kernel_times) and error is None:  # after an error, memory may be short
-            with suppress(Exception):  # shares of the roofline are then unknown
-                add_roofline(record, self._paddle)
         return record

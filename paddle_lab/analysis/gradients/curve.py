@@ -9,21 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.scopes import innermost_scopes
 from paddle_lab.analysis.graph.trees import csr
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import Report, Reported, header
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.record import Record
-
-if TYPE_CHECKING:
-    import pandas
 
 _LEAF = "GradNodeAccumulation"
 
@@ -75,16 +73,18 @@ class GradientCurve(Reported, Framed, RowList[DepthPoint]):
         found = super().__getitem__(index)
         return found if isinstance(found, DepthPoint) else GradientCurve(found)
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        names = ("layer", "layer_class", "op", "norm", "rms", "parameter_norm", "parameter_rms")
-        unknown = (math.nan, math.nan)
-        rows = [
-            (point.label, point.layer_class, point.first_op)
-            + ((point.flowing.norm, point.flowing.rms) if point.flowing else unknown)
-            + ((point.parameters.norm, point.parameters.rms) if point.parameters else unknown)
-            for point in self
-        ]
-        return pandas.DataFrame(rows, columns=names)
+    def _columns(self) -> dict[str, Values]:
+        flowing = [point.flowing for point in self]
+        parameters = [point.parameters for point in self]
+        return {
+            "layer": [point.label for point in self],
+            "layer_class": [point.layer_class for point in self],
+            "op": [point.first_op for point in self],
+            "norm": [amount and amount.norm for amount in flowing],
+            "rms": [amount and amount.rms for amount in flowing],
+            "parameter_norm": [amount and amount.norm for amount in parameters],
+            "parameter_rms": [amount and amount.rms for amount in parameters],
+        }
 
     def _report(self) -> Report:
         names = header(

@@ -12,6 +12,7 @@ from paddle_lab.analysis.gradients.curve import GradientCurve
 from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
@@ -21,7 +22,6 @@ from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    import pandas
     from bokeh.plotting import figure
 
 _FRAME_COLUMNS = (
@@ -163,6 +163,7 @@ class GradientTable(Reported, Framed, RowTable[Gradient]):
 
     _table_name = "grad_stats"
     _asked_as = "trace.gradients.to_pandas()"
+    _index = "gradient"
 
     def _row(self, key: int) -> Gradient:
         return Gradient(self, key)
@@ -221,10 +222,9 @@ class GradientTable(Reported, Framed, RowTable[Gradient]):
 
         return gradient_figure(self.curve(call=call))
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
+    def _columns(self) -> dict[str, Values]:
         ops = [row.op.name if row.op else "" for row in self]
-        columns = {"op": ops, **attributes(self, _FRAME_COLUMNS)}
-        return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="gradient"))
+        return {"gradient": self.keys, "op": ops, **attributes(self, _FRAME_COLUMNS)}
 
     def _report(self) -> Report:
         if not len(self.record.grad_stats):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
 from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
@@ -20,9 +21,6 @@ from paddle_lab.analysis.tables.tensors import Tensor
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class Allocation(RecordRow, Placed):
@@ -118,6 +116,7 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
 
     _table_name = "allocations"
     _asked_as = "trace.allocations.to_pandas()"
+    _index = "allocation"
 
     def __init__(self, attribution: Attribution, keys: Keys | None = None) -> None:
         super().__init__(attribution.record, keys)
@@ -195,12 +194,10 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
             "thread": self._column("thread"),
         }
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        columns: dict[str, Any] = self.columns()
-        for name in ("op", "grad_node", "cell", "start_ns", "end_ns"):
-            keys = columns[name].astype(np.int64)
-            columns[name] = pandas.arrays.IntegerArray(keys, keys < 0)
-        return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="allocation"))
+    def _columns(self) -> dict[str, Values]:
+        known, optional = self.columns(), ("op", "grad_node", "cell", "start_ns", "end_ns")
+        partial = {name: Partial(known[name], known[name] < 0) for name in optional}
+        return {"allocation": self.keys, **known, **partial}
 
     def _report(self) -> Report:
         if not len(self):

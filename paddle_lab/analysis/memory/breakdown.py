@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,13 @@ from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import ALLOCATION_KINDS
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas
 
 Grouping = Literal["op", "layer", "line", "kind"]
 
@@ -97,12 +95,12 @@ class Breakdown(Reported, Framed, RowList[Share]):
             return say(f"page.memory_kind.{share.label}")
         return share.label
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
+    def _columns(self) -> dict[str, Values]:
         columns = attributes(self, ("label", "bytes", "share", "count"))
         columns = {self.grouping: columns.pop("label"), **columns}
         if self.grouping == "op":
             columns["op_key"] = [share.op.key if share.op else None for share in self]
-        return pandas.DataFrame(columns)
+        return columns
 
     def _cells(self, share: Share) -> tuple[str, ...]:
         more: tuple[str, ...] = ()

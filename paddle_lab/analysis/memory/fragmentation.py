@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.memory.timeline import Bytes, Timeline, Times
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.trace.record import Record
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas
 
 _MISREAD = 0.01
 """If more of the moments than this show less reserved than allocated memory, it is misread."""
@@ -70,9 +67,9 @@ class Fragmentation(Framed):
         event = int(np.searchsorted(self.time_ns, time_ns, side="right")) - 1
         return int(values[max(event, 0)]) if self.is_known else 0
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
+    def _columns(self) -> dict[str, Values]:
         names = ("time_ns", "allocated_bytes", "reserved_bytes", "unused_bytes")
-        return pandas.DataFrame({name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         if not self.is_known:

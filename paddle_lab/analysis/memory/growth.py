@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +15,11 @@ from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.feedback import feeds_itself
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas
 
 
 @dataclass(frozen=True)
@@ -81,16 +79,14 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
         self.compared_count = compared_count
         self.bytes_per_step = bytes_per_step
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
+    def _columns(self) -> dict[str, Values]:
         names = ("bytes_per_step", "total_bytes", "steps_grown", "steps_shrunk")
-        return pandas.DataFrame(
-            {
-                "file": [line.frame.file if line.frame else "" for line in self],
-                "line": [line.frame.line if line.frame else 0 for line in self],
-                **attributes(self, names),
-                "blocks": [len(line.allocations) for line in self],
-            }
-        )
+        return {
+            "file": [line.frame.file if line.frame else "" for line in self],
+            "line": [line.frame.line if line.frame else 0 for line in self],
+            **attributes(self, names),
+            "blocks": [len(line.allocations) for line in self],
+        }
 
     def _report(self) -> Report:
         steps = self.compared_count - 1

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.tables.columns import Values
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import HOLDER_KINDS
@@ -33,8 +35,14 @@ class Holder:
         return self.allocations.total_bytes
 
 
-class HolderTable(Reported, RowList[Holder]):
+class HolderTable(Reported, Framed, RowList[Holder]):
     """The holders, the largest first."""
+
+    _asked_as = "holders().to_pandas()"
+
+    def _columns(self) -> dict[str, Values]:
+        blocks: Values = [len(holder.allocations) for holder in self]
+        return {**attributes(self, ("name", "kind", "bytes")), "blocks": blocks}
 
     def _report(self) -> Report:
         if not len(self):

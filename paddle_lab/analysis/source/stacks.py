@@ -18,6 +18,13 @@ from paddle_lab.words import say
 USER, LIBRARY = FRAME_KINDS.index("user"), FRAME_KINDS.index("library")
 
 
+def place(file: str, line: int, cell: int | None) -> str:
+    """Return ``"Cell 4, line 7"`` or ``"model.py:31"``."""
+    if cell is not None:
+        return say("reports.place", cell=cell, line=line)
+    return f"{ntpath.basename(file)}:{line}"
+
+
 class Frame(RecordRow):
     """One Python frame: a place in a function that was running."""
 
@@ -61,9 +68,7 @@ class Frame(RecordRow):
 
     def where_of(self, line: int) -> str:
         """Return the same text as :attr:`where` for another line of the cell or file."""
-        if self.cell is not None:
-            return say("reports.place", cell=self.cell, line=line)
-        return f"{ntpath.basename(self.file)}:{line}"
+        return place(self.file, line, self.cell)
 
     def __repr__(self) -> str:
         return f"<Frame {self.where} in {self.function}>"

@@ -1,21 +1,43 @@
-"""Tables as pandas data frames, where pandas is installed."""
+"""Tables for other libraries: as a pandas data frame, as an Arrow stream and as CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from paddle_lab.analysis.tables.columns import Partial, Values, listed
+from paddle_lab.trace.file import write_atomically
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
     import pandas
 
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
 class Framed:
-    """A table that can be converted to a data frame."""
+    """A table that other libraries can read.
+
+    pandas, Polars, DuckDB, pyarrow and others also read the table itself, because it has the Arrow
+    PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
+    ``pandas.DataFrame.from_arrow(table)``, ``duckdb.sql("select * from ops")``.
+    """
 
     _asked_as: ClassVar[str]
     """The call as a user writes it, for the error message."""
+    _index: ClassVar[str] = ""
+    """The column that becomes the index of a data frame."""
+
+    def _columns(self) -> dict[str, Values]:
+        """Return the columns by name."""
+        raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame with one row for each row of the table.
@@ -31,13 +53,57 @@ class Framed:
             import pandas
         except ImportError as error:
             raise ImportError(say("errors.pandas", wanted_by=self._asked_as)) from error
-        return self._frame(pandas)
+        columns = self._columns()
+        keys = columns.pop(self._index) if self._index else None
+        index = None if keys is None else pandas.Index(keys, name=self._index)
+        cells = {name: _series(pandas, values) for name, values in columns.items()}
+        return pandas.DataFrame(cells, index=index)
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        raise NotImplementedError
+    def to_csv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the table as comma-separated values, and return the path.
+
+        An unknown value is empty. A text that a spreadsheet would read as a formula gets an
+        apostrophe before it, because a trace may come from another person.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        return write_atomically(path, csv_text(self._columns()).encode("utf-8"))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        from paddle_lab.analysis.tables.arrow import arrow_stream
+
+        return arrow_stream(self._columns(), requested_schema)
 
 
-def attributes(rows: Iterable[Any], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return columns of a data frame: the attributes of these names of all rows."""
+def attributes(rows: Iterable[Any], names: Sequence[str]) -> dict[str, Values]:
+    """Return columns: the attributes of these names of all rows."""
     rows = list(rows)
     return {name: [getattr(row, name) for row in rows] for name in names}
+
+
+def csv_text(columns: Mapping[str, Values]) -> str:
+    """Return a line of column names, and one line for each row."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    cells = ([_csv_cell(value) for value in listed(values)] for values in columns.values())
+    writer.writerows(zip(*cells, strict=True))
+    return text.getvalue()
+
+
+def _csv_cell(value: Any) -> Any:
+    if isinstance(value, list):
+        value = "; ".join(map(str, value))
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def _series(pandas: Any, values: Values) -> Any:
+    if isinstance(values, Partial) and values.values.dtype.kind in "iu":
+        return pandas.arrays.IntegerArray(values.values.astype(np.int64), values.is_unknown)
+    cells = listed(values) if isinstance(values, Partial) else values
+    if isinstance(cells, list) and None in cells and {*map(type, cells)} == {int, type(None)}:
+        return pandas.array(cells, dtype="Int64")
+    return cells

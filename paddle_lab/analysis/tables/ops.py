@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+
+import numpy as np
 
 from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.graph.scopes import innermost_scopes, layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr, rows_by, taken
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
-from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.analysis.tables.tensors import Tensor, tensor_texts
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import PHASES, ROLES
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas
-
-_FRAME_COLUMNS = (
-    "name", "layer", "layer_class", "phase", "region", "file", "line", "function", "cell", "inputs",
-    "outputs", "attributes", "start_ns", "duration_ns", "thread", "is_pylayer", "raised",
-    "grad_nodes",
-)  # fmt: skip
 
 
 class Op(RecordRow, Placed):
@@ -123,6 +117,7 @@ class OpTable(Reported, Framed, RowTable[Op]):
 
     _table_name = "ops"
     _asked_as = "trace.ops.to_pandas()"
+    _index = "op"
 
     def _row(self, key: int) -> Op:
         return Op(self, key)
@@ -147,11 +142,46 @@ class OpTable(Reported, Framed, RowTable[Op]):
         """Rows of ``uses`` by op, from :func:`paddle_lab.analysis.graph.trees.csr`."""
         return csr(self.record.uses["op"], len(self.record.ops))
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        columns = attributes(self, _FRAME_COLUMNS)
-        for name in ("inputs", "outputs"):
-            columns[name] = [[str(tensor) for tensor in tensors] for tensors in columns[name]]
-        return pandas.DataFrame(columns, index=pandas.Index(self.keys, name="op"))
+    def _columns(self) -> dict[str, Values]:
+        record, keys = self.record, self.keys
+        ops = {name: column[keys] for name, column in record.ops.columns.items()}
+        texts = np.array([*record.strings, ""], object)
+        layer, region = self.layers[ops["scope"]], self.region_scopes[keys]
+        frame = taken(record.stack_frames["frame"], ops["stack"])
+        cell, line = (taken(record.frames[name], frame) for name in ("cell", "line"))
+        region_names = texts[taken(record.scopes["name"], region)]
+        starts, nodes = self.grad_nodes
+        return {
+            "op": keys,
+            "name": texts[ops["name"]],
+            "layer": texts[taken(record.layers["path"], layer)],
+            "layer_class": texts[taken(record.layers["class"], layer)],
+            "phase": np.array(PHASES, object)[ops["phase"]],
+            "region": Partial(region_names, region < 0),
+            "file": texts[taken(record.frames["file"], frame)],
+            "line": np.maximum(line, 0),
+            "function": texts[taken(record.frames["function"], frame)],
+            "cell": Partial(cell, cell < 0),
+            "inputs": self._tensor_texts("input"),
+            "outputs": self._tensor_texts("output"),
+            "attributes": texts[ops["attributes"]],
+            "start_ns": ops["start_ns"],
+            "duration_ns": ops["duration_ns"],
+            "thread": ops["thread"],
+            "is_pylayer": ops["is_pylayer"] == 1,
+            "raised": ops["raised"] == 1,
+            "grad_nodes": [nodes[starts[key] : starts[key + 1]].tolist() for key in keys.tolist()],
+        }
+
+    def _tensor_texts(self, role: str) -> list[list[str]]:
+        """Return each op's tensors of one role, as texts."""
+        uses = self.record.uses
+        is_asked = (uses["role"] == ROLES.index(role)) & (uses["tensor"] >= 0)
+        rows = rows_by(np.where(is_asked, uses["op"], -1), uses["tensor"], len(self.record.ops))
+        used = [rows(key) for key in self.keys.tolist()]
+        keys = np.array(sorted({*chain(*used)}), np.int64)
+        text = dict(zip(keys.tolist(), tensor_texts(self.record, keys), strict=True))
+        return [[text[tensor] for tensor in tensors] for tensors in used]
 
     def _report(self) -> Report:
         rows = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 import numpy as np
 from typing_extensions import Self
@@ -40,8 +40,10 @@ class RecordRow:
         return hash((self.key, id(self._record)))
 
 
-class RowTable(Sequence[RowT]):
+class RowTable(Generic[RowT]):
     """Some rows of one table of a record, over columns that stay arrays.
+
+    It is no ``Sequence``: Polars would take it for a list of values, and not read its columns.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ class RowTable(Sequence[RowT]):
         return map(self._row, self.keys.tolist())
 
 
-class RowList(Sequence[RowT]):
+class RowList(Generic[RowT]):
     """Rows of an answer that are in no table of the record."""
 
     def __init__(self, rows: Sequence[RowT]) -> None:
@@ -93,6 +95,9 @@ class RowList(Sequence[RowT]):
     @overload
     def __getitem__(self, index: int) -> RowT: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[RowT]: ...
-    def __getitem__(self, index: int | slice) -> RowT | Sequence[RowT]:
+    def __getitem__(self, index: slice) -> Any: ...
+    def __getitem__(self, index: int | slice) -> Any:
         return self._rows[index]
+
+    def __iter__(self) -> Iterator[RowT]:
+        return iter(self._rows)

@@ -8,6 +8,9 @@ import numpy as np
 
 from paddle_lab.analysis.graph.trees import nearest_marked, taken
 from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.columns import Values
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
 
@@ -39,24 +42,55 @@ class Region:
     """Number of ops called in it, including those in nested calls."""
 
 
-def backward_calls(record: Record) -> list[BackwardCall]:
+class BackwardCalls(Framed, RowList[BackwardCall]):
+    """The backward calls of a trace, in order."""
+
+    _asked_as = "trace.backward_calls.to_pandas()"
+    _index = "backward_call"
+
+    def _columns(self) -> dict[str, Values]:
+        frames = [call.frame for call in self]
+        names = ("kind", "grad_node_count", "create_graph", "error", "inside")
+        return {
+            "backward_call": [call.key for call in self],
+            **attributes(self, names),
+            "file": [frame.file if frame else None for frame in frames],
+            "line": [frame.line if frame else None for frame in frames],
+            "cell": [frame.cell if frame else None for frame in frames],
+        }
+
+
+class Regions(Framed, RowList[Region]):
+    """The executions of regions in a trace, in order."""
+
+    _asked_as = "trace.regions.to_pandas()"
+    _index = "scope"
+
+    def _columns(self) -> dict[str, Values]:
+        keys: Values = [region.key for region in self]
+        return {"scope": keys, **attributes(self, ("name", "op_count"))}
+
+
+def backward_calls(record: Record) -> BackwardCalls:
     """Return the backward calls of a record with answer tables, in order."""
     calls = record.backward_calls
     members = np.bincount(record.backward_members["backward_call"], minlength=len(calls)).tolist()
     around = _calls_around(record)
     frames = taken(record.stack_frames["frame"], calls["stack"]).tolist()
-    return [
-        BackwardCall(
-            key=key,
-            kind=BACKWARD_KINDS[calls["kind"][key]],
-            frame=Frame(record, frames[key]) if frames[key] >= 0 else None,
-            grad_node_count=members[key],
-            create_graph=bool(calls["create_graph"][key]),
-            error=record.text(int(calls["error"][key])),
-            inside=around[key] if around[key] >= 0 else None,
-        )
-        for key in range(len(calls))
-    ]
+    return BackwardCalls(
+        [
+            BackwardCall(
+                key=key,
+                kind=BACKWARD_KINDS[calls["kind"][key]],
+                frame=Frame(record, frames[key]) if frames[key] >= 0 else None,
+                grad_node_count=members[key],
+                create_graph=bool(calls["create_graph"][key]),
+                error=record.text(int(calls["error"][key])),
+                inside=around[key] if around[key] >= 0 else None,
+            )
+            for key in range(len(calls))
+        ]
+    )
 
 
 def _calls_around(record: Record) -> list[int]:
@@ -67,17 +101,19 @@ def _calls_around(record: Record) -> list[int]:
     return around
 
 
-def regions(record: Record) -> list[Region]:
+def regions(record: Record) -> Regions:
     """Return the regions of a record with answer tables, in the order they were entered."""
     scopes = record.scopes
     op_counts = dict(
         zip(record.groups["scope"].tolist(), record.groups["op_count"].tolist(), strict=True)
     )
-    return [
-        Region(
-            key=scope,
-            name=record.text(int(scopes["name"][scope])),
-            op_count=op_counts.get(scope, 0),
-        )
-        for scope in np.flatnonzero(scopes["kind"] == SCOPE_KINDS.index("region")).tolist()
-    ]
+    return Regions(
+        [
+            Region(
+                key=scope,
+                name=record.text(int(scopes["name"][scope])),
+                op_count=op_counts.get(scope, 0),
+            )
+            for scope in np.flatnonzero(scopes["kind"] == SCOPE_KINDS.index("region")).tolist()
+        ]
+    )

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import TENSOR_KINDS
 
 _EXTENT = re.compile(r"-?\d{1,18}")
@@ -53,10 +60,41 @@ class Tensor(RecordRow):
         return f"<Tensor {self.key}: {self}, {self.kind}>"
 
 
-class TensorTable(RowTable[Tensor]):
+def tensor_texts(record: Record, keys: npt.NDArray[Any]) -> list[str]:
+    """Return ``str(tensor)`` of many tensors."""
+    path, name, dtype, shape = (
+        record.tensors[column][keys].tolist() for column in ("path", "name", "dtype", "shape")
+    )
+    texts, shapes = (
+        record.strings,
+        {code: str(list(parse_shape(record.text(code)))) for code in {*shape}},
+    )
+    return [
+        f"{texts[path_] or texts[name_]} {texts[dtype_]} {shapes[shape_]}".strip()
+        for path_, name_, dtype_, shape_ in zip(path, name, dtype, shape, strict=True)
+    ]
+
+
+class TensorTable(Framed, RowTable[Tensor]):
     """The tensor values of a trace, in the order in which the trace first saw them."""
 
     _table_name = "tensors"
+    _asked_as = "trace.tensors.to_pandas()"
+    _index = "tensor"
+
+    def _columns(self) -> dict[str, Values]:
+        table, texts = self.record.tensors, np.array(self.record.strings, object)
+        cells = {name: column[self.keys] for name, column in table.columns.items()}
+        named = {name: texts[cells[name]] for name in ("name", "path", "dtype", "shape", "place")}
+        return {
+            "tensor": self.keys,
+            **named,
+            "stop_gradient": cells["stop_gradient"] == 1,
+            "bytes": cells["bytes"],
+            "version": cells["version"],
+            "kind": np.array(TENSOR_KINDS, object)[cells["kind"]],
+            "producer": Partial(cells["producer"], cells["producer"] < 0),
+        }
 
     def _row(self, key: int) -> Tensor:
         return Tensor(self.record, key)

@@ -87,6 +87,8 @@ class Report:
     """Columns of numbers."""
     row_count: int = 0
     """How many rows the table has; the report may show fewer."""
+    notes: Sequence[str] = ()
+    """Sentences below the table."""
 
     @property
     def _more(self) -> str:
@@ -96,15 +98,16 @@ class Report:
     def text(self) -> str:
         """Return it in plain text."""
         table = text_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
-        return "\n".join(part for part in (self.title, table, self._more) if part)
+        return "\n".join(part for part in (self.title, table, self._more, *self.notes) if part)
 
     def html(self) -> str:
         """Return it in HTML."""
         table = html_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
-        title, more = (
-            f"<p>{escape(part)}</p>" if part else "" for part in (self.title, self._more)
+        title, *below = (
+            f"<p>{escape(part)}</p>" if part else ""
+            for part in (self.title, self._more, *self.notes)
         )
-        return title + table + more
+        return title + table + "".join(below)
 
 
 class Reported:

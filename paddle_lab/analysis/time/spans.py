@@ -38,7 +38,7 @@ class Spans:
     op: Keys
     """The op; -1 for a backward call."""
     backward_call: Keys
-    """The backward call; -1 for an op."""
+    """The backward call, also of the op ``paddle.grad``; -1 for other ops."""
     parent: Keys
     """The span directly around it, -1 for none."""
     thread: Keys
@@ -78,8 +78,18 @@ def spans(record: Record) -> Spans:
     # A call of ``paddle.grad`` that returned is an op, with the same times.
     called = times["backward_call"]
     is_op = (calls["kind"][called] == _PADDLE_GRAD) & (calls["error"][called] == 0)
+    grad_calls = {
+        (times["thread"][row], times["start_ns"][row]): called[row] for row in np.flatnonzero(is_op)
+    }
+    call_of_op = np.full(len(ops), -1, np.int32)
+    if grad_calls:
+        for op, at in enumerate(zip(ops["thread"], ops["start_ns"], strict=True)):
+            call_of_op[op] = grad_calls.get(at, -1)
     times_rows = np.flatnonzero(~is_op)
     called = called[times_rows]
+
+    scope_of_call = np.full(len(calls) + 1, -1, np.int32)
+    scope_of_call[record.scopes["backward_call"]] = np.arange(len(record.scopes))
 
     def column(name: str, of_calls: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.append(ops[name], of_calls)
@@ -90,7 +100,7 @@ def spans(record: Record) -> Spans:
     order = np.lexsort((-end, start, thread))
     none = np.full(len(called), -1, np.int32)
     op = np.append(np.arange(len(ops), dtype=np.int32), none)[order]
-    call = np.append(np.full(len(ops), -1, np.int32), called)[order]
+    call = np.append(call_of_op, called)[order]
     own = np.full(len(ops), -1, np.int64)
     is_of_op = record.own_times["op"] >= 0
     own[record.own_times["op"][is_of_op]] = record.own_times["own_ns"][is_of_op]
@@ -109,7 +119,7 @@ def spans(record: Record) -> Spans:
         end_ns=end,
         self_ns=np.maximum(end - start - inside.astype(np.int64), 0),
         stack=column("stack", calls["stack"][called])[order].astype(np.int32),
-        scope=column("scope", calls["scope"][called])[order].astype(np.int32),
+        scope=column("scope", scope_of_call[called])[order].astype(np.int32),
         own_ns=own,
     )
 

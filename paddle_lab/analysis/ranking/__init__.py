@@ -1,0 +1,1 @@
+"""``trace.table(by=…)``: what ops, layers, lines, iterations and grad nodes cost."""

@@ -1,0 +1,85 @@
+"""The rows of ``trace.table(by="node")``: grad nodes by name."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.graph.trees import nearest_marked, taken
+from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.tensors import parse_shape
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
+
+_REMAINING = BACKWARD_KINDS.index("remaining")
+_NOT_KNOWN = ("self_ns", "total_ns")
+
+
+def grad_node_columns(record: Record) -> dict[str, Values]:
+    """Return one row per name of grad nodes, over their runs.
+
+    Paddle does not say how long a grad node ran, nor how large its outputs were.
+    """
+    members, nodes = record.backward_members, record.grad_nodes
+    is_run = record.backward_calls["kind"][members["backward_call"]] != _REMAINING
+    ran = members["grad_node"][is_run]
+    codes, name = np.unique(nodes["name"], return_inverse=True)
+    row, count = name[ran], len(codes)
+    columns: dict[str, Values] = {
+        "node": [record.text(code) for code in codes.tolist()],
+        "calls": np.bincount(row, minlength=count),
+        **{each: Partial(np.zeros(count, np.int64), np.ones(count, bool)) for each in _NOT_KNOWN},
+    }
+    unknown = np.bincount(row, record.grad_node_costs["flops"][ran] < 0, count).astype(np.int64)
+    for each in ("flops", "macs"):
+        cost = record.grad_node_costs[each][ran]
+        known = np.bincount(row, np.maximum(cost, 0), count).astype(np.int64)
+        columns[each] = Partial(known, (known == 0) & (unknown > 0))
+    saved = taken(record.op_costs["saved_bytes"], nodes["op"])
+    known = np.bincount(name, np.maximum(saved, 0), count).astype(np.int64)
+    none = np.bincount(name, saved >= 0, count) == 0
+    return {
+        **columns,
+        "output_bytes": Partial(np.zeros(count, np.int64), np.ones(count, bool)),
+        "saved_bytes": Partial(known, none),
+        "unknown_flops": unknown,
+        **_parameters(record, name, count),
+        "dtype": _dtypes(record, name, count),
+    }
+
+
+def _parameters(record: Record, name: npt.NDArray[Any], count: int) -> dict[str, Values]:
+    """Return the parameters whose gradients the nodes accumulate; unknown for other nodes."""
+    tensors, leaf = record.tensors, record.grad_nodes["parameter"]
+    # An optimizer's step makes a new tensor row of the same parameter.
+    leaf = taken(nearest_marked(tensors["previous"], tensors["previous"] < 0), leaf)
+    is_parameter = taken(tensors["kind"] == TENSOR_KINDS.index("parameter"), leaf) == 1
+    parameter, first = np.unique(leaf[is_parameter], return_index=True)
+    node = np.flatnonzero(is_parameter)[first]
+    shapes = [parse_shape(record.text(code)) for code in tensors["shape"][parameter].tolist()]
+    sizes = {
+        "parameters": np.array([math.prod(shape) for shape in shapes], np.int64),
+        "parameter_bytes": tensors["bytes"][parameter],
+    }
+    none = np.bincount(name[node], minlength=count) == 0
+    return {
+        each: Partial(np.bincount(name[node], size, count).astype(np.int64), none)
+        for each, size in sizes.items()
+    }
+
+
+def _dtypes(record: Record, name: npt.NDArray[Any], count: int) -> Values:
+    """Return the dtypes of the gradients that nodes pass on, or that a leaf receives."""
+    edges = record.grad_edges
+    found: list[Any] = [None] * count
+    for end in ("source", "target"):
+        pairs = np.unique(np.stack([name[edges[end]], edges["dtype"]], axis=1), axis=0)
+        texts: dict[int, list[str]] = {}
+        for row, code in pairs.tolist():
+            texts.setdefault(row, []).append(record.text(code))
+        for row, dtypes in texts.items():
+            found[row] = found[row] or ", ".join(filter(None, dtypes)) or None
+    return found

@@ -1,0 +1,84 @@
+"""Other libraries read each table of a trace by Arrow's PyCapsule interface."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import paddle
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import paddle_lab
+from paddle_lab.analysis.tables.columns import listed
+
+
+@pytest.fixture(scope="module")
+def trace():
+    net = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.ReLU())
+    kept = []
+    with paddle_lab.memory(grads=True) as trace:
+        for _ in range(4):
+            with paddle_lab.region("größe"):
+                kept.append(net(paddle.randn([2, 4])))
+            kept[-1].mean().backward()
+            paddle_lab.step()
+    return trace
+
+
+TABLES = {
+    "ops": lambda trace: trace.ops,
+    "some ops": lambda trace: trace.ops[2:5],
+    "tensors": lambda trace: trace.tensors,
+    "allocations": lambda trace: trace.allocations,
+    "gradients": lambda trace: trace.gradients,
+    "curve": lambda trace: trace.gradients.curve(),
+    "breakdown": lambda trace: trace.memory.by_op(),
+    "growth": lambda trace: trace.memory.growth(),
+    "fragmentation": lambda trace: trace.memory.fragmentation(),
+    "holders": lambda trace: trace.memory.holders(),
+    "backward calls": lambda trace: trace.backward_calls,
+    "regions": lambda trace: trace.regions,
+    **{
+        f"by {by}": lambda trace, by=by: trace.table(by)
+        for by in ("op", "layer", "line", "turn", "node")
+    },
+}
+
+
+def plain(value):
+    return (
+        [plain(each) for each in value] if isinstance(value, (list, tuple, np.ndarray)) else value
+    )
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_all_four_read_the_same(trace, name):
+    read = TABLES[name](trace)
+    expected = {column: plain(listed(values)) for column, values in read._columns().items()}
+    assert pa.table(read).to_pydict() == expected
+    assert pl.DataFrame(read).to_dict(as_series=False) == expected
+    cells = duckdb.sql("select * from read").fetchall()
+    assert [plain(list(row)) for row in cells] == [
+        list(row) for row in zip(*expected.values(), strict=True)
+    ]
+    frame = pd.DataFrame.from_arrow(read)
+    assert list(frame) == list(expected)
+    for column, values in expected.items():
+        unknown = [value is None for value in values]
+        assert frame[column].isna().tolist() == unknown
+        known = [plain(cell) for cell in frame[column][~np.array(unknown, bool)].tolist()]
+        assert known == [value for value in values if value is not None]
+
+
+def test_texts_that_are_not_ascii_arrive(trace):
+    assert set(pl.DataFrame(trace.regions)["name"]) == {"größe"}
+    assert pl.DataFrame(trace.ops)["region"].n_unique() == 2
+
+
+def test_an_empty_table_has_its_columns():
+    with paddle_lab.trace() as trace:
+        pass
+    assert pl.DataFrame(trace.ops).shape == (0, 19)
+    assert pa.table(trace.tensors).num_rows == 0
