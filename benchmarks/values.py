@@ -1,31 +1,15 @@
 """What looking at the numbers in every tensor costs: ratios of time, taken in turns in one run.
 
-``python benchmarks/values.py`` prints a Markdown table: plain, traced, and traced with values, as
-the check ``nan-origin`` asks for them, without what it also asks for of gradients.
+``python benchmarks/values.py`` prints a Markdown table: plain, traced, and traced with
+``values=True``: with standard deviations and histograms.
 """
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 
 from capture import Guard, Work, in_turns, median_ms, resnet18, small_layers
-
-
-@contextmanager
-def with_values() -> Iterator[None]:
-    """Trace with values alone: no check asks for those without gradients."""
-    from paddle_lab.capture.session import CaptureSession
-
-    frame = sys._getframe(2)  # noqa: SLF001  (CPython's documented way to the caller)
-    session = CaptureSession(anchor=frame, evidence=("values",))
-    session.open()
-    try:
-        yield
-    finally:
-        session.close()
 
 
 def print_row(what: str, work: Work, *, repeats: int, runs: int) -> None:
@@ -34,7 +18,7 @@ def print_row(what: str, work: Work, *, repeats: int, runs: int) -> None:
     ways: dict[str, Guard] = {
         "plain": nullcontext,
         "traced": lambda: paddle_lab.trace(check="none"),
-        "values": with_values,
+        "values": lambda: paddle_lab.trace(check="none", values=True),
     }
     timings = in_turns(ways, work, repeats=repeats, runs=runs)
     plain, traced, values = (timings[way] for way in ways)

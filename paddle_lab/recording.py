@@ -30,6 +30,7 @@ def trace(
     title: str | None = None,
     check: str | Sequence[str] | None = None,
     grads: bool | str = False,
+    values: bool | str = False,
     profile: bool = False,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
@@ -47,6 +48,11 @@ def trace(
         Whether to record statistics of each gradient: norm, extremes, zeros, NaN, a histogram. With
         the name of a region (:func:`region`), the gradients that its ops pass on are also kept, as
         ``trace.gradients[…].value``; a notice says their size.
+    values
+        Whether to record statistics of what each op made: extremes, mean, standard deviation,
+        zeros, NaN, Inf, a histogram; see :attr:`Trace.values`. With the name of a region or the
+        path of a layer (``"encoder.layers.3"``), only of ops in it. Tensors are read as the op made
+        them; none is kept.
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
@@ -77,7 +83,12 @@ def trace(
         For an unknown check or way to keep; for a limit less than 1.
     """
     return Recording(
-        title=title, check=check, grads=grads, profile=profile, limit=limit_of(limit, keep)
+        title=title,
+        check=check,
+        grads=grads,
+        values=values,
+        profile=profile,
+        limit=limit_of(limit, keep),
     )
 
 
@@ -87,6 +98,7 @@ def memory(
     title: str | None = None,
     check: str | Sequence[str] | None = None,
     grads: bool | str = False,
+    values: bool | str = False,
     profile: bool = False,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
@@ -97,7 +109,7 @@ def memory(
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
-    check, grads, profile, limit, keep
+    check, grads, values, profile, limit, keep
         As in :func:`trace`. For each op of the limit the trace also keeps five allocations, even
         of ops that it does not keep. The others are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
@@ -122,6 +134,7 @@ def memory(
         memory=True,
         check=check,
         grads=grads,
+        values=values,
         profile=profile,
         limit=limit_of(limit, keep),
     )
@@ -170,7 +183,7 @@ class Recording:
         and its callers belong into them unless given.
     memory
         Whether to record allocations as well.
-    check, grads, profile
+    check, grads, values, profile
         As in :func:`trace`.
     reruns
         Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
@@ -186,6 +199,7 @@ class Recording:
         memory: bool = False,
         check: str | Sequence[str] | None = None,
         grads: bool | str = False,
+        values: bool | str = False,
         profile: bool = False,
         reruns: bool = False,
         limit: Limit = Limit(),  # noqa: B008  (frozen)
@@ -209,6 +223,7 @@ class Recording:
             self._notices.append(_unchecked(left_out, "with_block"))
         self._evidence = {*evidence_for(self._checks), *(("gradients",) if grads else ())}
         self._grad_region = grads if isinstance(grads, str) else None
+        self._values = values
         self.run: Run | None = None
         """The data of this run with which a second run is compared, once the block has ended."""
         self._trace: Trace | None = None
@@ -235,6 +250,7 @@ class Recording:
             profile=self._profile,
             evidence=self._evidence,
             grad_region=self._grad_region,
+            values=self._values,
             limit=self._limit,
         )
         self._trace = Trace()

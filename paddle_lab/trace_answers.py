@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.tables.ops import OpTable
     from paddle_lab.analysis.tables.summaries import BackwardCalls, Regions
     from paddle_lab.analysis.tables.tensors import TensorTable
+    from paddle_lab.analysis.tables.values import ValueTable
     from paddle_lab.error_help.lookup import ErrorHelp
 
 GraphKind = Literal["forward", "backward"]
@@ -156,6 +157,17 @@ class TraceAnswers:
         from paddle_lab.analysis.gradients.gradients import GradientTable
 
         return GradientTable(self.view_record)
+
+    @cached_property
+    def values(self) -> ValueTable:
+        """Statistics of what each op made; none unless ``values=True``.
+
+        There is one row for each tensor value: an op's output, or data and parameters when the
+        trace first saw them. ``trace.values.worst`` begins where NaN and Inf do.
+        """
+        from paddle_lab.analysis.tables.values import ValueTable
+
+        return ValueTable(self.view_record)
 
     @property
     def backward_calls(self) -> BackwardCalls:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import platform
 from collections.abc import Collection
 from sys import _getframe
@@ -16,6 +17,7 @@ from paddle_lab.capture.evidence.cuda_errors import CudaErrors
 from paddle_lab.capture.evidence.gradients.collector import Gradients
 from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests
+from paddle_lab.capture.evidence.values.inside import Inside
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.kernels.capture import KernelCapture
@@ -58,6 +60,8 @@ class CaptureSession:
         ``"gradients"``, ``"rerun"``, ``"cuda"``.
     grad_region
         The region whose gradients are kept as arrays.
+    values
+        Whether to look at the values of all tensors in full; or in which region or layer.
     limit
         How many ops are kept, and which; by default all.
 
@@ -77,6 +81,7 @@ class CaptureSession:
         profile: bool = False,
         evidence: Collection[str] = (),
         grad_region: str | None = None,
+        values: bool | str = False,
         limit: Limit | None = None,
     ) -> None:
         self._paddle: Any = require_paddle()
@@ -103,8 +108,8 @@ class CaptureSession:
             self._limiter.settle = self._settle
             self._limiter.forgetting = self._forget
         collectors = self._recorder.collectors
-        if "values" in evidence:
-            collectors.append(Values(self._recorder))
+        if values or "values" in evidence:
+            collectors.append(self._values(values, elsewhere="values" in evidence))
         if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):
             collectors.append(Gradients(self._recorder, values_of=grad_region))
         self.digests: Digests | None = None
@@ -116,6 +121,12 @@ class CaptureSession:
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+    def _values(self, values: bool | str, *, elsewhere: bool) -> Values:  # noqa: FBT001
+        recorder = self._recorder
+        folder = os.path.dirname(os.path.abspath(self._paddle.__file__))
+        inside = Inside(recorder, values, paddle_folder=folder) if isinstance(values, str) else None
+        return Values(recorder, in_full=bool(values), inside=inside, elsewhere=elsewhere)
 
     @property
     def op_count(self) -> int:

@@ -178,6 +178,14 @@ class CellOptions:
         add("--check", metavar="NAMES", help=_check_help())
         grads = say("magics.help.grads")
         add("--grads", nargs="?", const=True, default=False, metavar="REGION", help=grads)
+        add(
+            "--values",
+            nargs="?",
+            const=True,
+            default=False,
+            metavar="REGION",
+            help=say("magics.help.values"),
+        )
         add("--profile", action="store_true", help=say("magics.help.profile"))
         add("--limit", default=str(DEFAULT_OPS), metavar="OPS", help=say("magics.help.limit"))
         add("--keep", default=KEEPS[0], metavar="WHICH", help=say("magics.help.keep"))

@@ -77,6 +77,7 @@ class TracedCell:
             memory=records_memory,
             check=options.check,
             grads=options.grads,
+            values=options.values,
             profile=options.profile,
             reruns=True,
             limit=options.limit,

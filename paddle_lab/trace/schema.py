@@ -316,6 +316,18 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "mean": "f32",
         "norm": "f32",  # square root of the sum of squares of the finite values
     },
+    # What else ``values=`` records of a tensor's values, floating-point or not.
+    "value_deviations": {
+        "value_stat": "key:value_stats",
+        "deviation": "f32",  # standard deviation of the finite values: divided by their count
+    },
+    # A histogram of a tensor's finite nonzero values, as ``grad_histograms`` has it of a gradient.
+    "value_histograms": {
+        "value_stat": "key:value_stats",
+        "exponent": "i32",
+        "is_negative": "bool",
+        "count": "i64",
+    },
     # Statistics of a gradient. ``grad_edge``: the edge of the backward graph that it passed, -1 if
     # a backward call began with it at ``grad_node``. A graph that ran twice has its rows twice.
     "grad_stats": {

@@ -33,7 +33,7 @@ def test_loss_and_gradients_are_bit_identical_and_no_check_alarms(name):
 
     with paddle_lab.trace() as trace:
         traced = two_steps(build)
-    with paddle_lab.trace(check="all", grads=True) as with_checks:
+    with paddle_lab.trace(check="all", grads=True, values=True) as with_checks:
         checked = two_steps(build)
 
     assert traced == plain

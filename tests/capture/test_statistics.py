@@ -14,7 +14,13 @@ from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.evidence.values.statistics import look_at, statistics_of
 from tests.capture.twins import Parts, on_both_twins
 
-STORED = dict(zip(KINDS, ("f2", "u2", "f4", "f8", "c8", "c16"), strict=True))
+STORED = dict(
+    zip(
+        KINDS,
+        ("f2", "u2", "f4", "f8", "c8", "c16", "?", "u1", "i1", "i2", "i4", "i8"),
+        strict=True,
+    )
+)
 SIZES = [1, 7, 8, 9, 1023, 1024, 1025, 5000, 40_000]
 
 
@@ -23,7 +29,11 @@ def arbitrary_bits(kind: str, size: int) -> npt.NDArray[Any]:
     generator = np.random.default_rng(size)
     stored = np.dtype(STORED[kind])
     raw = generator.integers(0, 256, size * stored.itemsize, dtype=np.uint8).view(stored)
-    if stored.itemsize >= 8 and kind != "complex64":  # sums of squares stay below infinity
+    if kind == "bool":
+        return generator.integers(0, 2, size).astype(np.bool_)
+    if kind == "int64":  # a double holds these exactly
+        raw = raw >> 12
+    if kind in ("float64", "complex128"):  # sums of squares stay below infinity
         with np.errstate(all="ignore"):
             raw = np.where(np.abs(raw) > 1e150, raw * stored.type(1e-160), raw)
     raw[size // 2 :: 3] = 0
@@ -62,6 +72,9 @@ def test_finds_what_numpy_finds(parts: Parts, kind: str, size: int) -> None:
     assert found[4] == (finite.max() if finite.size else 0)
     np.testing.assert_allclose(found[5], finite.sum(), rtol=1e-6, atol=1e-6 * abs(found[4]))
     np.testing.assert_allclose(found[6], np.square(finite).sum(), rtol=1e-9)
+    with np.errstate(over="ignore"):
+        deviations = np.square(finite - finite.mean()).sum() if finite.size else 0
+    np.testing.assert_allclose(found[8], deviations, rtol=1e-9)
     histogram = rows(found[7])
     for exponent, is_negative, count in histogram:
         sided = -finite if is_negative else finite
@@ -74,14 +87,29 @@ def test_finds_what_numpy_finds(parts: Parts, kind: str, size: int) -> None:
 def test_nothing_finite_has_no_extremes() -> None:
     found = statistics_of(paddle.to_tensor([float("nan"), float("inf")]))
 
-    assert found == (2, 0, 1, 1, 0.0, 0.0, 0.0, 0.0)
+    assert found == (2, 0, 1, 1, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def test_empty_undefined_sparse_and_whole_numbers_are_passed_over() -> None:
+@on_both_twins
+def test_deviations_stay_precise_beside_a_large_mean(parts: Parts) -> None:
+    generator = np.random.default_rng(0)
+    for kind, values in {
+        "float32": np.full(100_000, 0.1, "f4"),
+        "float64": 1e8 + 1e-3 * generator.normal(size=100_000),
+        "int64": (1 << 40) + generator.integers(-3, 4, 100_000),
+    }.items():
+        found = parts.scan(values.ctypes.data, values.size, KINDS.index(kind), True)
+
+        exact = values.astype(np.longdouble)
+        deviations = np.square(exact - exact.mean()).sum()
+        np.testing.assert_allclose(found[8], float(deviations), rtol=1e-6, atol=1e-20)
+
+
+def test_empty_undefined_and_sparse_are_passed_over() -> None:
     coordinates = paddle.to_tensor([[0, 1], [1, 0]])
     sparse = paddle.sparse.sparse_coo_tensor(coordinates, paddle.ones([2]), [2, 2])
 
-    for tensor in (paddle.Tensor(), paddle.empty([0, 3]), paddle.ones([2], "int64"), sparse):
+    for tensor in (paddle.Tensor(), paddle.empty([0, 3]), sparse):
         assert statistics_of(tensor) is None
 
 
@@ -110,7 +138,9 @@ def test_of_a_sparse_gradient_the_absent_rows_are_zeros() -> None:
         paddle.nn.functional.embedding(paddle.to_tensor([1, 4]), table, sparse=True) * 2
     ).sum().backward()
 
-    assert statistics_of(table.grad) == (15, 9, 0, 0, 0.0, 2.0, 12 / 15, np.sqrt(24))
+    assert statistics_of(table.grad) == (
+        15, 9, 0, 0, 0.0, 2.0, 12 / 15, np.sqrt(24), pytest.approx(np.std([2.0] * 6 + [0.0] * 9)),
+    )  # fmt: skip
 
 
 def test_looking_leaves_no_op_and_no_event_in_an_open_trace() -> None:

@@ -214,6 +214,13 @@ export const TABLES = {
     mean: "f32",
     norm: "f32",
   },
+  value_deviations: { value_stat: "key:value_stats", deviation: "f32" },
+  value_histograms: {
+    value_stat: "key:value_stats",
+    exponent: "i32",
+    is_negative: "bool",
+    count: "i64",
+  },
   grad_stats: {
     backward_call: "key:backward_calls",
     grad_node: "key:grad_nodes",

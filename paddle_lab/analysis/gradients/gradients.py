@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,8 @@ from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.ops import Op, OpTable
-from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.analysis.tables.rows import RowTable
+from paddle_lab.analysis.tables.statistics import Bucket, Measured, buckets
 from paddle_lab.analysis.tables.tensors import Tensor, extents
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.words import say
@@ -30,16 +30,7 @@ _FRAME_COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Bucket:
-    """How many values have ``2**exponent <= abs(value) < 2**(exponent + 1)``, of one sign."""
-
-    exponent: int
-    is_negative: bool
-    count: int
-
-
-class Gradient(RecordRow, Placed):
+class Gradient(Measured, Placed):
     """One gradient that a grad node passed on: a view of its row in ``grad_stats``.
 
     Smallest, largest, mean and norm are over the finite values; for complex numbers, over the
@@ -59,14 +50,6 @@ class Gradient(RecordRow, Placed):
     )
     shape = extents()
     dtype = cells.text(doc='``"float32"``.')
-    elements = cells.number(doc="How many values it has.")
-    zeros = cells.number(doc="How many of them are exactly zero.")
-    nans = cells.number(doc="How many values are NaN.")
-    infs = cells.number(doc="How many values are infinite.")
-    smallest = cells.real(doc="The smallest finite value, 0 where there is none.")
-    largest = cells.real(doc="The largest finite value, 0 where there is none.")
-    mean = cells.real(doc="Mean of the finite values.")
-    norm = cells.real(doc="Square root of the sum of squares of the finite values.")
 
     @property
     def source(self) -> str:
@@ -119,31 +102,9 @@ class Gradient(RecordRow, Placed):
         return self.op.frame if self.op else None
 
     @property
-    def zero_share(self) -> float:
-        """The share of zeros, 0 to 1."""
-        return self.zeros / self.elements if self.elements else 0.0
-
-    @property
-    def magnitude(self) -> float:
-        """The largest finite magnitude."""
-        return max(abs(self.smallest), abs(self.largest))
-
-    @property
     def histogram(self) -> list[Bucket]:
         """Values by binary exponent and sign, from the most negative to the largest."""
-        starts, order = self._table.histogram_rows
-        rows = order[starts[self.key] : starts[self.key + 1]]
-        table = self._record.grad_histograms
-        exponents, signs, counts = (
-            table[name][rows].tolist() for name in ("exponent", "is_negative", "count")
-        )
-        found = map(Bucket, exponents, map(bool, signs), counts)
-        return sorted(
-            found,
-            key=lambda bucket: (
-                (-1, -bucket.exponent) if bucket.is_negative else (1, bucket.exponent)
-            ),
-        )
+        return buckets(self._record.grad_histograms, *self._table.histogram_rows, self.key)
 
     @property
     def value(self) -> npt.NDArray[Any] | None:

@@ -31,6 +31,7 @@ _DETAILS: Final = {
     "groups": (("odd_siblings", "group"),),
     "backward_calls": (("backward_times", "backward_call"),),
     "grad_stats": (("grad_histograms", "grad_stat"),),
+    "value_stats": (("value_histograms", "value_stat"), ("value_deviations", "value_stat")),
 }
 """Tables with details of a row, and the column that refers to it; kept or dropped with the row."""
 

@@ -103,9 +103,10 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
     # Addresses hardly compress.
     addresses = np.zeros(len(record.grad_nodes), np.int64)
     tables["grad_nodes"] = changed(record.grad_nodes, address=addresses)
-    for name in (*UNSEEN_TABLES, "grad_histograms"):
+    histograms = "grad_histograms", "value_histograms"
+    for name in (*UNSEEN_TABLES, *histograms):
         tables[name] = Table.empty(VIEW_TABLES[name])
-    if len(record.grad_histograms):
+    if any(len(record.tables[name]) for name in histograms):
         told.append("histograms")
     is_long = [len(record.text(text)) > _LONGEST_SOURCE for text in sources["text"].tolist()]
     if any(is_long):

@@ -12,17 +12,28 @@ import numpy as np
 
 from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
+from paddle_lab.capture.evidence.values.scan import Scanned
 from paddle_lab.capture.evidence.values.statistics import (
-    Statistics,
+    Seen,
+    is_floating,
+    look_at,
     statistic_cells,
-    statistics_of,
+    statistics,
 )
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import say
+from paddle_lab.words.suggestion import suggestion
 
 if TYPE_CHECKING:
+    from paddle_lab.capture.evidence.values.inside import Inside
     from paddle_lab.capture.recorder.recorder import Recorder
+
+_Row = tuple[int, bool, tuple[int, ...], Any, int, Scanned]
+"""A tensor, whether it was looked at in full, and the cells of :data:`Seen`."""
 
 
 class Values(Collector):
@@ -32,12 +43,29 @@ class Values(Collector):
     ----------
     recorder
         The recorder whose tensors are looked at.
+    in_full
+        Whether to look at whole numbers, too, and to make histograms.
+    inside
+        Where to look in full; everywhere if it is ``None``.
+    elsewhere
+        Whether to look at floating-point numbers outside of it: a check asks for that.
     """
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        in_full: bool = False,
+        inside: Inside | None = None,
+        elsewhere: bool = False,
+    ) -> None:
         self._recorder = recorder
         self._tensors = recorder.tensors
-        self._rows: list[tuple[int, Statistics]] = []
+        self._in_full = in_full
+        self._inside = self._missing = inside
+        self._elsewhere = elsewhere
+        self._rows: list[_Row] = []
+        self._has_failed = False
 
     def open(self) -> None:
         """Look at the results of ops and at tensors that the trace meets, from now on."""
@@ -51,6 +79,9 @@ class Values(Collector):
         for listeners in (self._tensors.meeting_listeners, self._tensors.change_listeners):
             if self._look in listeners:
                 listeners.remove(self._look)
+        inside, self._missing = self._missing, None
+        if inside is not None and not inside.has_run:
+            self._recorder.notices.append(_not_found(inside))
 
     def _on_op(self, _op: int, result: Any) -> None:
         for value in flat(result):
@@ -58,22 +89,49 @@ class Values(Collector):
                 self._look(value, self._tensors.known_key(value))
 
     def _look(self, tensor: Any, key: int) -> None:
-        if key == NO_KEY:  # undefined: its row cannot be found again
+        if key == NO_KEY or self._has_failed:  # undefined: its row cannot be found again
             return
-        statistics = statistics_of(tensor)
-        if statistics is not None:
-            self._rows.append((key, statistics))
+        try:
+            in_full = self._in_full
+            if self._inside is not None:
+                in_full = self._inside.holds(self._recorder.thread().scope)
+                if not (in_full or self._elsewhere):
+                    return
+            if in_full or is_floating(tensor.dtype):
+                seen: Seen | None = look_at(tensor, with_histogram=in_full)
+                if seen is not None:
+                    self._rows.append((key, in_full, *seen))
+        except Exception as fault:  # noqa: BLE001  (the trace goes on without statistics)
+            self._has_failed = True
+            self._recorder.notices.append(say("notices.values.failed", fault=described(fault)))
 
     def forget(self, gone: Forgotten) -> None:
         """Forget the statistics of tensors that were trimmed."""
         self._rows = [row for row in self._rows if row[0] not in gone.tensors]
+        if self._inside is not None:
+            self._inside.index_anew()
 
     def add_rows(
         self, builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
         """Fill ``value_stats``, by tensor; rows of one tensor are in the order of recording."""
         self._rows.sort(key=lambda row: row[0])
-        tensors = keys.tensors.rows(np.array([key for key, _ in self._rows], np.int64)).tolist()
-        cells = statistic_cells([statistics for _, statistics in self._rows])
-        for tensor, numbers in zip(tensors, cells, strict=True):
-            builders["value_stats"].append(tensor, *numbers)
+        tensors = keys.tensors.rows(np.array([row[0] for row in self._rows], np.int64)).tolist()
+        numbers = [statistics(row[2:]) for row in self._rows]
+        deviations = float_bits([one.deviation for one in numbers])
+        told = zip(self._rows, tensors, statistic_cells(numbers), deviations, strict=True)
+        for (_, in_full, *_, scanned), tensor, cells, deviation in told:
+            stat = builders["value_stats"].append(tensor, *cells)
+            if in_full:
+                builders["value_deviations"].append(stat, deviation)
+                counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)
+                cells_of_bins = np.insert(counts, 0, stat, axis=1).ravel().tolist()
+                builders["value_histograms"].append_cells(cells_of_bins)
+
+
+def _not_found(inside: Inside) -> str:
+    name, known = repr(inside.name), list(inside.known)
+    if not known:
+        return say("notices.values.nothing_named", name=name)
+    advice = suggestion(inside.name, known, key="notices.values.known")
+    return say("notices.values.not_found", name=name, advice=advice)

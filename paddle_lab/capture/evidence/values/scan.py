@@ -1,8 +1,9 @@
-"""One pass over an array of floats: counts, extremes, sums and a histogram."""
+"""One pass over an array of numbers: counts, extremes, sums and a histogram."""
 
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,19 @@ import numpy.typing as npt
 
 from paddle_lab.capture.native import native_twin
 
-KINDS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+FLOATS = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
+KINDS = (*FLOATS, "bool", "uint8", "int8", "int16", "int32", "int64")
 """The element types that can be scanned. For complex numbers the magnitudes are scanned."""
 
-Scanned = tuple[int, int, int, float, float, float, float, bytes]
-"""zeros, nans, infs; smallest, largest, sum and sum of squares of the finite values; histogram.
+Scanned = tuple[int, int, int, float, float, float, float, bytes, float]
+"""zeros, nans, infs; smallest, largest, sum and sum of squares of the finite values; histogram; sum
+of the squared deviations of the finite values from their mean.
 
 The histogram is rows of three int64: exponent, whether negative, count. A value counts for the
 exponent *e* where 2**e <= abs(value) < 2**(e + 1). Rows of negative values come first.
 """
 
-STORED = ("f2", "u2", "f4", "f8", "c8", "c16")
+STORED = ("f2", "u2", "f4", "f8", "c8", "c16", "u1", "u1", "i1", "i2", "i4", "i8")
 """How NumPy reads each type. NumPy does not know bfloat16, so its bits are read."""
 
 
@@ -45,11 +48,13 @@ def scan(address: int, elements: int, kind: int, with_histogram: bool) -> Scanne
     infs = elements - finite.size - nans
     histogram = _histogram(finite) if with_histogram else b""
     if finite.size == 0:
-        return zeros, nans, infs, 0.0, 0.0, 0.0, 0.0, histogram
-    with np.errstate(over="ignore"):  # the sum of squares may be infinite
+        return zeros, nans, infs, 0.0, 0.0, 0.0, 0.0, histogram, 0.0
+    with np.errstate(over="ignore", invalid="ignore"):  # the sums of squares may be infinite
+        deviations = np.square(finite - finite.mean()).sum()
         return (
             zeros, nans, infs, float(finite.min()), float(finite.max()), float(finite.sum()),
             float(np.square(finite).sum()), histogram,
+            math.inf if np.isnan(deviations) else float(deviations),
         )  # fmt: skip
 
 

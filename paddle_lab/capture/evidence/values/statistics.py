@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.values.scan import KINDS, STORED, Scanned, scan
+from paddle_lab.capture.evidence.values.scan import FLOATS, KINDS, STORED, Scanned, scan
 from paddle_lab.trace.floats import float_bits
 
 
@@ -30,6 +30,8 @@ class Statistics(NamedTuple):
     mean: float
     norm: float
     """Square root of the sum of squares."""
+    deviation: float
+    """Standard deviation of the finite values, divided by their count as in ``numpy.std``."""
 
 
 Seen = tuple[tuple[int, ...], Any, int, Scanned]
@@ -45,7 +47,8 @@ _kinds: dict[int, tuple[int, Any]] = {}
 
 def statistics(seen: Seen) -> Statistics:
     """Return the statistics from the result of a look."""
-    shape, _, stored, (zeros, nans, infs, smallest, largest, total, squares, _) = seen
+    shape, _, stored, scanned = seen
+    zeros, nans, infs, smallest, largest, total, squares, _, deviations = scanned
     # A row may be stored more than once. Then the tensor counts as if it had more rows.
     absent = max(math.prod(shape) - stored, 0)
     if absent:
@@ -54,12 +57,17 @@ def statistics(seen: Seen) -> Statistics:
     finite = elements - nans - infs
     mean = total / finite if finite else 0.0
     norm = math.sqrt(squares)
-    return Statistics(elements, zeros + absent, nans, infs, smallest, largest, mean, norm)
+    if absent and finite > absent:
+        deviations += total**2 * absent / ((finite - absent) * finite)
+    deviation = math.sqrt(deviations / finite) if finite else 0.0
+    return Statistics(
+        elements, zeros + absent, nans, infs, smallest, largest, mean, norm, deviation
+    )
 
 
 def statistic_cells(rows: Sequence[Statistics]) -> Iterator[tuple[int, ...]]:
-    """Yield each row as integers: the counts, then the bits of the floats."""
-    floats = float_bits([number for row in rows for number in row[4:]])
+    """Yield each row without its deviation as integers: the counts, the bits of the floats."""
+    floats = float_bits([number for row in rows for number in row[4:8]])
     for at, row in enumerate(rows):
         yield (*row[:4], *floats[4 * at : 4 * at + 4])
 
@@ -77,7 +85,7 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
     -------
     tuple or None
         The shape, dtype, element count and scan result. ``None`` if the tensor has no values to
-        scan: it is undefined, empty, sparse (but not SelectedRows), or not floating-point.
+        scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
     """
     # Asking an undefined tensor for its values kills the process.
     if not DOOR.is_initialized(tensor):
@@ -106,6 +114,11 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
 def is_scanned(dtype: Any) -> bool:
     """Tell whether tensors of a dtype can be scanned."""
     return _kind_of(dtype) != _NO_KIND
+
+
+def is_floating(dtype: Any) -> bool:
+    """Tell whether tensors of a dtype have floating-point or complex numbers."""
+    return 0 <= _kind_of(dtype) < len(FLOATS)
 
 
 def _kind_of(dtype: Any) -> int:

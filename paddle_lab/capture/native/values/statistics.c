@@ -27,6 +27,7 @@
 typedef struct {
     int64_t zeros, nans, infs;
     double smallest, largest, total, squares;
+    double finite, mean, squared_deviations; /* of the finite values so far */
     int counts_exponents;
     uint32_t tables[TABLES][UPPER_BITS];
     int64_t floats[UPPER_BITS]; /* sums of the tables so far */
@@ -47,6 +48,27 @@ static int32_t least(int32_t one, int32_t other) { return one < other ? one : ot
 
 static int32_t most(int32_t one, int32_t other) { return one > other ? one : other; }
 
+/* A block of finite values: their count, the first one, and sums of the differences from it. */
+typedef struct {
+    double count, first, differences, squares;
+} Shifted;
+
+/* Adds the squared deviations of a block. Sums of differences from a value of the block itself stay
+ * precise where the mean is large. Chan, Golub, LeVeque 1983, equations 2.1 and 1.5. */
+static void add_deviations(Found *found, Shifted block) {
+    if (block.count == 0) {
+        return;
+    }
+    double offset = block.differences / block.count;
+    double squared = block.squares - block.differences * offset;
+    double delta = block.first + offset - found->mean;
+    double share = block.count / (found->finite + block.count);
+    found->squared_deviations +=
+        (squared < 0 ? 0 : squared) + delta * delta * found->finite * share;
+    found->mean += delta * share;
+    found->finite += block.count;
+}
+
 /* Measures finite floats. The compiler can vectorize each of the loops. */
 FOR_THIS_MACHINE
 static void measure_floats(const uint32_t *block, int count, Found *found) {
@@ -56,12 +78,17 @@ static void measure_floats(const uint32_t *block, int count, Found *found) {
         smallest = least(smallest, ordered(block[i]));
         largest = most(largest, ordered(block[i]));
     }
-    double total = 0, squares = 0;
+    double total = 0, squares = 0, differences = 0, squared_differences = 0;
+    const double first = (double)float_of(block[0]);
     for (int i = 0; i < count; i++) {
         double value = (double)float_of(block[i]);
+        double difference = value - first;
         total += value;
         squares += value * value;
+        differences += difference;
+        squared_differences += difference * difference;
     }
+    add_deviations(found, (Shifted){count, first, differences, squared_differences});
     double low = (double)float_of((uint32_t)ordered((uint32_t)smallest));
     double high = (double)float_of((uint32_t)ordered((uint32_t)largest));
     found->smallest = low < found->smallest ? low : found->smallest;
@@ -143,6 +170,7 @@ static void scan_floats(const uint32_t *block, int count, Found *found) {
 
 /* Scan one block of doubles. */
 static void scan_doubles(const double *block, int count, Found *found) {
+    Shifted shifted = {0, 0, 0, 0};
     for (int i = 0; i < count; i++) {
         double value = block[i];
         if (isfinite(value)) {
@@ -150,6 +178,9 @@ static void scan_doubles(const double *block, int count, Found *found) {
             found->largest = value > found->largest ? value : found->largest;
             found->total += value;
             found->squares += value * value;
+            shifted.first = shifted.count++ == 0 ? value : shifted.first;
+            shifted.differences += value - shifted.first;
+            shifted.squares += (value - shifted.first) * (value - shifted.first);
             if (value == 0) {
                 found->zeros++;
             } else if (found->doubles != NULL) {
@@ -161,6 +192,7 @@ static void scan_doubles(const double *block, int count, Found *found) {
             found->infs++;
         }
     }
+    add_deviations(found, shifted);
 }
 
 static uint32_t from_half(uint16_t half) {
@@ -178,6 +210,29 @@ FOR_THIS_MACHINE
 static void widen_halves(const uint16_t *halves, int count, uint32_t *block) {
     for (int i = 0; i < count; i++) {
         block[i] = from_half(halves[i]);
+    }
+}
+
+/* Makes doubles of whole numbers. */
+#define WIDEN(type)                                                                                \
+    for (int i = 0; i < count; i++) {                                                              \
+        block[i] = (double)((const type *)data)[start + i];                                        \
+    }                                                                                              \
+    break
+
+static void widen_integers(const char *data, Py_ssize_t start, int count, int kind,
+                           double *block) {
+    switch (kind) {
+    case ELEMENT_INT8:
+        WIDEN(int8_t);
+    case ELEMENT_INT16:
+        WIDEN(int16_t);
+    case ELEMENT_INT32:
+        WIDEN(int32_t);
+    case ELEMENT_INT64:
+        WIDEN(int64_t);
+    default: /* bool, uint8 */
+        WIDEN(uint8_t);
     }
 }
 
@@ -211,11 +266,15 @@ static void scan(const char *data, Py_ssize_t count, int kind, Found *found) {
             }
             scan_doubles(doubles, size, found);
             break;
-        default:
+        case ELEMENT_COMPLEX128:
             for (int i = 0; i < size; i++) {
                 const double *parts = (const double *)data + 2 * (start + i);
                 doubles[i] = hypot(parts[0], parts[1]);
             }
+            scan_doubles(doubles, size, found);
+            break;
+        default:
+            widen_integers(data, start, size, kind, doubles);
             scan_doubles(doubles, size, found);
         }
         if ((start + BLOCK) % (1 << 30) == 0) {
@@ -279,13 +338,16 @@ PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with
     if (found.smallest > found.largest) { /* nothing finite */
         found.smallest = found.largest = 0;
     }
+    if (isnan(found.squared_deviations)) { /* beyond the largest double */
+        found.squared_deviations = INFINITY;
+    }
     PyObject *rows = with_histogram ? histogram(&found) : PyBytes_FromStringAndSize(NULL, 0);
     if (rows == NULL) {
         return NULL;
     }
-    return Py_BuildValue("LLLddddN", (long long)found.zeros, (long long)found.nans,
+    return Py_BuildValue("LLLddddNd", (long long)found.zeros, (long long)found.nans,
                          (long long)found.infs, found.smallest, found.largest, found.total,
-                         found.squares, rows);
+                         found.squares, rows, found.squared_deviations);
 }
 
 PyObject *scan_array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {

@@ -1,0 +1,71 @@
+"""What the rows of ``grad_stats`` and ``value_stats`` have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.rows import RecordRow
+from paddle_lab.trace.table import Table
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """How many values have ``2**exponent <= abs(value) < 2**(exponent + 1)``, of one sign."""
+
+    exponent: int
+    is_negative: bool
+    count: int
+
+
+class Measured(RecordRow):
+    """A row with the statistics of an array.
+
+    Smallest, largest, mean and norm are over the finite values, in single precision; for complex
+    numbers, over the magnitudes.
+    """
+
+    __slots__ = ()
+
+    elements = cells.number(doc="How many values it has.")
+    zeros = cells.number(doc="How many of them are exactly zero.")
+    nans = cells.number(doc="How many values are NaN.")
+    infs = cells.number(doc="How many values are infinite.")
+    smallest = cells.real(doc="The smallest finite value, 0 where there is none.")
+    largest = cells.real(doc="The largest finite value, 0 where there is none.")
+    mean = cells.real(doc="Mean of the finite values.")
+    norm = cells.real(doc="Square root of the sum of squares of the finite values.")
+
+    @property
+    def zero_share(self) -> float:
+        """The share of zeros, 0 to 1."""
+        return self.zeros / self.elements if self.elements else 0.0
+
+    @property
+    def magnitude(self) -> float:
+        """The largest finite magnitude."""
+        return max(abs(self.smallest), abs(self.largest))
+
+
+def buckets(table: Table, starts: Keys, order: Keys, key: int) -> list[Bucket]:
+    """Return the histogram of one row, from the most negative to the largest value.
+
+    Parameters
+    ----------
+    table
+        ``grad_histograms`` or ``value_histograms``.
+    starts, order
+        Its rows by the row that they describe: :func:`paddle_lab.analysis.graph.trees.csr`.
+    key
+        The row that is described.
+    """
+    rows = order[starts[key] : starts[key + 1]]
+    exponents, signs, counts = (
+        table[name][rows].tolist() for name in ("exponent", "is_negative", "count")
+    )
+    found = map(Bucket, exponents, map(bool, signs), counts)
+    return sorted(
+        found,
+        key=lambda bucket: (-1, -bucket.exponent) if bucket.is_negative else (1, bucket.exponent),
+    )

@@ -1,0 +1,171 @@
+"""``trace.values``: what was in the tensors, as rows and as a table."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.source.stacks import Frame, Placed
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.ops import Op, OpTable
+from paddle_lab.analysis.tables.rows import RowTable
+from paddle_lab.analysis.tables.statistics import Bucket, Measured, buckets
+from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.trace.floats import from_bits
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import pandas
+
+_FRAME_COLUMNS = (
+    "op_name", "layer", "path", "file", "line", "shape", "dtype", "elements", "zeros", "nans",
+    "infs", "smallest", "largest", "mean", "deviation", "norm",
+)  # fmt: skip
+
+
+class Value(Measured, Placed):
+    """What was in one tensor when its op had made it, or when the trace first saw it.
+
+    A view of its row in ``value_stats``.
+    """
+
+    __slots__ = ("_table",)
+    _table_name = "value_stats"
+
+    def __init__(self, table: ValueTable, key: int) -> None:
+        super().__init__(table.record, key)
+        self._table = table
+
+    tensor = cells.Cell(Tensor, doc="The tensor value that it describes.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents, outermost first."""
+        return self.tensor.shape
+
+    @property
+    def dtype(self) -> str:
+        """``"float32"``."""
+        return self.tensor.dtype
+
+    @property
+    def path(self) -> str:
+        """Path of a layer's parameter or buffer, ``""`` for other tensors."""
+        return self.tensor.path
+
+    @property
+    def deviation(self) -> float | None:
+        """Standard deviation of the finite values, divided by their count as in ``numpy.std``.
+
+        None if only a check looked at the tensor, without ``values=``.
+        """
+        deviation = float(self._table.deviations[self.key])
+        return None if np.isnan(deviation) else deviation
+
+    @property
+    def histogram(self) -> list[Bucket]:
+        """Nonzero finite values by binary exponent and sign, from the most negative on."""
+        return buckets(self._record.value_histograms, *self._table.histogram_rows, self.key)
+
+    @property
+    def op(self) -> Op | None:
+        """The op that made the tensor; None for data, parameters and what no op changed."""
+        producer = self.tensor.producer
+        return None if producer is None else self._table.ops[producer]
+
+    @property
+    def op_name(self) -> str:
+        """Name of that op, ``""`` if there is none."""
+        return self.op.name if self.op else ""
+
+    @property
+    def layer(self) -> str:
+        """Path of that op's innermost layer, ``""`` outside layers."""
+        return self.op.layer if self.op else ""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's code that called the op."""
+        return self.op.frame if self.op else None
+
+    def __repr__(self) -> str:
+        what = self.op_name or self.tensor.path or self.tensor.kind
+        numbers = f"{self.smallest:.3g} … {self.largest:.3g}"
+        return f"<Value {self.key}: {what} {list(self.shape)}, {numbers}>"
+
+
+class ValueTable(Reported, Framed, RowTable[Value]):
+    """What was in the tensors, in the order in which the trace first saw them."""
+
+    _table_name = "value_stats"
+    _asked_as = "trace.values.to_pandas()"
+
+    def _row(self, key: int) -> Value:
+        return Value(self, key)
+
+    @cached_property
+    def ops(self) -> OpTable:
+        """The trace's ops."""
+        return OpTable(self.record)
+
+    @cached_property
+    def histogram_rows(self) -> tuple[Keys, Keys]:
+        """Rows of ``value_histograms``, as from :func:`paddle_lab.analysis.graph.trees.csr`."""
+        return csr(self.record.value_histograms["value_stat"], len(self.record.value_stats))
+
+    @cached_property
+    def deviations(self) -> Any:
+        """Standard deviations, float32, shape ``[rows of value_stats]``; NaN for unknown ones."""
+        known = self.record.value_deviations
+        deviations = np.full(len(self.record.value_stats), np.nan, np.float32)
+        deviations[known["value_stat"]] = from_bits(known["deviation"])
+        return deviations
+
+    @property
+    def worst(self) -> ValueTable:
+        """The same rows: those with NaN or Inf first, in order; then by falling magnitude."""
+        stats = self.record.value_stats
+        is_bad = (stats["nans"][self.keys] > 0) | (stats["infs"][self.keys] > 0)
+        ends = [np.abs(from_bits(stats[name][self.keys])) for name in ("smallest", "largest")]
+        magnitude = np.where(is_bad, 0, np.maximum(*ends))
+        return self._with_keys(self.keys[np.lexsort((-magnitude, ~is_bad))])
+
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        columns = attributes(self, _FRAME_COLUMNS)
+        return pandas.DataFrame(
+            {"op": columns.pop("op_name"), **columns},
+            index=pandas.Index(self.keys, name="value"),
+        )
+
+    def _report(self) -> Report:
+        if not len(self.record.value_stats):
+            return Report(say("reports.no_values"))
+        names = header(
+            "reports", "value", "op", "layer", "shape", "dtype", "min", "max", "mean", "deviation",
+            "zeros", "NaN", "Inf", "line",
+        )  # fmt: skip
+        rows = [
+            (
+                str(row.key),
+                row.op_name or row.path or row.tensor.kind,
+                row.layer,
+                str(list(row.shape)),
+                row.dtype,
+                f"{row.smallest:.3g}",
+                f"{row.largest:.3g}",
+                f"{row.mean:.3g}",
+                "" if row.deviation is None else f"{row.deviation:.3g}",
+                f"{row.zero_share:.0%}",
+                f"{row.nans:,}",
+                f"{row.infs:,}",
+                row.where,
+            )
+            for row in self[:ROWS_SHOWN]
+        ]
+        numbers = (0, 5, 6, 7, 8, 9, 10, 11)
+        return Report(say("reports.values", n=len(self)), names, rows, numbers, len(self))
