@@ -220,8 +220,7 @@ static void widen_halves(const uint16_t *halves, int count, uint32_t *block) {
     }                                                                                              \
     break
 
-static void widen_integers(const char *data, Py_ssize_t start, int count, int kind,
-                           double *block) {
+static void widen_integers(const char *data, Py_ssize_t start, int count, int kind, double *block) {
     switch (kind) {
     case ELEMENT_INT8:
         WIDEN(int8_t);
