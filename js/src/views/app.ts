@@ -14,6 +14,8 @@ import { isOffered } from "./actions/jump.ts";
 import { toggleGroup } from "./actions/opening.ts";
 import { placeOfSelection, selectionOfHit } from "./actions/selecting.ts";
 import { mountBanner } from "./banner.ts";
+import { ColourInk } from "./colour/colour_ink.ts";
+import { ColourLegend } from "./colour/colour_legend.ts";
 import { iconButton } from "./controls.ts";
 import { emptyState } from "./empty_state.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
@@ -74,7 +76,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   parts.app.classList.toggle("pdl-no-ops", !trace.opCount && !hasMemory(trace));
   root.append(parts.app);
   const theme = readTheme(parts.app);
-  const tooltip = new Tooltip(parts.app, store);
+  const tooltip = new Tooltip(parts.app, store, () => ColourInk.of(store, canvas.scene));
   const following = new Following();
   /** The group that was opened or closed last; it keeps its place on screen. */
   let anchor: string | undefined;
@@ -123,6 +125,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     { ownsPage: options.isStandalone },
   );
+  const colours = new ColourLegend(parts.canvas, store, () => canvas.scene);
   const status = new StatusLine(parts.status, store);
   picture.listen({
     composed({ tree: visible, scene, state }, before, isNew) {
@@ -131,6 +134,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       canvas.show(scene, { isNew, ...(changed ? { anchor: changed } : {}) });
       anchor = undefined;
       status.shows(scene);
+      colours.render();
       showEmptyState(parts.canvas, store, scene);
       following.hasPicture();
       following.after(showOutline);
@@ -201,6 +205,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
       const changed = readTheme(parts.app);
       measure.family = changed.font;
       canvas.theme = changed;
+      colours.render();
     }),
     store.subscribe((state, previous) => {
       canvas.draw();
@@ -217,6 +222,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     () => table?.dispose(),
     () => time?.dispose(),
     () => following.dispose(),
+    () => colours.dispose(),
     () => status.dispose(),
     () => outline?.dispose(),
     () => tooltip.dispose(),

@@ -12,16 +12,15 @@ from paddle.vision.models import resnet18
 from playwright.sync_api import expect
 
 import paddle_lab
-from tests.browser.graph_view import GraphView
-from tests.browser.saved_page import opened
+from tests.browser.ask.asked_view import open_all, search, view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser
 
     from paddle_lab.api import Trace
+    from tests.browser.graph_view import GraphView
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +40,8 @@ def resnet() -> Trace:
 def view(
     browser: Browser, resnet: Trace, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GraphView]:
-    path: Path = tmp_path_factory.mktemp("isolation") / "page.html"
-    page, trouble = opened(browser, resnet.to_html(path))
-    page.set_viewport_size({"width": 1440, "height": 900})
-    view = GraphView(page.locator("body"))
-    view.wait_until_drawn()
-    yield view
-    assert trouble == []
-    page.context.close()
+    with view_of(browser, resnet, tmp_path_factory.mktemp("isolation")) as view:
+        yield view
 
 
 def op_named(trace: Trace, name: str, layer: str) -> int:
@@ -62,18 +55,15 @@ def op_named(trace: Trace, name: str, layer: str) -> int:
 
 def choose(view: GraphView, op: int) -> None:
     """Find an op by its key, and give the focus to the picture."""
-    field = view.app.get_by_role("combobox")
-    field.fill(f"#{op}")
-    field.press("Enter")
+    search(view, f"#{op}")
+    view.app.get_by_role("combobox").press("Enter")
     view.wait_until_drawn()
     view.canvas.focus()
 
 
 def shown(view: GraphView, attribute: str = "data-op") -> set[int]:
     """Keys in the picture with everything open."""
-    # The button is marked as disabled while all is open already.
-    view.app.get_by_role("button", name="Open all").evaluate("button => button.click()")
-    view.wait_until_drawn()
+    open_all(view)
     rows = view.outline.locator(f"[{attribute}]")
     return {
         int(key)

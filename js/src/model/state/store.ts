@@ -66,6 +66,7 @@ export class Store {
       showOptimizer: false,
       showShapes: true,
       showNorms: this.gradients.isRecorded && trace.gradNodeCount <= MOST_GRAD_NODES_WITH_NORMS,
+      colourBy: "none",
       query: "",
       matches: [],
       panelOpen: true,

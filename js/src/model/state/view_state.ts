@@ -42,6 +42,19 @@ export function isGraph(mode: Mode): boolean {
   return mode === "forward" || mode === "backward" || mode === "ladder";
 }
 
+/** What the boxes can be coloured by. */
+export const COLOURINGS = [
+  "time",
+  "flops",
+  "output_bytes",
+  "saved_bytes",
+  "parameters",
+  "dtype",
+  "gradient_norm",
+  "nan_share",
+] as const;
+export type Colouring = (typeof COLOURINGS)[number];
+
 export interface ViewState {
   readonly mode: Mode;
   /** Which backward call's graph is shown; -1 where there is none. */
@@ -61,6 +74,7 @@ export interface ViewState {
   readonly showShapes: boolean;
   /** The gradients' norms on the edges of the backward graph, where they were recorded. */
   readonly showNorms: boolean;
+  readonly colourBy: Colouring | "none";
   readonly query: string;
   /** What the search found: op keys in execution order. */
   readonly matches: readonly number[];

@@ -73,7 +73,7 @@ interface PairedNodes {
   readonly withoutRow: number;
 }
 
-function pairedNodes({ trace, hierarchy, state }: Pictured): PairedNodes {
+export function pairedNodes({ trace, hierarchy, state }: Pictured): PairedNodes {
   const { backwardCall, showOptimizer, isolation } = state;
   return kept(isolation ?? hierarchy, `paired ${backwardCall} ${showOptimizer}`, () => {
     const isInView = backwardLeaves(trace, hierarchy, {

@@ -7,6 +7,7 @@ import { csvOf, tabbedOf } from "../../dom/table_text.ts";
 import { readTheme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
+import { ColourInk } from "../colour/colour_ink.ts";
 import type { MemoryView } from "../memory/view.ts";
 import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
@@ -113,6 +114,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
       emphasis: new Emphasis(store),
       showShapes,
       norms: NormInk.of(store),
+      colours: ColourInk.of(store, shown.scene()),
     };
   }
 

@@ -1,6 +1,11 @@
 /** A whole scene as a picture: SVG or PNG. */
 
 import { t } from "../../words/page.ts";
+import {
+  COLOUR_LEGEND_PX,
+  COLOUR_LEGEND_WIDTH_PX,
+  paintColourLegend,
+} from "../colour/legend_painting.ts";
 import type { Brush } from "../paint/brush.ts";
 import { paint } from "../paint/paint.ts";
 import { SvgContext } from "../paint/svg_context.ts";
@@ -14,12 +19,15 @@ const LONGEST_SIDE_PX = 16_000;
 const LARGEST_AREA_PX = 200_000_000;
 
 /** The style of a picture: its colours, and what is emphasized. */
-export type PictureStyle = Pick<Brush, "theme" | "measure" | "emphasis" | "showShapes" | "norms">;
+export type PictureStyle = Pick<
+  Brush,
+  "theme" | "measure" | "emphasis" | "showShapes" | "norms" | "colours"
+>;
 
 /** The scene as the text of a self-contained SVG file. */
 export function exportSvg(scene: Scene, style: PictureStyle, title: string): string {
   const context = new SvgContext();
-  const size = sizeOf(scene);
+  const size = sizeOf(scene, style);
   paintScene(scene, style, context as unknown as CanvasRenderingContext2D, 1);
   return context.document(size.width, size.height, title);
 }
@@ -31,7 +39,7 @@ export function exportSvg(scene: Scene, style: PictureStyle, title: string): str
  * @throws Error if the browser cannot draw it
  */
 export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): Promise<Blob> {
-  const { width, height } = sizeOf(scene);
+  const { width, height } = sizeOf(scene, style);
   const fitting = Math.min(
     scale,
     LONGEST_SIDE_PX / Math.max(width, height),
@@ -58,16 +66,27 @@ function paintScene(
   context: CanvasRenderingContext2D,
   scale: number,
 ): void {
-  const { width, height } = sizeOf(scene);
+  const { width, height } = sizeOf(scene, style);
   const margin = MARGIN_PX * scale;
   const camera = { x: margin, y: margin, scale };
   const view = { width: width * scale, height: height * scale };
-  paint({ ...style, context, camera, hovered: "" }, new SceneIndex(scene), view);
+  const brush = { ...style, context, camera, hovered: "" };
+  paint(brush, new SceneIndex(scene), view);
+  if (style.colours) {
+    context.save();
+    context.scale(scale, scale);
+    paintColourLegend(brush, style.colours, MARGIN_PX, height - COLOUR_LEGEND_PX);
+    context.restore();
+  }
 }
 
-function sizeOf(scene: Scene): { width: number; height: number } {
+function sizeOf(
+  scene: Scene,
+  { colours }: Pick<PictureStyle, "colours">,
+): { width: number; height: number } {
+  const width = Math.ceil(scene.width) + 2 * MARGIN_PX;
   return {
-    width: Math.ceil(scene.width) + 2 * MARGIN_PX,
-    height: Math.ceil(scene.height) + 2 * MARGIN_PX,
+    width: colours ? Math.max(width, COLOUR_LEGEND_WIDTH_PX + 2 * MARGIN_PX) : width,
+    height: Math.ceil(scene.height) + 2 * MARGIN_PX + (colours ? COLOUR_LEGEND_PX : 0),
   };
 }

@@ -15,11 +15,22 @@ import {
 } from "../scene/drawing_style.ts";
 import type { SceneBox } from "../scene/scene.ts";
 import { isGroup } from "../scene/scene_index.ts";
-import { type Brush, fillPath, paintChevron, strokePath, traceRectangle, write } from "./brush.ts";
+import {
+  type Brush,
+  fillPath,
+  paintChevron,
+  strokePath,
+  traceHatching,
+  traceRectangle,
+  write,
+} from "./brush.ts";
 import { colourOfMark } from "./mark.ts";
 
+/** Room for the secondary text after a value. */
+const LEAST_REST_PX = 45;
+
 export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void {
-  const { context, theme, emphasis } = brush;
+  const { context, theme, emphasis, measure } = brush;
   const box = drawn.kind === "fold" ? frontCard(drawn) : drawn;
   const isSelected = emphasis.isSelected(box);
   const isLit = isSelected || emphasis.isLit(box);
@@ -34,14 +45,22 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   }
   // Without text the colour alone distinguishes a box from its surroundings.
   const isBare = !withText && !isLit && !mark && box.state === "normal";
-  const fill = isBare
-    ? mix(theme.bg, theme[colourOfBox(box)], 0.25)
-    : mark && !isLit
-      ? mix(theme.bg, colour, isFailed ? 0.22 : 0.1)
-      : fillOfBox(box, theme, isLit);
+  const tint = brush.colours?.fill(drawn, theme);
+  const fill = tint
+    ? tint
+    : isBare
+      ? mix(theme.bg, theme[colourOfBox(box)], 0.25)
+      : mark && !isLit
+        ? mix(theme.bg, colour, isFailed ? 0.22 : 0.1)
+        : fillOfBox(box, theme, isLit);
   const isStrong = isLit || brush.hovered === box.id;
   traceRectangle(context, box, radius);
   fillPath(context, fill);
+  if (brush.colours?.isUnknown(drawn)) {
+    traceHatching(context, box);
+    strokePath(context, mix(theme.bg, theme.soft, 0.35), 1);
+    traceRectangle(context, box, radius);
+  }
   strokePath(context, colour, isStrong ? width + 0.9 : width, plain.dash);
   if (box.kind === "pylayer" || isFailed) {
     traceRectangle(context, box, radius - 2, -3);
@@ -53,10 +72,12 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
     else strokePath(context, mix(theme.bg, theme.ink, 0.45), 1.5, [4, 3]);
   }
   if (withText) {
+    const inked = brush.colours?.brushFor(brush, drawn) ?? brush;
     if (isGroup(box)) {
-      paintGroupText(brush, box, isLit);
+      paintGroupText(inked, withValue(inked, box, GROUP_TEXT_PX + 10), isLit);
     } else {
-      paintLine(brush, box);
+      const label = measure.width(box.label, "label");
+      paintLine(inked, withValue(inked, box, 2 * BOX_PADDING_PX - 4 + label + LABEL_GAP_PX));
     }
     const note = noteOfBox(box);
     if (note) {
@@ -64,6 +85,18 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
     }
   }
   paintChips(brush, box, withText);
+}
+
+/** The value that colours the box, before its secondary text, if it fits as a whole. */
+function withValue({ colours, measure }: Brush, box: SceneBox, taken: number): SceneBox {
+  const value = colours?.text(box) ?? "";
+  const room = box.width - taken;
+  const width = measure.width(value, "sublabel");
+  if (!value || width > room) return box;
+  const both = box.sublabel ? `${value} · ${box.sublabel}` : value;
+  // The rest may be shortened if enough of it is left; the value never is.
+  const fits = measure.width(both, "sublabel") <= room || room - width > LEAST_REST_PX;
+  return { ...box, sublabel: fits ? both : value };
 }
 
 /** The front card of a fold, which has the text. */

@@ -1,6 +1,7 @@
 /** Everything that painters draw with; and functions that draw rectangles and words. */
 
 import type { Theme } from "../../dom/theme.ts";
+import type { ColourInk } from "../colour/colour_ink.ts";
 import type { Camera, Rectangle } from "../scene/camera.ts";
 import type { Emphasis } from "../scene/emphasis.ts";
 import type { TextMeasure, TextSize } from "../scene/measure.ts";
@@ -16,7 +17,12 @@ export interface Brush {
   readonly hovered: string;
   /** The gradients' norms, if they are shown. */
   readonly norms: NormInk | undefined;
+  /** The colours of boxes, if they show a quantity. */
+  readonly colours: ColourInk | undefined;
 }
+
+/** Between the lines of a hatching. */
+const HATCHING_PX = 7;
 
 type Context = CanvasRenderingContext2D;
 
@@ -30,6 +36,17 @@ export function traceRectangle(
   context.beginPath();
   const [left, top] = [x - width / 2 - grow, y - height / 2 - grow];
   context.roundRect(left, top, width + 2 * grow, height + 2 * grow, radius);
+}
+
+/** Make slanted lines across a rectangle the current path. */
+export function traceHatching(context: Context, { x, y, width, height }: Rectangle): void {
+  const [left, top] = [x - width / 2, y - height / 2];
+  context.beginPath();
+  for (let at = HATCHING_PX; at < width + height; at += HATCHING_PX) {
+    // Each line goes up to the right, from the left or the lower side to the upper or the right one.
+    context.moveTo(left + Math.max(0, at - height), top + Math.min(at, height));
+    context.lineTo(left + Math.min(at, width), top + Math.max(0, at - width));
+  }
 }
 
 export function fillPath(context: Context, colour: string): void {

@@ -81,14 +81,18 @@ function isReadable({ camera }: Brush, fontPx: number): boolean {
 }
 
 /** From afar boxes are plain: one path per colour, without boxes that fall on the last one. */
-function paintPlainBoxes({ context, theme, emphasis, camera }: Brush, boxes: SceneBox[]): void {
+function paintPlainBoxes(
+  { context, theme, emphasis, camera, colours }: Brush,
+  boxes: SceneBox[],
+): void {
   const byColour = new Map<string, SceneBox[]>();
   for (const box of boxes) {
     const mark = emphasis.marksOf(box)[0];
     const plain = mark ? SEVERITY_COLOURS[mark.finding.severity] : colourOfBox(box);
     const name = emphasis.isSelected(box) ? "select" : plain;
     const isLit = !!mark || emphasis.isLit(box) || emphasis.isMatch(box);
-    const colour = isLit ? theme[name] : mix(theme.bg, theme[name], 0.5);
+    const tint = name === "select" ? undefined : colours?.fill(box, theme);
+    const colour = tint ?? (isLit ? theme[name] : mix(theme.bg, theme[name], 0.5));
     const group = byColour.get(colour) ?? [];
     group.push(box);
     byColour.set(colour, group);

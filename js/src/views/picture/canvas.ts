@@ -114,6 +114,7 @@ export class GraphCanvas {
     const { anchor: id } = options;
     const held = id ? anchored({ previous, next: scene, id }, this.camera, this.#view) : undefined;
     this.#scene = scene;
+    this.#painting.scene = scene;
     this.#index = new SceneIndex(scene);
     this.#hovered = undefined;
     this.#transition = options.isNew

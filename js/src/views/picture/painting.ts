@@ -2,11 +2,13 @@
 
 import type { Theme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
+import { ColourInk } from "../colour/colour_ink.ts";
 import { NormInk } from "../paint/norm_ink.ts";
 import { paint } from "../paint/paint.ts";
 import type { Camera, Size } from "../scene/camera.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import type { TextMeasure } from "../scene/measure.ts";
+import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
 import type { Found } from "../scene/scene_index.ts";
 
 /** The data for one frame. */
@@ -21,6 +23,9 @@ export interface Sight {
 }
 
 export class Painting {
+  /** The scene that is shown, or that the picture is changing into. */
+  scene: Scene = EMPTY_SCENE;
+
   constructor(
     readonly canvas: HTMLCanvasElement,
     readonly store: Store,
@@ -48,6 +53,7 @@ export class Painting {
       showShapes: store.state.showShapes,
       hovered,
       norms: NormInk.of(store),
+      colours: ColourInk.of(store, this.scene),
     };
     // Edges fade in at their new places, but are never all gone.
     const edgeAlpha = 0.3 + 0.7 * progress * progress;

@@ -4,6 +4,7 @@ import type { Store } from "../../model/state/store.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { formatBytes, formatDuration } from "../../words/quantities.ts";
+import type { ColourInk } from "../colour/colour_ink.ts";
 import { frameLabel } from "../names/stack_order.ts";
 import { shapesOf } from "../names/tensors.ts";
 import { normText } from "../paint/norm_ink.ts";
@@ -23,13 +24,19 @@ export class Tooltip {
   constructor(
     app: HTMLElement,
     readonly store: Store,
+    /** The colours of the boxes, if they show a quantity. */
+    readonly colours: () => ColourInk | undefined,
   ) {
     this.#box = new TooltipBox(app);
   }
 
   /** `x`, `y` relative to the app. */
   show(hit: Hit, x: number, y: number): void {
-    const lines = linesOf(this.store, hit);
+    const [title, ...rest] = linesOf(this.store, hit);
+    const value = hit.kind === "box" ? this.colours()?.sentence(hit.box) : "";
+    const lines = [title, value, ...rest].filter(
+      (line) => line !== undefined && line !== "",
+    ) as string[];
     const key = lines.join("\n");
     clearTimeout(this.#timer);
     if (!key) {

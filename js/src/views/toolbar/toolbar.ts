@@ -7,6 +7,7 @@ import type { Mode, ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 import { formatDuration } from "../../words/quantities.ts";
 import { isOffered, switchMode } from "../actions/jump.ts";
+import { mountColourMenu } from "../colour/colour_menu.ts";
 import { iconButton, segments } from "../controls.ts";
 import { mountExportMenu, type Shown } from "../export/export.ts";
 import { openHelp } from "../keyboard/help.ts";
@@ -35,6 +36,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   const openAll = button(t("toolbar.open_all"), () => store.openAll());
   const closeAll = button(t("toolbar.close_all"), () => store.closeAll());
   const view = element("div", { class: "pdl-menu" });
+  const colour = element("div", { class: "pdl-menu" });
   const exporting = element("div", { class: "pdl-menu" });
   const panel = button(
     t("toolbar.panel"),
@@ -66,6 +68,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     calls,
     search,
     element("span", { class: "pdl-wide" }, openAll, closeAll),
+    colour,
     view,
     exporting,
     panel,
@@ -75,6 +78,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
     mountCallChooser(calls, store),
     mountSearch(search, store),
     mountExportMenu(exporting, store, shown),
+    mountColourMenu(colour, store),
     mountViewMenu(view, store),
     store.subscribe(render),
     () => root.replaceChildren(),

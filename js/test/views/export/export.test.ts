@@ -40,6 +40,7 @@ const STYLE: PictureStyle = {
   } as unknown as PictureStyle["emphasis"],
   showShapes: true,
   norms: undefined,
+  colours: undefined,
 };
 
 const BOX: SceneBox = {

@@ -12,11 +12,13 @@ async function mixedPrecision() {
   const cast = made.op("cast", { inputs: [x], group: amp });
   const matmul = made.op("matmul", { inputs: cast.out, shape: "[4, 64]", group: amp });
   const sum = made.op("sum", { inputs: matmul.out, shape: "[]", group: other });
+  // It has no input: it makes float16, but not from another dtype.
+  const ones = made.op("ones", { shape: "[7]" });
   made.op("adam_", { inputs: sum.out, shape: "[]", phase: "optimizer" });
-  for (const tensor of [...cast.out, ...matmul.out]) {
+  for (const tensor of [...cast.out, ...matmul.out, ...ones.out]) {
     made.tables.tensors.dtype![tensor] = made.text("float16");
   }
-  made.tables.ops.duration_ns = [900, 1_000_000, 2_500_000, 40];
+  made.tables.ops.duration_ns = [900, 1_000_000, 2_500_000, 1000, 40];
   const trace = await made.trace();
   const index = new SearchIndex(trace);
   return {
@@ -28,8 +30,8 @@ async function mixedPrecision() {
 
 test("a filter finds ops by dtype, by the dtype that they made, and by shape", async () => {
   const { names } = await mixedPrecision();
-  expect(names("dtype:float16")).toEqual(["cast", "matmul", "sum"]);
-  expect(names("DTYPE:Float16")).toEqual(["cast", "matmul", "sum"]);
+  expect(names("dtype:float16")).toEqual(["cast", "matmul", "sum", "ones"]);
+  expect(names("DTYPE:Float16")).toEqual(["cast", "matmul", "sum", "ones"]);
   expect(names("made-dtype:float16")).toEqual(["cast"]);
   expect(names("made-dtype:float32")).toEqual(["sum"]);
   expect(names("shape:[*,64]")).toEqual(["matmul", "sum"]);
@@ -58,10 +60,10 @@ test("a filter finds ops by host time, phase, layer and name", async () => {
 
 test("filters and words combine, and a minus sign negates", async () => {
   const { names } = await mixedPrecision();
-  expect(names("dtype:float16 -op:cast")).toEqual(["matmul", "sum"]);
+  expect(names("dtype:float16 -op:cast")).toEqual(["matmul", "sum", "ones"]);
   expect(names("block dtype:float16 >1us -sum")).toEqual(["matmul"]);
-  expect(names("-shape:[4, 64]")).toEqual(["cast", "adam_"]);
-  expect(names("->1us")).toEqual(["cast", "adam_"]);
+  expect(names("-shape:[4, 64]")).toEqual(["cast", "ones", "adam_"]);
+  expect(names("->1us")).toEqual(["cast", "ones", "adam_"]);
   expect(names("-1")).toEqual([]);
 });
 

@@ -109,7 +109,7 @@ function opsOfShape(trace: Trace, fits: RegExp): Uint8Array {
   return ops;
 }
 
-/** @param isMade whether an output must have the dtype, and no input may have it */
+/** @param isMade whether an output must have the dtype, and the inputs must all have others */
 function opsOfDtype(
   trace: Trace,
   isMeant: (dtype: string) => boolean,
@@ -118,10 +118,14 @@ function opsOfDtype(
   const dtype = trace.table("tensors").column("dtype");
   const isDtype = namesThat(trace, dtype, isMeant);
   const [reads, makes] = [new Uint8Array(trace.opCount), new Uint8Array(trace.opCount)];
+  const hasInput = new Uint8Array(trace.opCount);
   eachUse(trace, (op, tensor, role) => {
+    if (role === INPUT) hasInput[op] = 1;
     if (isDtype.has(dtype[tensor]!)) (role === INPUT ? reads : makes)[op] = 1;
   });
-  return makes.map((makesIt, op) => (isMade ? makesIt & (1 - reads[op]!) : makesIt | reads[op]!));
+  return makes.map((makesIt, op) =>
+    isMade ? makesIt & hasInput[op]! & (1 - reads[op]!) : makesIt | reads[op]!,
+  );
 }
 
 function opsOfLayer(trace: Trace, isMeant: (name: string) => boolean): Uint8Array {

@@ -1,0 +1,55 @@
+/** Quantities of grad nodes, one number each; NaN where it is not known. */
+import type { Trace } from "../../trace/trace.ts";
+import type { Gradients } from "../graph/gradients.ts";
+import type { Colouring } from "../state/view_state.ts";
+
+/**
+ * Of the gradients that a grad node passes on; a leaf passes none on, so of those that it receives.
+ *
+ * @param backwardCall whose gradients count; each of them has its own statistics
+ */
+export function gradNodeValues(
+  trace: Trace,
+  gradients: Gradients,
+  name: Colouring,
+  backwardCall: number,
+): Float64Array {
+  const values = new Float64Array(trace.gradNodeCount).fill(Number.NaN);
+  const isAsked = name === "gradient_norm" || name === "nan_share" ? gradients.isRecorded : true;
+  if (name === "flops") {
+    const costs = trace.table("grad_node_costs");
+    if (costs.length !== values.length) return values;
+    return Float64Array.from(costs.column("flops"), (flops) => (flops < 0 ? Number.NaN : flops));
+  }
+  if (!isAsked || !(name === "gradient_norm" || name === "nan_share" || name === "dtype")) {
+    return values;
+  }
+  const dtype = trace.table("grad_edges").column("dtype");
+  for (let node = 0; node < values.length; node++) {
+    const from = trace.gradEdgesFrom(node);
+    const edges = Array.from(from.length ? from : trace.gradEdgesInto(node));
+    values[node] =
+      name === "dtype"
+        ? (edges.map((edge) => dtype[edge]!).find((code) => trace.text(code)) ?? Number.NaN)
+        : name === "gradient_norm"
+          ? (gradients.normOf(edges, backwardCall)?.norm ?? Number.NaN)
+          : nanShare(trace, gradients, edges, backwardCall);
+  }
+  return values;
+}
+
+function nanShare(
+  trace: Trace,
+  gradients: Gradients,
+  edges: readonly number[],
+  backwardCall: number,
+): number {
+  let [nans, elements] = [0, 0];
+  for (const edge of edges) {
+    const row = gradients.ofEdgeIn(edge, backwardCall);
+    if (row < 0) continue;
+    nans += trace.at("grad_stats", "nans", row);
+    elements += trace.at("grad_stats", "elements", row);
+  }
+  return nans / elements;
+}

@@ -1,0 +1,113 @@
+/** Quantities of ops, one number each; NaN where it is not known. */
+import { kept } from "../../trace/kept.ts";
+import { ROLES, TENSOR_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+import { standInsOf } from "../graph/stand_ins.ts";
+import { traceTotals } from "../graph/trace_totals.ts";
+import type { Colouring } from "../state/view_state.ts";
+
+const PARAMETER = TENSOR_KINDS.indexOf("parameter");
+const INPUT = ROLES.indexOf("input");
+
+/** Host time in ns, bytes, or the share of NaN among the values of the outputs. */
+export function opValues(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
+  return kept(trace, `values of ${name}`, () => {
+    const values = numbersOf(trace, name);
+    // An op that stands for several in a reduced copy has the numbers of one of them.
+    standInsOf(trace).ops?.forEach((count, op) => {
+      if (count > 1) values[op] = Number.NaN;
+    });
+    return values;
+  });
+}
+
+function numbersOf(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
+  switch (name) {
+    case "time":
+      return Float64Array.from(trace.table("ops").column("duration_ns"));
+    case "nan_share":
+      return nanShares(trace);
+    case "dtype":
+      return Float64Array.from(dtypes(trace));
+    case "parameters":
+      return parameterElements(trace);
+    case "flops":
+    case "output_bytes":
+    case "saved_bytes": {
+      const costs = trace.table("op_costs");
+      if (costs.length !== trace.opCount) return new Float64Array(trace.opCount).fill(Number.NaN);
+      return Float64Array.from(costs.column(name), (value) => (value < 0 ? Number.NaN : value));
+    }
+  }
+}
+
+function parameterElements(trace: Trace): Float64Array {
+  const elements = new Float64Array(trace.opCount);
+  for (const read of parameterReads(trace)) elements[read.op]! += read.elements;
+  return elements;
+}
+
+export interface ParameterRead {
+  readonly op: number;
+  /** Equal for the same parameter, before and after an optimizer's step. */
+  readonly name: string;
+  readonly elements: number;
+}
+
+/** The parameters that each op reads, each of them once for an op. */
+export function parameterReads(trace: Trace): ParameterRead[] {
+  return kept(trace, "parameter reads", () => {
+    const kind = trace.table("tensors").column("kind");
+    const reads = new Map<string, ParameterRead>();
+    const uses = trace.table("uses");
+    const [ops, tensors, roles] = [uses.column("op"), uses.column("tensor"), uses.column("role")];
+    for (let use = 0; use < ops.length; use++) {
+      const [op, tensor] = [ops[use]!, tensors[use]!];
+      if (op < 0 || tensor < 0 || roles[use] !== INPUT || kind[tensor] !== PARAMETER) continue;
+      const text = (column: "path" | "name"): string => trace.textAt("tensors", column, tensor);
+      const name = text("path") || text("name") || `#${tensor}`;
+      const elements = elementsOf(trace.textAt("tensors", "shape", tensor));
+      reads.set(`${op} ${name}`, { op, name, elements });
+    }
+    return [...reads.values()];
+  });
+}
+
+/** 6 of "[2, 3]". */
+function elementsOf(shape: string): number {
+  return (shape.match(/\d+/g) ?? []).reduce((product, size) => product * Number(size), 1);
+}
+
+/** Of the outputs with recorded values. */
+function nanShares(trace: Trace): Float64Array {
+  const [nans, elements] = [new Float64Array(trace.opCount), new Float64Array(trace.opCount)];
+  const { valueStat } = traceTotals(trace);
+  const stats = trace.table("value_stats");
+  const [nansOf, elementsOf] = [stats.column("nans"), stats.column("elements")];
+  eachOutput(trace, (op, tensor) => {
+    const row = valueStat[tensor]!;
+    if (row < 0) return;
+    nans[op]! += nansOf[row]!;
+    elements[op]! += elementsOf[row]!;
+  });
+  // Without a recorded value 0 / 0 is NaN.
+  return nans.map((count, op) => count / elements[op]!);
+}
+
+/** The string code of the dtype of the first output. */
+function dtypes(trace: Trace): Float64Array {
+  const codes = new Float64Array(trace.opCount).fill(Number.NaN);
+  const dtype = trace.table("tensors").column("dtype");
+  eachOutput(trace, (op, tensor) => {
+    if (Number.isNaN(codes[op]!) && trace.text(dtype[tensor]!)) codes[op] = dtype[tensor]!;
+  });
+  return codes;
+}
+
+function eachOutput(trace: Trace, see: (op: number, tensor: number) => void): void {
+  const uses = trace.table("uses");
+  const [op, tensor, role] = [uses.column("op"), uses.column("tensor"), uses.column("role")];
+  for (let use = 0; use < op.length; use++) {
+    if (role[use] !== INPUT && op[use]! >= 0 && tensor[use]! >= 0) see(op[use]!, tensor[use]!);
+  }
+}

@@ -1,0 +1,140 @@
+/** The colours of boxes that show a quantity, and the scale that gives them. */
+import type { Theme } from "../../dom/theme.ts";
+import type { Store } from "../../model/state/store.ts";
+import type { Colouring } from "../../model/state/view_state.ts";
+import { kept } from "../../trace/kept.ts";
+import { t } from "../../words/page.ts";
+import type { Scene, SceneBox } from "../scene/scene.ts";
+import { type BoxValue, boxValues } from "./box_values.ts";
+import { quantityText } from "./quantity_text.ts";
+import { dtypeColour, inkOn, rampColour } from "./ramp.ts";
+
+/** A scale from the least to the greatest value is logarithmic from this ratio on. */
+const LOGARITHMIC_RATIO = 100;
+
+export interface Scale {
+  /** The least value above 0 on a logarithmic scale. */
+  readonly least: number;
+  readonly most: number;
+  readonly isLogarithmic: boolean;
+  /** Whether a box has 0, which has no place on a logarithmic scale. */
+  readonly hasZero: boolean;
+}
+
+export class ColourInk {
+  /** Undefined if no value is known, and for dtypes. */
+  readonly scale: Scale | undefined;
+  /** How many boxes have no known value. */
+  readonly unknownCount: number;
+  /** Dtypes that a box has alone, in the order of their first box. */
+  readonly dtypes: readonly string[];
+  /** Whether a closed group has several dtypes. */
+  readonly hasSeveral: boolean;
+  readonly #values: Map<string, BoxValue>;
+  readonly #themes = new Map<string, Theme>();
+
+  /** @returns undefined if the boxes are not coloured by a quantity */
+  static of(store: Store, scene: Scene): ColourInk | undefined {
+    const { colourBy } = store.state;
+    if (colourBy === "none" || !scene.boxes.length) return undefined;
+    return kept(scene, `colours ${colourBy}`, () => new ColourInk(store, scene, colourBy));
+  }
+
+  private constructor(
+    readonly store: Store,
+    scene: Scene,
+    readonly name: Colouring,
+  ) {
+    this.#values = boxValues(store, scene, name);
+    const all = [...this.#values.values()];
+    this.unknownCount = all.filter(({ known }) => !known).length;
+    const single = all.filter(({ dtypes }) => dtypes.size === 1);
+    const codes = new Set(single.flatMap(({ dtypes }) => [...dtypes]));
+    this.dtypes = [...codes].map((code) => store.trace.text(code));
+    this.hasSeveral = all.some(({ dtypes }) => dtypes.size > 1);
+    this.scale = name === "dtype" ? undefined : scaleOf(all);
+  }
+
+  /** The colour of a box; undefined if it has none of its own. */
+  fill(box: SceneBox, theme: Theme): string | undefined {
+    const of = this.#values.get(box.id);
+    if (!of) return undefined;
+    if (!of.known) return theme.bg;
+    if (this.name === "dtype") {
+      const [only] = of.dtypes;
+      return of.dtypes.size > 1 ? theme.chip : dtypeColour(this.store.trace.text(only!));
+    }
+    return this.colourOf(of.value, theme);
+  }
+
+  colourOf(value: number, theme: Theme): string {
+    const { scale } = this;
+    if (!scale || (value === 0 && scale.isLogarithmic)) return theme.chip;
+    return rampColour(shareOf(value, scale), theme.bg);
+  }
+
+  isUnknown(box: SceneBox): boolean {
+    return this.#values.get(box.id)?.known === 0;
+  }
+
+  /** "1.2 ms", "≥ 1.2 ms" if some ops inside have no known value; "" for a box without a value. */
+  text(box: SceneBox): string {
+    const of = this.#values.get(box.id);
+    if (!of) return "";
+    if (!of.known) return "";
+    if (this.name === "dtype") {
+      return [...of.dtypes].map((code) => this.store.trace.text(code)).join(", ");
+    }
+    return `${of.unknown ? "≥ " : ""}${quantityText(this.name, of.value)}`;
+  }
+
+  /** The line of the tooltip: "host time: 1.2 ms". */
+  sentence(box: SceneBox): string {
+    const of = this.#values.get(box.id);
+    if (!of) return "";
+    const name = t(`colour.${this.name}`);
+    if (!of.known) return t("colour.of_unknown", { name });
+    const value = this.text(box);
+    return of.unknown
+      ? t("colour.of_part", { name, value, n: of.unknown })
+      : t("colour.of", { name, value });
+  }
+
+  /** The brush with which words are written on the colour of a box. */
+  brushFor<B extends { readonly theme: Theme }>(brush: B, box: SceneBox): B {
+    const fill = this.fill(box, brush.theme);
+    if (!fill || fill === brush.theme.bg || fill === brush.theme.chip) return brush;
+    const ink = inkOn(fill);
+    const key = `${ink} ${brush.theme.bg}`;
+    let theme = this.#themes.get(key);
+    if (!theme) {
+      const own = { ink, soft: ink, forward: ink, backward: ink, optimizer: ink, warn: ink };
+      theme = { ...brush.theme, ...own };
+      this.#themes.set(key, theme);
+    }
+    return { ...brush, theme };
+  }
+}
+
+function scaleOf(values: readonly BoxValue[]): Scale | undefined {
+  const known = values.filter((of) => of.known && Number.isFinite(of.value));
+  if (!known.length) return undefined;
+  let [least, most, positive] = [Number.POSITIVE_INFINITY, 0, Number.POSITIVE_INFINITY];
+  for (const { value } of known) {
+    least = Math.min(least, value);
+    most = Math.max(most, value);
+    if (value > 0) positive = Math.min(positive, value);
+  }
+  const isLogarithmic = most / positive >= LOGARITHMIC_RATIO;
+  const hasZero = least === 0;
+  return { least: isLogarithmic ? positive : least, most, isLogarithmic, hasZero };
+}
+
+function shareOf(value: number, { least, most, isLogarithmic }: Scale): number {
+  // One value alone is the most.
+  if (most <= least) return 1;
+  const share = isLogarithmic
+    ? Math.log(value / least) / Math.log(most / least)
+    : (value - least) / (most - least);
+  return Math.max(0, Math.min(1, share));
+}

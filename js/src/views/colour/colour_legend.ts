@@ -1,0 +1,68 @@
+/** The legend in a corner of the picture: what the colours of the boxes mean. */
+import { element } from "../../dom/element.ts";
+import { readTheme } from "../../dom/theme.ts";
+import type { Store } from "../../model/state/store.ts";
+import { t } from "../../words/page.ts";
+import { iconButton } from "../controls.ts";
+import type { Scene } from "../scene/scene.ts";
+import { ColourInk } from "./colour_ink.ts";
+import { type LegendPart, legendParts, legendTitle } from "./legend_parts.ts";
+
+const STEPS = 12;
+
+export class ColourLegend {
+  readonly #root = element("div", { class: "pdl-colour-legend", hidden: true });
+  readonly #unsubscribe: () => void;
+
+  /**
+   * @param canvas the `.pdl-canvas` element
+   * @param scene the scene that is shown now
+   */
+  constructor(
+    readonly canvas: HTMLElement,
+    readonly store: Store,
+    readonly scene: () => Scene,
+  ) {
+    canvas.append(this.#root);
+    this.#unsubscribe = store.subscribe((state, previous) => {
+      if (state.colourBy !== previous.colourBy) this.render();
+    });
+  }
+
+  /** Write it anew, after a change of the picture or of the theme. */
+  render(): void {
+    const ink = ColourInk.of(this.store, this.scene());
+    this.#root.hidden = !ink;
+    if (!ink) return;
+    const theme = readTheme(this.canvas.closest<HTMLElement>(".pdl-app")!);
+    const close = iconButton("×", t("colour.off"), () => this.store.update({ colourBy: "none" }), {
+      class: "pdl-button pdl-quiet pdl-icon",
+    });
+    const parts = legendParts(ink, theme).flatMap(partElements);
+    this.#root.replaceChildren(
+      element("div", {}, legendTitle(ink), close),
+      element("div", {}, ...parts),
+    );
+  }
+
+  dispose(): void {
+    this.#unsubscribe();
+    this.#root.remove();
+  }
+}
+
+function partElements(part: LegendPart): HTMLElement[] {
+  if (part.kind === "swatch") {
+    const sample = element("i", {
+      class: part.isHatched ? "pdl-swatch pdl-hatched" : "pdl-swatch",
+      style: `background-color: ${part.colour}`,
+    });
+    return [element("span", {}, sample, part.label)];
+  }
+  const colours = Array.from({ length: STEPS + 1 }, (_, step) => part.colourAt(step / STEPS));
+  const ramp = element("i", {
+    class: "pdl-ramp",
+    style: `--pdl-ramp: ${colours.join(",")}`,
+  });
+  return [element("span", {}, part.least, ramp, part.most)];
+}
