@@ -18,6 +18,10 @@ const { chromium } = createRequire(join(ROOT, "js/package.json"))("playwright-co
 const BARS = {
   "open one block": { "hierarchical-50000": 50, "step-96": 50 },
   "open all": { "hierarchical-50000": 4000 },
+  "time": { "chain-100000": 300, "step-96": 300 },
+  "time: by stack": { "chain-100000": 300, "step-96": 300 },
+  "time: zoom": { "chain-100000": 50, "step-96": 50 },
+  "time: zoom, in order": { "chain-100000": 50, "step-96": 50 },
 };
 const SUBJECTS = ["chain-5000", "chain-20000", "chain-100000", "hierarchical-50000", "step-96"];
 const QUICK = ["chain-5000", "hierarchical-50000"];
@@ -57,7 +61,7 @@ function observe() {
     });
   new MutationObserver((changes) => {
     if (changes.length) notePainted();
-  }).observe(document, { subtree: true, attributeFilter: ["data-in-view", "data-state"] });
+  }).observe(document, { subtree: true, attributeFilter: ["data-in-view", "data-state", "data-drawn"] });
   pdl.begin = () => {
     pdl.longest = 0;
     pdl.painted = undefined;
@@ -139,6 +143,13 @@ const SEARCH = `
   field.dispatchEvent(new Event("input"));
   pdl.paintSoon();`;
 
+/** Zooms into the widest box of a row of the icicle that is inside others. */
+const ZOOM = `
+  const pointer = document.querySelector(".pdl-icicle-pointer");
+  const { left, top, width } = pointer.getBoundingClientRect();
+  const at = { bubbles: true, clientX: left + width * 0.6, clientY: top + 33 };
+  pointer.dispatchEvent(new MouseEvent("dblclick", at));`;
+
 async function measure(browser, address, figures) {
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
   const page = await context.newPage();
@@ -173,6 +184,13 @@ async function measure(browser, address, figures) {
   await steps.take("open all", PRESS("Open all"));
   await shoot("all");
   await steps.take("close all", PRESS("Close all"));
+  await steps.take("time", SHOW("time"));
+  await steps.take("time: zoom", ZOOM);
+  await shoot("time");
+  await steps.take("time: by stack", `document.querySelector('[data-nesting="stack"]').click();`);
+  await steps.take("time: in order", PRESS("In order of time"));
+  await steps.take("time: zoom, in order", ZOOM);
+  await steps.take("time: back", `document.querySelector(".pdl-time-crumbs button").click();`);
   await context.close();
   return errors;
 }

@@ -78,8 +78,7 @@ export function membersOf(
     }
   } else if (tree.isMerged && kind === "group") {
     boxOfPlace.forEach((other, place) => {
-      const of = other === box ? places.boxOf(place) : undefined;
-      if (of?.kind === kind) members.push(of.key);
+      if (other === box && places.kind[place] === kind) members.push(places.key[place]!);
     });
   }
   return members.length ? members : [key];

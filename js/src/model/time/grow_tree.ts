@@ -1,9 +1,11 @@
 /** From the spans of a thread to a tree of boxes, with the time between spans in boxes of its own. */
+import type { Column } from "../../trace/columns.ts";
+import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
 import { commonPlace, type Places } from "./places.ts";
 import { CELL_THREAD, ownOf, type Spans, spansOf, wallOf } from "./spans.ts";
-import { type BoxKind, type BoxOf, TimeTree } from "./time_tree.ts";
+import { type BoxKind, TimeTree } from "./time_tree.ts";
 
 export interface GrownTree {
   readonly tree: TimeTree;
@@ -57,8 +59,11 @@ class Grower {
   readonly #boxOfPlace: Int32Array;
   readonly #placeOfSpan: Int32Array;
   readonly #weights: Int32Array | undefined;
-  /** Boxes by the box around them and what they show. */
-  readonly #known = new Map<number | string, number>();
+  readonly #columns: Readonly<Record<"name" | "phase" | "isPyLayer", Column>>;
+  /** Boxes of ops, of backward calls and of places, by the box around them and what they show. */
+  readonly #ops = new Map<number, number>();
+  readonly #calls = new Map<number, number>();
+  readonly #inside = new Map<number, number>();
   /** Time of the gaps in each box, by kind; they come after the other boxes inside it. */
   readonly #gaps = new Map<string, { around: number; kind: BoxKind; ns: number; count: number }>();
 
@@ -74,6 +79,12 @@ class Grower {
       op >= 0 ? places.ofOp(op) : places.ofCall(spans.call[span]!),
     );
     this.#weights = standInsOf(trace).ops;
+    const ops = trace.table("ops");
+    this.#columns = {
+      name: ops.column("name"),
+      phase: ops.column("phase"),
+      isPyLayer: ops.column("is_pylayer"),
+    };
   }
 
   addSpan(span: number): void {
@@ -81,13 +92,12 @@ class Grower {
     if (!tree.isMerged && span > 0) this.#leave(this.#common(span - 1, span), span - 1);
     const around = this.#enter(this.#placeOfSpan[span]!);
     const op = spans.op[span]!;
+    const known = op >= 0 ? this.#ops : this.#calls;
     const key = op >= 0 ? this.#keyOfOp(around, op) : this.#keyOfCall(around, spans.call[span]!);
-    let box = tree.isMerged ? this.#known.get(key) : undefined;
+    let box = tree.isMerged ? known.get(key) : undefined;
     if (box === undefined) {
-      const of: BoxOf =
-        op >= 0 ? { kind: "op", key: op } : { kind: "backward", key: spans.call[span]! };
-      box = tree.add(around, of);
-      this.#known.set(key, box);
+      box = tree.add(around, op >= 0 ? "op" : "backward", op >= 0 ? op : spans.call[span]!);
+      if (tree.isMerged) known.set(key, box);
     }
     tree.grow(box, spans.self_ns[span]!, (op >= 0 && this.#weights?.[op]) || 1);
     this.#boxOfSpan[span] = box;
@@ -110,7 +120,7 @@ class Grower {
   #addOutside(around: number, kind: BoxKind, ns: number): void {
     const { tree } = this;
     if (!tree.isMerged || kind === "before") {
-      tree.grow(tree.add(around, { kind, key: -1 }), ns);
+      tree.grow(tree.add(around, kind, -1), ns);
       return;
     }
     const name = `${kind} ${around}`;
@@ -122,7 +132,7 @@ class Grower {
 
   finish(): GrownTree {
     for (const { around, kind, ns, count } of this.#gaps.values()) {
-      this.tree.grow(this.tree.add(around, { kind, key: -1 }), ns, count);
+      this.tree.grow(this.tree.add(around, kind, -1), ns, count);
     }
     return {
       tree: this.tree.close(),
@@ -138,15 +148,13 @@ class Grower {
 
   /** Equal for ops that share a box. */
   #keyOfOp(around: number, op: number): number {
-    const { trace } = this;
-    const name = trace.at("ops", "name", op);
-    const phase = trace.at("ops", "phase", op);
-    const isPyLayer = trace.at("ops", "is_pylayer", op);
-    return (around * trace.strings.length + name) * 8 + phase * 2 + isPyLayer;
+    const { name, phase, isPyLayer } = this.#columns;
+    const like = phase[op]! * 2 + isPyLayer[op]!;
+    return (around * this.trace.strings.length + name[op]!) * 8 + like;
   }
 
-  #keyOfCall(around: number, call: number): string {
-    return `call:${around}:${this.trace.at("backward_calls", "kind", call)}`;
+  #keyOfCall(around: number, call: number): number {
+    return around * BACKWARD_KINDS.length + this.trace.at("backward_calls", "kind", call);
   }
 
   /** The box of a place; it is made where it is missing. */
@@ -157,12 +165,12 @@ class Grower {
     for (; at >= 0 && this.#boxOfPlace[at]! < 0; at = places.parent[at]!) missing.push(at);
     let box = at < 0 ? 0 : this.#boxOfPlace[at]!;
     for (const inner of missing.reverse()) {
-      const of = places.boxOf(inner);
-      if (of) {
-        const name = `${box} ${places.likeness(inner)}`;
-        const known = tree.isMerged ? this.#known.get(name) : undefined;
-        box = known ?? tree.add(box, of);
-        this.#known.set(name, box);
+      const kind = places.kind[inner];
+      if (kind) {
+        const key = box * places.likenessEnd + places.likeness[inner]!;
+        const known = tree.isMerged ? this.#inside.get(key) : undefined;
+        box = known ?? tree.add(box, kind, places.key[inner]!);
+        if (tree.isMerged) this.#inside.set(key, box);
         tree.grow(box, 0);
       }
       this.#boxOfPlace[inner] = box;

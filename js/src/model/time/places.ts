@@ -3,7 +3,7 @@ import { kept } from "../../trace/kept.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
-import type { BoxOf } from "./time_tree.ts";
+import type { BoxKind } from "./time_tree.ts";
 
 export const NESTINGS = ["layer", "stack", "loop"] as const;
 /** How the boxes are nested. */
@@ -11,16 +11,22 @@ export type Nesting = (typeof NESTINGS)[number];
 
 const TURN = GROUP_KINDS.indexOf("turn");
 
+type PlaceKind = Extract<BoxKind, "group" | "loop" | "frame"> | "";
+
 /** Places inside each other, each after the place around it. */
 export interface Places {
   /** The place around each, -1 at the top. */
   readonly parent: ArrayLike<number>;
   /** How many places are around each. */
   readonly depth: Int32Array;
-  /** The box of a place. Undefined: it has none, and what is inside it is in the place around. */
-  boxOf(place: number): BoxOf | undefined;
+  /** What each place is. "": it has no box, and what is inside it is in the place around. */
+  readonly kind: readonly PlaceKind[];
+  /** The group, loop or frame. */
+  readonly key: ArrayLike<number>;
   /** Places in one box share a box if this is equal. */
-  likeness(place: number): string;
+  readonly likeness: ArrayLike<number>;
+  /** All likenesses are less. */
+  readonly likenessEnd: number;
   /** The place in which an op ran, -1 for none. */
   ofOp(op: number): number;
   /** The place of a backward call. */
@@ -47,13 +53,18 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
   for (let row = 0; row < turns.length; row++) {
     loopOfScope[turns.column("scope")[row]!] = turns.column("loop")[row]!;
   }
-  const [parent, boxes, likeness]: [number[], (BoxOf | undefined)[], string[]] = [[], [], []];
+  const [parent, kinds]: [number[], PlaceKind[]] = [[], []];
+  const [keys, likeness]: [number[], number[]] = [[], []];
+  const likenesses = new Map<string, number>();
   const placeOfGroup = new Int32Array(trace.groupCount);
   const placeOfLoop = new Map<string, number>();
-  const add = (around: number, box: BoxOf | undefined, like: string): number => {
+  const add = (around: number, kind: PlaceKind, key: number, like: string): number => {
+    const number = likenesses.get(like) ?? likenesses.size;
+    likenesses.set(like, number);
     parent.push(around);
-    boxes.push(box);
-    likeness.push(like);
+    kinds.push(kind);
+    keys.push(key);
+    likeness.push(number);
     return parent.length - 1;
   };
   for (let group = 0; group < trace.groupCount; group++) {
@@ -63,12 +74,11 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
     if (hasLoops && loop >= 0) {
       const name = `${around} ${loop}`;
       const known = placeOfLoop.get(name);
-      around = known ?? add(around, { kind: "loop", key: loop }, `loop:${loop}`);
+      around = known ?? add(around, "loop", loop, `loop:${loop}`);
       placeOfLoop.set(name, around);
     }
-    const box: BoxOf | undefined = isTurn && !hasLoops ? undefined : { kind: "group", key: group };
     const like = `${kind![group]} ${label![group]} ${className![group]}`;
-    placeOfGroup[group] = add(around, box, like);
+    placeOfGroup[group] = add(around, isTurn && !hasLoops ? "" : "group", group, like);
   }
   const groupOfScope = groupsOfScopes(trace);
   const scopeOfCall = scopesOfCalls(trace);
@@ -76,8 +86,10 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
   return {
     parent,
     depth: depthsOf(parent),
-    boxOf: (place) => boxes[place],
-    likeness: (place) => likeness[place]!,
+    kind: kinds,
+    key: keys,
+    likeness,
+    likenessEnd: likenesses.size,
     ofOp: (op) => placeIn(hierarchy.groupOfOp[op]!),
     ofCall: (call) => placeIn(groupOfScope[scopeOfCall[call]!] ?? -1),
   };
@@ -124,11 +136,10 @@ function stackPlaces(trace: Trace): Places {
   return {
     parent: caller,
     depth: depthsOf(caller),
-    boxOf: (place) =>
-      frame[place]! < 0 || isHidden[frame[place]!]
-        ? undefined
-        : { kind: "frame", key: frame[place]! },
-    likeness: (place) => String(frame[place]),
+    kind: Array.from(frame, (key): PlaceKind => (key < 0 || isHidden[key] ? "" : "frame")),
+    key: frame,
+    likeness: frame,
+    likenessEnd: trace.table("frames").length,
     ofOp: (op) => stackOfOp[op]!,
     ofCall: (call) => trace.at("backward_calls", "stack", call),
   };

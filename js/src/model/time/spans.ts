@@ -67,62 +67,79 @@ export function isTimeComplete(trace: Trace): boolean {
 
 export function spansOf(trace: Trace, thread: number): Spans {
   const found = unsorted(trace, thread);
-  const { length } = found.op;
-  const end = found.start_ns.map((start, at) => start + Math.max(0, found.duration_ns[at]!));
-  const order = Int32Array.from({ length }, (_, at) => at);
-  const isSorted = found.start_ns.every((start, at) => !at || found.start_ns[at - 1]! < start);
+  const { length, start_ns, end_ns } = found;
+  const isBefore = (a: number, b: number): number =>
+    start_ns[a]! - start_ns[b]! || end_ns[b]! - end_ns[a]! || a - b;
+  let isSorted = true;
+  for (let at = 1; at < length && isSorted; at++) isSorted = isBefore(at - 1, at) < 0;
+  const parent = new Int32Array(length);
+  const spans = { ...found, self_ns: new Float64Array(length), parent };
   if (!isSorted) {
-    order.sort((a, b) => found.start_ns[a]! - found.start_ns[b]! || end[b]! - end[a]! || a - b);
+    for (let at = 0; at < length; at++) parent[at] = at;
+    parent.sort(isBefore);
+    for (const name of ["op", "call", "start_ns", "end_ns", "own_ns"] as const) {
+      const column = spans[name].slice();
+      for (let at = 0; at < length; at++) spans[name][at] = column[parent[at]!]!;
+    }
   }
-  const spans = {
-    length,
-    op: order.map((at) => found.op[at]!),
-    call: order.map((at) => found.call[at]!),
-    start_ns: Float64Array.from(order, (at) => found.start_ns[at]!),
-    end_ns: Float64Array.from(order, (at) => end[at]!),
-    self_ns: new Float64Array(length),
-    parent: new Int32Array(length).fill(-1),
-    own_ns: Float64Array.from(order, (at) => found.own_ns[at]!),
-  };
   nest(spans);
   return spans;
 }
 
+/** The spans of a thread, ops first. */
 function unsorted(trace: Trace, thread: number) {
-  const [op, call]: [number[], number[]] = [[], []];
-  const [start_ns, duration_ns, own_ns]: [number[], number[], number[]] = [[], [], []];
-  const own = trace.table("own_times");
-  const ownOfOp = new Float64Array(trace.opCount).fill(-1);
-  for (let row = 0; row < own.length; row++) {
-    if (own.column("op")[row]! >= 0) ownOfOp[own.column("op")[row]!] = own.column("own_ns")[row]!;
-  }
   const ops = trace.table("ops");
+  const times = trace.table("backward_times");
+  const most = ops.length + times.length;
+  const [op, call] = [new Int32Array(most), new Int32Array(most)];
+  const [start, end, own] = [0, 1, 2].map(() => new Float64Array(most)) as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
+  let length = 0;
+  const add = (of: readonly [number, number], begin: number, lasted: number, work: number) => {
+    [op[length], call[length]] = of;
+    start[length] = begin;
+    end[length] = begin + Math.max(0, lasted);
+    own[length] = work;
+    length++;
+  };
+  const ownOfOp = ownOfOps(trace);
   const [threads, starts, durations] = (["thread", "start_ns", "duration_ns"] as const).map(
     (name) => ops.column(name),
   );
   for (let row = 0; row < ops.length; row++) {
-    if (threads![row] !== thread) continue;
-    op.push(row);
-    call.push(-1);
-    start_ns.push(starts![row]!);
-    duration_ns.push(durations![row]!);
-    own_ns.push(ownOfOp[row]!);
+    if (threads![row] === thread) add([row, -1], starts![row]!, durations![row]!, ownOfOp[row]!);
   }
-  const times = trace.table("backward_times");
   for (let row = 0; row < times.length; row++) {
-    const key = times.column("backward_call")[row]!;
+    const [key, begin, lasted, work] = (
+      ["backward_call", "start_ns", "duration_ns", "own_ns"] as const
+    ).map((name) => times.column(name)[row]!);
     // A call of `paddle.grad` that returned is an op, with the same times.
     const isOp =
-      trace.at("backward_calls", "kind", key) === PADDLE_GRAD &&
-      !trace.textAt("backward_calls", "error", key);
-    if (isOp || times.column("thread")[row] !== thread) continue;
-    op.push(-1);
-    call.push(key);
-    start_ns.push(times.column("start_ns")[row]!);
-    duration_ns.push(times.column("duration_ns")[row]!);
-    own_ns.push(times.column("own_ns")[row]!);
+      trace.at("backward_calls", "kind", key!) === PADDLE_GRAD &&
+      !trace.textAt("backward_calls", "error", key!);
+    if (!isOp && times.column("thread")[row] === thread) add([-1, key!], begin!, lasted!, work!);
   }
-  return { op, call, start_ns, duration_ns, own_ns };
+  return {
+    length,
+    op: op.subarray(0, length),
+    call: call.subarray(0, length),
+    start_ns: start.subarray(0, length),
+    end_ns: end.subarray(0, length),
+    own_ns: own.subarray(0, length),
+  };
+}
+
+function ownOfOps(trace: Trace): Float64Array {
+  const ownOfOp = new Float64Array(trace.opCount).fill(-1);
+  const times = trace.table("own_times");
+  const [op, own_ns] = [times.column("op"), times.column("own_ns")];
+  for (let row = 0; row < times.length; row++) {
+    if (op[row]! >= 0) ownOfOp[op[row]!] = own_ns[row]!;
+  }
+  return ownOfOp;
 }
 
 /** Find the span around each span, and its self time. */

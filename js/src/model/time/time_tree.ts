@@ -31,7 +31,8 @@ export interface BoxOf {
 
 /** Boxes by number, each after the box around it. Box 0 is the root. */
 export class TimeTree {
-  readonly #of: BoxOf[] = [];
+  readonly #kinds: BoxKind[] = [];
+  readonly #keys: number[] = [];
   readonly #parents: number[] = [];
   readonly #total_ns: number[] = [];
   readonly #counts: number[] = [];
@@ -39,20 +40,24 @@ export class TimeTree {
 
   /** @param isMerged whether equal siblings share a box; else boxes are in the order of time */
   constructor(readonly isMerged: boolean) {
-    this.add(-1, { kind: "root", key: -1 });
+    this.add(-1, "root", -1);
   }
 
   get length(): number {
-    return this.#of.length;
+    return this.#kinds.length;
   }
 
-  /** @returns the box's number */
-  add(parent: number, of: BoxOf): number {
-    this.#of.push(of);
+  /**
+   * @param key as in `BoxOf`
+   * @returns the box's number
+   */
+  add(parent: number, kind: BoxKind, key: number): number {
+    this.#kinds.push(kind);
+    this.#keys.push(key);
     this.#parents.push(parent);
     this.#total_ns.push(0);
     this.#counts.push(0);
-    return this.#of.length - 1;
+    return this.length - 1;
   }
 
   /** Let a box show more: ops, calls or groups, and their time. */
@@ -71,7 +76,7 @@ export class TimeTree {
   }
 
   of(box: number): BoxOf {
-    return this.#of[box]!;
+    return { kind: this.#kinds[box]!, key: this.#keys[box]! };
   }
 
   /** The box around it, -1 for the root. */

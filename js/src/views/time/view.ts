@@ -91,7 +91,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
     () => section.remove(),
   ];
   render();
-  section.dataset.state = "ready";
+  icicle.draw();
 
   function render(): void {
     nestings.press(state.choice.nesting);
