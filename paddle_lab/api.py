@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 View = Literal["ladder", "forward", "backward"]
-WidgetView = Literal["ladder", "forward", "backward", "memory", "table"]
+WidgetView = Literal["ladder", "forward", "backward", "memory", "table", "time"]
 Theme = Literal["light", "dark"]
 
 
@@ -199,7 +199,7 @@ class Trace(TraceAnswers):
         Parameters
         ----------
         view
-            The graph to show first.
+            What to show first; ``"table"`` ranks costs, ``"time"`` is an icicle of host time.
         height
             Height, 240 to 4000 pixels.
 

@@ -116,7 +116,10 @@ def test_a_wrong_option_writes_nothing(tmp_path, options, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"view": "side"}, 'no view .side.; choose "ladder", "forward", "backward" or "memory"'),
+        (
+            {"view": "side"},
+            'choose "forward", "backward", "ladder", "memory", "table" or "time"',
+        ),
         ({"height": -5}, "240 to 4000 pixels high, not -5"),
         ({"height": 5000}, "240 to 4000 pixels high, not 5000"),
     ],

@@ -195,13 +195,13 @@ class CellOptions:
 CELL_MAGICS: Final = {
     "paddle_trace": CellOptions(
         "%%paddle_trace",
-        views=("forward", "backward", "ladder"),
+        views=("forward", "backward", "ladder", "table", "time"),
         does=Text("magics.help.trace"),
         view_help=Text("magics.help.view_trace"),
     ),
     "paddle_mem": CellOptions(
         "%%paddle_mem",
-        views=("memory", "forward", "backward", "ladder"),
+        views=("memory", "forward", "backward", "ladder", "table", "time"),
         does=Text("magics.help.memory"),
         view_help=Text("magics.help.view_memory"),
     ),

@@ -12,7 +12,7 @@ from paddle_lab.views.html.static_files import packed_script, widget_module
 from paddle_lab.views.widgets.cell_widget import CellWidget
 from paddle_lab.words import language, say
 
-_VIEWS = ("ladder", "forward", "backward", "memory", "table")
+_VIEWS = ("ladder", "forward", "backward", "memory", "table", "time")
 _LEAST_HEIGHT_PX = 240
 _LARGEST_HEIGHT_PX = 4000
 
@@ -24,7 +24,7 @@ class GraphWidget(CellWidget):
     ----------
     output
         What the notebook shows and stores: payload, view (``"forward"``, ``"backward"``,
-        ``"ladder"``, ``"memory"`` or ``"table"``) and height (240 to 4000 pixels).
+        ``"ladder"``, ``"memory"``, ``"table"`` or ``"time"``) and height (240 to 4000 pixels).
     page_of
         Makes the page that the export menu saves, from the payload.
 
