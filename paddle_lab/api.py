@@ -115,6 +115,21 @@ class Trace(TraceAnswers):
             data = gzip.compress(data, compresslevel=6)
         return write_atomically(path, data)
 
+    def to_speedscope(self, path: PathLike) -> Path:
+        """Write the host time as JSON for www.speedscope.app: a flame graph of Python's stacks.
+
+        Each thread is one profile. Below Python's lines are the ops that they called. In the cell's
+        thread, the time outside Paddle's ops and the time of the trace itself are frames as well.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.interchange.speedscope import speedscope
+
+        return write_atomically(path, speedscope(self.view_record).encode("utf-8"))
+
     def to_memory_snapshot(self, path: PathLike) -> Path:
         """Write the memory as a snapshot for PyTorch's memory viewer, pytorch.org/memory_viz.
 
