@@ -22,8 +22,8 @@ ALLOWED = {
     "analysis/findings/saved/failed_backward.py": r".*",
     "analysis/findings/checks/*argument.py": r"Leaf Var$|Error message in",
     # Names of ops, one after another.
-    # Names of ops.
     "analysis/cost/formulas/*.py": r"[a-z0-9_… ]+$",
+    "analysis/cost/sizes.py": r"[a-z0-9_ ]+$",
     "analysis/findings/saved/saved_tensors.py": r"[a-z0-9_ ]+$",
     # Labels as data: `Breakdown.said` tells them to people.
     "analysis/memory/breakdown.py": r"before the trace",

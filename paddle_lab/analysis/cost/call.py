@@ -7,11 +7,33 @@ import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 Shape = tuple[int, ...]
 
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+
+
+class Operand(NamedTuple):
+    """A tensor that a call read or made.
+
+    Attributes
+    ----------
+    slot
+        Argument position of an input, a list of tensors is one position; number of an output.
+    lives_on
+        Whether it is a parameter or a buffer, which is in memory anyway.
+    repeats
+        Whether it is the same tensor as the one before, as in ``x * x``.
+    """
+
+    slot: int
+    shape: Shape
+    dtype: str
+    bytes: int
+    needs_grad: bool
+    lives_on: bool
+    repeats: bool
 
 
 @dataclass(frozen=True)
@@ -20,30 +42,35 @@ class Call:
 
     Attributes
     ----------
-    inputs
-        Argument position and shape of each tensor that it read; a list of tensors is one position.
-    outputs
-        The shape of each tensor that it returned.
-    dtypes
-        The dtypes of the inputs, then those of the outputs.
+    read, made
+        Its inputs and its outputs.
     attributes
         The text of the arguments that are not tensors.
     """
 
     name: str
-    inputs: tuple[tuple[int, Shape], ...]
-    outputs: tuple[Shape, ...]
-    dtypes: tuple[str, ...] = ()
+    read: tuple[Operand, ...]
+    made: tuple[Operand, ...]
     attributes: str = field(default="", repr=False)
 
-    @property
+    @cached_property
     def shapes(self) -> list[Shape]:
         """The shapes of all inputs, in order."""
-        return [shape for _, shape in self.inputs]
+        return [one.shape for one in self.read]
+
+    @cached_property
+    def outputs(self) -> list[Shape]:
+        """The shapes of all outputs, in order."""
+        return [one.shape for one in self.made]
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether it read or made complex numbers."""
+        return any(one.dtype.startswith("complex") for one in (*self.read, *self.made))
 
     def listed(self, slot: int) -> list[Shape]:
         """Return the shapes of the tensors at an argument position."""
-        return [shape for at, shape in self.inputs if at == slot]
+        return [one.shape for one in self.read if one.slot == slot]
 
     def elements(self, slot: int) -> int:
         """Return how many elements the tensors at an argument position have; 0 for no tensor."""

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.cost.call import Call, Shape
+from paddle_lab.analysis.cost.call import Call, Operand
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 Numbers = npt.NDArray[np.int64]
 _Hashes = npt.NDArray[np.uint64]
 
-_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
+_INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
 
 class DistinctCalls(NamedTuple):
@@ -34,19 +34,23 @@ def distinct_calls(record: Record) -> DistinctCalls:
     Two ops are one call if a 64-bit hash of all that a :class:`Call` holds is equal.
     """
     ops, uses, tensors = record.ops, record.uses, record.tensors
-    counted = np.flatnonzero((uses["role"] != ROLES.index("result")) & (uses["tensor"] >= 0))
+    counted = np.flatnonzero((uses["role"] != _RESULT) & (uses["tensor"] >= 0))
     if np.any(np.diff(uses["op"][counted]) < 0):
         counted = counted[np.argsort(uses["op"][counted], kind="stable")]
-    op, tensor = uses["op"][counted], uses["tensor"][counted]
-    what = mixed(
-        tensors["shape"][tensor], tensors["dtype"][tensor], uses["role"][counted],
-        uses["slot"][counted],
+    op = uses["op"][counted]
+    looks = mixed(
+        tensors["shape"], tensors["dtype"], tensors["bytes"],
+        tensors["stop_gradient"] * len(TENSOR_KINDS) + tensors["kind"],
     )  # fmt: skip
+    tensor = uses["tensor"][counted]
+    repeats = np.zeros(len(op), np.int64)
+    repeats[1:] = (tensor[1:] == tensor[:-1]) & (op[1:] == op[:-1])
+    as_what = (uses["slot"][counted] * 2 + repeats) * len(ROLES) + uses["role"][counted]
     starts = np.flatnonzero(np.diff(op, prepend=-1))
     place = np.arange(len(op)) - np.repeat(starts, np.diff(np.append(starts, len(op))))
     sums = np.zeros(len(ops), np.uint64)
     if len(op):
-        sums[op[starts]] = np.add.reduceat(mixed(what, place), starts)
+        sums[op[starts]] = np.add.reduceat(mixed(looks[tensor], as_what + (place << 20)), starts)
     hashes = mixed(sums, ops["name"], ops["attributes"], ops["raised"])
     _, first, of_op = np.unique(hashes, return_index=True, return_inverse=True)
     ends = np.searchsorted(op, first, side="right")
@@ -59,26 +63,32 @@ def distinct_calls(record: Record) -> DistinctCalls:
 
 
 def _call(record: Record, op: int, uses: Sequence[int]) -> Call:
-    inputs: list[tuple[int, Shape]] = []
-    outputs: list[Shape] = []
-    read: list[str] = []
-    made: list[str] = []
+    read: list[Operand] = []
+    made: list[Operand] = []
+    last = -1
     for use in uses:
         tensor = int(record.uses["tensor"][use])
-        shape = parse_shape(record.text(int(record.tensors["shape"][tensor])))
-        dtype = record.text(int(record.tensors["dtype"][tensor]))
-        if record.uses["role"][use] == _INPUT:
-            inputs.append((int(record.uses["slot"][use]), shape))
-            read.append(dtype)
-        elif record.uses["role"][use] == _OUTPUT:
-            outputs.append(shape)
-            made.append(dtype)
+        operand = _operand(record, use, tensor, repeats=tensor == last)
+        (read if record.uses["role"][use] == _INPUT else made).append(operand)
+        last = tensor
     return Call(
         record.text(int(record.ops["name"][op])),
-        tuple(inputs),
-        tuple(outputs),
-        (*read, *made),
+        tuple(read),
+        tuple(made),
         record.text(int(record.ops["attributes"][op])),
+    )
+
+
+def _operand(record: Record, use: int, tensor: int, *, repeats: bool) -> Operand:
+    columns = record.tensors
+    return Operand(
+        int(record.uses["slot"][use]),
+        parse_shape(record.text(int(columns["shape"][tensor]))),
+        record.text(int(columns["dtype"][tensor])),
+        int(columns["bytes"][tensor]),
+        columns["stop_gradient"][tensor] == 0,
+        TENSOR_KINDS[columns["kind"][tensor]] in ("parameter", "buffer"),
+        repeats,
     )
 
 

@@ -18,14 +18,14 @@ from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_calls, mixed
 from paddle_lab.analysis.cost.formulas import BACKWARD
 from paddle_lab.analysis.cost.formulas.elementwise import bias_backward, scaled_backward
-from paddle_lab.analysis.cost.formulas.formula import GradFormula
-from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK
+from paddle_lab.analysis.cost.formulas.formula import GradFormula, free_backward
+from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
 from paddle_lab.analysis.cost.op_costs import Costs, columns, unknown_names
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
 
-_NAME = re.compile(r"(\w+?)GradNode(Final)?")
+_NAME = re.compile(r"(\w+?)GradNode(Final|Compat)?")
 _ACCUMULATION: Final = "GradNodeAccumulation"
 _PYLAYER: Final = "GradNodePyLayer"
 _MOST_SLOTS: Final = 62
@@ -40,6 +40,10 @@ _MOVING: Final = frozenset(map(_key, MOVING_BACK.split()))
 _OTHER_NODES: Final[dict[tuple[str, str], GradFormula]] = {
     ("linear", "matmul"): BACKWARD["matmul"],
     ("linear", "add"): bias_backward,
+    ("divide", "divscale"): scaled_backward,
+    ("getitem", "indexelementwiseget"): scattered_back,
+    ("setitem", "setvaluewithtensor"): free_backward,
+    ("setitem", "indexelementwiseputwithtensor"): free_backward,
     **{(op, "scale"): scaled_backward for op in ("add", "subtract", "multiply", "divide")},
 }
 """Ops whose grad nodes are those of other ops: a layer's product and its bias, ``x * 2``."""
@@ -93,7 +97,7 @@ def _cost(name: str, call: Call | None, needed: frozenset[int]) -> Cost:
     if match is None or call is None:
         return UNKNOWN
     formula = _formula(_key(match[1]), call.name)
-    if formula is None or any(dtype.startswith("complex") for dtype in call.dtypes):
+    if formula is None or call.is_complex:
         return UNKNOWN
     try:
         return formula(call, needed)

@@ -16,8 +16,8 @@ from paddle_lab.analysis.cost.formulas import FORWARD
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
 from paddle_lab.analysis.cost.parameters import parameters
+from paddle_lab.analysis.cost.sizes import output_bytes, saved_bytes
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ROLES
 from paddle_lab.trace.table import Table
 
 _ON_GRAD_NODES = "paddle.grad"
@@ -66,8 +66,12 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
         {
             "flops": flops,
             "macs": macs,
-            "output_bytes": _output_bytes(record),
-            "saved_bytes": np.full(len(flops), -1, np.int64),
+            "output_bytes": np.array([output_bytes(call) for call in calls.calls], np.int64)[
+                calls.of_op
+            ],
+            "saved_bytes": np.array([saved_bytes(call) for call in calls.calls], np.int64)[
+                calls.of_op
+            ],
             "parameters": count,
             "parameter_bytes": size,
         }
@@ -81,8 +85,7 @@ def call_cost(call: Call) -> Cost:
         return FREE
     name = call.name if call.name in FORWARD else call.name.removesuffix("_")
     formula = FORWARD.get(name)
-    is_complex = any(dtype.startswith("complex") for dtype in call.dtypes)
-    if formula is None or (is_complex and name not in MOVEMENT):
+    if formula is None or (call.is_complex and name not in MOVEMENT):
         return UNKNOWN
     if any(extent < 0 for shape in (*call.shapes, *call.outputs) for extent in shape):
         return UNKNOWN
@@ -104,11 +107,3 @@ def unknown_names(record: Record, table: str, flops: npt.NDArray[np.int64]) -> d
     """Return the names of rows without a cost, and how many rows each has."""
     names = record.tables[table]["name"][flops < 0].tolist()
     return {record.text(code): count for code, count in Counter(names).most_common()}
-
-
-def _output_bytes(record: Record) -> npt.NDArray[np.int64]:
-    uses = record.uses
-    made = np.flatnonzero((uses["role"] == ROLES.index("output")) & (uses["tensor"] >= 0))
-    sizes = np.zeros(len(record.ops), np.int64)
-    np.add.at(sizes, uses["op"][made], record.tensors["bytes"][uses["tensor"][made]])
-    return sizes

@@ -48,11 +48,21 @@ def adagrad(call: Call) -> Cost:
     return Cost(7 * call.elements(0))
 
 
+def rmsprop(call: Call) -> Cost:
+    """Count 11 operations, 5 more if centered.
+
+    ``s = rho * s + (1 - rho) * g * g`` takes 4, ``v = mu * v + rate * g / sqrt(s + epsilon)`` 6,
+    ``p -= v`` 1; ``m = rho * m + (1 - rho) * g`` 3 and ``s - m * m`` 2.
+    """
+    return Cost((11 + 5 * (call.attribute("centered") is True)) * call.elements(0))
+
+
 FORWARD: dict[str, Formula] = {
     "sgd_": sgd,
     **dict.fromkeys(("momentum_", "merged_momentum_"), momentum),
     **dict.fromkeys(("adam_", "merged_adam_"), adam),
     "adamw_": adamw,
     "adagrad_": adagrad,
+    "rmsprop_": rmsprop,
 }
 BACKWARD: dict[str, GradFormula] = {}

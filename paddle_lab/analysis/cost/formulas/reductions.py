@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import Cost
+from paddle_lab.analysis.cost.cost import UNKNOWN, Cost
 from paddle_lab.analysis.cost.formulas.formula import (
     Formula,
     GradFormula,
@@ -36,6 +36,12 @@ def mean_backward(call: Call, needed: Needed) -> Cost:
     return Cost(call.out)
 
 
+def norm_backward(call: Call, needed: Needed) -> Cost:
+    """Multiply ``x`` with ``dout / out``; only the 2-norm has this simple gradient."""
+    is_euclidean = call.attribute("porder") == 2
+    return Cost(prod(call.shapes[0]) + call.out) if is_euclidean else UNKNOWN
+
+
 _FOLDS = "sum max min amax amin prod any all argmax argmin"
 
 FORWARD: dict[str, Formula] = {
@@ -54,12 +60,12 @@ BACKWARD: dict[str, GradFormula] = {
     "sum": free_backward,
     **dict.fromkeys(("mean", "mean_all"), mean_backward),
     **dict.fromkeys(("max", "min", "amax", "amin"), each_backward(2)),  # compare, multiply
-    # dx = out * (dout - sum(dout * out)): a product, the sum, a difference, a product
+    # out * (dout - sum(dout * out)): a product, the sum, a difference, a product
     "softmax": each_backward(4),
-    # dx = dout - exp(out) * sum(dout): exp, the sum, a product, a difference
+    # dout - exp(out) * sum(dout): exp, the sum, a product, a difference
     "log_softmax": each_backward(4),
     "logsumexp": each_backward(3),  # exp(x - out), times the gradient
     "cumsum": each_backward(1),
-    # dx = x * dout / out, for the 2-norm
-    "squared_l2_norm": each_backward(2),
+    "squared_l2_norm": each_backward(1),  # x times 2 * dout
+    "p_norm": norm_backward,
 }

@@ -42,7 +42,7 @@ _FIRST_INPUT: Final = "where embedding crop legacy_reshape"
 _SECOND_INPUT_AND_OUTPUT: Final = "cross_entropy_with_softmax"
 _OUTPUTS_ALONE: Final = "eigh eig eigvalsh qr lu"
 
-_KEPT: Final[dict[str, tuple[tuple[int, ...] | None, int | None]]] = {
+KEPT: Final[dict[str, tuple[tuple[int, ...] | None, int | None]]] = {
     name: kept
     for names, kept in (
         (_NOTHING, ((), 0)),
@@ -62,14 +62,14 @@ _KEPT: Final[dict[str, tuple[tuple[int, ...] | None, int | None]]] = {
 def saved_tensors(facts: Facts, op: int) -> list[int]:
     """Return the tensor values that an op's grad node saves and checks: inputs, then outputs."""
     name, inputs, slots = facts.op_name(op), facts.inputs(op), facts.input_slots(op)
-    if name.endswith("_") and _KEPT.get(name) != ((), 0):
+    if name.endswith("_") and KEPT.get(name) != ((), 0):
         # The op has overwritten its first input, and saved a copy of the values it needs.
         inputs = [tensor for slot, tensor in zip(slots, inputs, strict=True) if slot]
         slots = [slot for slot in slots if slot]
         name = name.removesuffix("_")
     if name in ("multiply", "divide") and len(inputs) == 1:
         return []  # ``x * 2`` runs as this op, with one tensor
-    kept, output_count = _KEPT.get(name, (None, 0))
+    kept, output_count = KEPT.get(name, (None, 0))
     if kept is not None:
         inputs = [tensor for slot, tensor in zip(slots, inputs, strict=True) if slot in kept]
     return inputs + facts.outputs(op)[:output_count]

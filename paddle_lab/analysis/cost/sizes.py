@@ -1,0 +1,76 @@
+"""The bytes that a call made, and those that its grad node keeps for backward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Final
+
+from paddle_lab.analysis.cost.call import Call
+from paddle_lab.analysis.cost.formulas import optimizers
+from paddle_lab.analysis.findings.saved.saved_tensors import KEPT
+
+_FLOAT32_BYTES: Final = 4
+
+_NAMES: Final = (
+    "matmul linear bmm mv dot addmm conv2d conv3d depthwise_conv2d conv2d_transpose "
+    "conv3d_transpose depthwise_conv2d_transpose add subtract multiply divide scale "
+    "pow maximum minimum relu relu6 leaky_relu gelu silu elu sigmoid tanh softplus hardswish "
+    "hardsigmoid hardtanh exp log sqrt rsqrt square abs sin cos clip softmax log_softmax "
+    "logsumexp cross_entropy_with_softmax sum mean mean_all max min prod reshape transpose "
+    "concat stack split split_with_num slice getitem squeeze unsqueeze flatten expand tile "
+    "unbind cast assign clone where tril triu gather index_select embedding pool2d "
+    "max_pool2d_with_index bilinear_interp nearest_interp cumsum pad pad3d p_norm full_ "
+    "prelu dropout layer_norm"
+)
+_KNOWN: Final = frozenset(_NAMES.split())
+"""Ops of which it is known what their grad nodes keep: inputs and outputs as in :data:`KEPT`, all
+inputs where it does not say. ``tests/cost/test_saved_bytes.py`` asks
+Paddle."""
+_WITH_NUMBERS: Final = ("add", "subtract", "multiply", "divide")
+
+
+def _mask(call: Call) -> int:
+    """Return the bytes of a dropout's mask: one for each element, in training."""
+    return 0 if call.attribute("is_test") is True else prod(call.shapes[0])
+
+
+def _row_statistics(call: Call) -> int:
+    """Return the bytes of a mean and a variance for each row of a layer normalisation."""
+    axis = call.attribute("begin_norm_axis")
+    return 2 * _FLOAT32_BYTES * prod(call.shapes[0][:axis])
+
+
+_HIDDEN: Final[dict[str, Callable[[Call], int]]] = {"dropout": _mask, "layer_norm": _row_statistics}
+"""Ops whose grad nodes keep tensors that Python never sees as well."""
+
+
+def output_bytes(call: Call) -> int:
+    """Return the size of the tensors that a call returned."""
+    return sum(one.bytes for one in call.made)
+
+
+def saved_bytes(call: Call) -> int:
+    """Return how many bytes the call's grad node keeps, -1 if that is not known.
+
+    Parameters and buffers do not count: they are in memory anyway. A tensor that two grad nodes
+    keep counts for both. A call without a grad node keeps nothing.
+    """
+    if call.name in optimizers.FORWARD or not any(one.needs_grad for one in call.made):
+        return 0
+    name = call.name.removesuffix("_")
+    inputs, outputs = KEPT.get(name, (None, 0))
+    if name == "batch_norm":
+        # Besides the input: the mean and the variance of the batch, and what cuDNN needs.
+        kept = [*call.read[:1], *call.made[3:]]
+    elif name not in _KNOWN or (name != call.name and inputs != ()):
+        return -1  # an op in place may have saved a copy of what it overwrote
+    elif len(call.read) == 1 and name in _WITH_NUMBERS:
+        if name == "divide":
+            return -1  # ``x / 2`` keeps nothing, but ``2 / x`` does
+        kept = []
+    else:
+        kept = [one for one in call.read if inputs is None or one.slot in inputs]
+        kept += call.made[:outputs]
+    hidden = _HIDDEN[name](call) if name in _HIDDEN else 0
+    return hidden + sum(one.bytes for one in kept if not one.lives_on and not one.repeats)
