@@ -20,7 +20,7 @@ _NAMES: Final = (
     "logsumexp cross_entropy_with_softmax sum mean mean_all max min prod reshape transpose "
     "concat stack split split_with_num slice getitem squeeze unsqueeze flatten expand tile "
     "unbind cast assign clone where tril triu gather index_select embedding pool2d "
-    "max_pool2d_with_index bilinear_interp nearest_interp cumsum pad pad3d p_norm full_ "
+    "bilinear_interp nearest_interp cumsum pad pad3d p_norm full_ "
     "prelu dropout layer_norm"
 )
 _KNOWN: Final = frozenset(_NAMES.split())
