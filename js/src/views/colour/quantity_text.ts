@@ -2,7 +2,7 @@
 import type { Colouring } from "../../model/state/view_state.ts";
 import { formatBytes, formatDuration, formatValue } from "../../words/quantities.ts";
 
-const PREFIXES = ["", "K", "M", "G", "T", "P"];
+const PREFIXES = ["", " k", " M", " G", " T", " P"];
 
 export function quantityText(name: Colouring, value: number): string {
   switch (name) {
@@ -12,9 +12,8 @@ export function quantityText(name: Colouring, value: number): string {
     case "saved_bytes":
       return formatBytes(value);
     case "flops":
-      return `${scaled(value)}FLOP`;
     case "parameters":
-      return scaled(value).trim();
+      return scaled(value);
     case "nan_share":
       return `${Number((100 * value).toPrecision(3))} % NaN`;
     case "gradient_norm":
@@ -24,12 +23,12 @@ export function quantityText(name: Colouring, value: number): string {
   }
 }
 
-/** "1.23 G", "640 ": three digits and the prefix of a power of 1,000. */
+/** "1.23 G", "640": three digits and the prefix of a power of 1,000. */
 function scaled(value: number): string {
   let [rest, at] = [value, 0];
   while (rest >= 999.5 && at < PREFIXES.length - 1) {
     rest /= 1000;
     at++;
   }
-  return `${Number(rest.toPrecision(3))} ${PREFIXES[at]}`;
+  return `${Number(rest.toPrecision(3))}${PREFIXES[at]}`;
 }

@@ -36,7 +36,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   const openAll = button(t("toolbar.open_all"), () => store.openAll());
   const closeAll = button(t("toolbar.close_all"), () => store.closeAll());
   const view = element("div", { class: "pdl-menu" });
-  const colour = element("div", { class: "pdl-menu" });
+  const colour = element("div", { class: "pdl-menu pdl-colour-menu" });
   const exporting = element("div", { class: "pdl-menu" });
   const panel = button(
     t("toolbar.panel"),
