@@ -40,7 +40,9 @@ export function phasesOf(trace: Trace, { tree, spans, boxOfSpan }: GrownTree): I
   };
   const phaseOfOp = trace.table("ops").column("phase");
   for (let span = 0; span < spans.length; span++) {
-    note(boxOfSpan[span]!, spans.op[span]! < 0 ? BACKWARD : phaseOfOp[spans.op[span]!]!);
+    const isOther = tree.of(boxOfSpan[span]!).kind === "other";
+    const op = spans.op[span]!;
+    if (!isOther) note(boxOfSpan[span]!, op < 0 ? BACKWARD : phaseOfOp[op]!);
   }
   for (let box = phases.length - 1; box > 0; box--) note(tree.parent(box), phases[box]!);
   return phases;
@@ -71,8 +73,9 @@ export function membersOf(
 ): number[] {
   const { kind, key } = tree.of(box);
   const members: number[] = [];
-  if (tree.isMerged && (kind === "op" || kind === "backward")) {
-    const keys = kind === "op" ? spans.op : spans.call;
+  if (tree.isMerged && (kind === "op" || kind === "backward" || kind === "grad_node")) {
+    const { op, call, gradNode = call } = spans;
+    const keys = kind === "op" ? op : kind === "backward" ? call : gradNode;
     for (let span = 0; span < spans.length; span++) {
       if (boxOfSpan[span] === box) members.push(keys[span]!);
     }

@@ -3,9 +3,12 @@ import type { Column } from "../../trace/columns.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
+import { kernelSpans } from "./kernel_spans.ts";
 import { commonPlace, type Places } from "./places.ts";
 import { CELL_THREAD, ownOf, type Spans, spansOf, wallOf } from "./spans.ts";
 import { type BoxKind, TimeTree } from "./time_tree.ts";
+
+type LeafKind = Extract<BoxKind, "op" | "backward" | "grad_node" | "other">;
 
 export interface GrownTree {
   readonly tree: TimeTree;
@@ -54,15 +57,23 @@ export function growTree(
   return grower.finish();
 }
 
+/** The kernels of ops and grad nodes; equal ones of one place share a box. */
+export function growKernels(trace: Trace, places: Places): GrownTree {
+  const spans = kernelSpans(trace);
+  const grower = new Grower(trace, places, new TimeTree(true), spans);
+  for (let span = 0; span < spans.length; span++) grower.addSpan(span);
+  return grower.finish();
+}
+
 class Grower {
   readonly #boxOfSpan: Int32Array;
   readonly #boxOfPlace: Int32Array;
   readonly #placeOfSpan: Int32Array;
   readonly #weights: Int32Array | undefined;
   readonly #columns: Readonly<Record<"name" | "phase" | "isPyLayer", Column>>;
-  /** Boxes of ops, of backward calls and of places, by the box around them and what they show. */
+  /** Boxes of ops, of other spans and of places, by the box around them and what they show. */
   readonly #ops = new Map<number, number>();
-  readonly #calls = new Map<number, number>();
+  readonly #others = new Map<number, number>();
   readonly #inside = new Map<number, number>();
   /** Time of the gaps in each box, by kind; they come after the other boxes inside it. */
   readonly #gaps = new Map<string, { around: number; kind: BoxKind; ns: number; count: number }>();
@@ -75,9 +86,12 @@ class Grower {
   ) {
     this.#boxOfSpan = new Int32Array(spans.length);
     this.#boxOfPlace = new Int32Array(places.parent.length).fill(-1);
-    this.#placeOfSpan = spans.op.map((op, span) =>
-      op >= 0 ? places.ofOp(op) : places.ofCall(spans.call[span]!),
-    );
+    this.#placeOfSpan = spans.op.map((op, span) => {
+      const { kind, key } = this.#leafOf(span);
+      if (kind === "op") return places.ofOp(op);
+      if (kind === "other") return -1;
+      return kind === "backward" ? places.ofCall(key) : places.ofGradNode(key);
+    });
     this.#weights = standInsOf(trace).ops;
     const ops = trace.table("ops");
     this.#columns = {
@@ -91,15 +105,15 @@ class Grower {
     const { tree, spans } = this;
     if (!tree.isMerged && span > 0) this.#leave(this.#common(span - 1, span), span - 1);
     const around = this.#enter(this.#placeOfSpan[span]!);
-    const op = spans.op[span]!;
-    const known = op >= 0 ? this.#ops : this.#calls;
-    const key = op >= 0 ? this.#keyOfOp(around, op) : this.#keyOfCall(around, spans.call[span]!);
-    let box = tree.isMerged ? known.get(key) : undefined;
+    const { kind, key } = this.#leafOf(span);
+    const known = kind === "op" ? this.#ops : this.#others;
+    const like = kind === "op" ? this.#keyOfOp(around, key) : this.#keyOf(around, kind, key);
+    let box = tree.isMerged ? known.get(like) : undefined;
     if (box === undefined) {
-      box = tree.add(around, op >= 0 ? "op" : "backward", op >= 0 ? op : spans.call[span]!);
-      if (tree.isMerged) known.set(key, box);
+      box = tree.add(around, kind, key);
+      if (tree.isMerged) known.set(like, box);
     }
-    tree.grow(box, spans.self_ns[span]!, (op >= 0 && this.#weights?.[op]) || 1);
+    tree.grow(box, spans.self_ns[span]!, (kind === "op" && this.#weights?.[key]) || 1);
     this.#boxOfSpan[span] = box;
   }
 
@@ -153,8 +167,24 @@ class Grower {
     return (around * this.trace.strings.length + name[op]!) * 8 + like;
   }
 
-  #keyOfCall(around: number, call: number): number {
-    return around * BACKWARD_KINDS.length + this.trace.at("backward_calls", "kind", call);
+  #keyOf(around: number, kind: LeafKind, key: number): number {
+    const { trace } = this;
+    const like =
+      kind === "backward"
+        ? trace.at("backward_calls", "kind", key)
+        : kind === "grad_node"
+          ? BACKWARD_KINDS.length + trace.at("grad_nodes", "name", key)
+          : BACKWARD_KINDS.length + trace.strings.length;
+    return around * (BACKWARD_KINDS.length + trace.strings.length + 1) + like;
+  }
+
+  /** What a span's own box shows. */
+  #leafOf(span: number): { kind: LeafKind; key: number } {
+    const { op, call, gradNode } = this.spans;
+    if (op[span]! >= 0) return { kind: "op", key: op[span]! };
+    if (call[span]! >= 0) return { kind: "backward", key: call[span]! };
+    const node = gradNode?.[span] ?? -1;
+    return { kind: node >= 0 ? "grad_node" : "other", key: node };
   }
 
   /** The box of a place; it is made where it is missing. */

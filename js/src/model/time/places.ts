@@ -31,6 +31,8 @@ export interface Places {
   ofOp(op: number): number;
   /** The place of a backward call. */
   ofCall(call: number): number;
+  /** The place of a grad node: among the layers its own, in stacks that of its op. */
+  ofGradNode(gradNode: number): number;
 }
 
 export function placesOf(trace: Trace, hierarchy: Hierarchy, nesting: Nesting): Places {
@@ -91,6 +93,7 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
     likeness,
     likenessEnd: likenesses.size,
     ofOp: (op) => placeIn(hierarchy.groupOfOp[op]!),
+    ofGradNode: (node) => placeIn(hierarchy.groupOfGradNode[node]!),
     ofCall: (call) => placeIn(groupOfScope[scopeOfCall[call]!] ?? -1),
   };
 }
@@ -142,6 +145,7 @@ function stackPlaces(trace: Trace): Places {
     likenessEnd: trace.table("frames").length,
     ofOp: (op) => stackOfOp[op]!,
     ofCall: (call) => trace.at("backward_calls", "stack", call),
+    ofGradNode: (node) => stackOfOp[trace.pairedOp(node)] ?? -1,
   };
 }
 

@@ -19,6 +19,8 @@ export interface Spans {
   readonly op: Int32Array;
   /** The backward call, -1 for an op. */
   readonly call: Int32Array;
+  /** The grad node whose kernels these are, -1 for none; only of kernels. */
+  readonly gradNode?: Int32Array;
   /** Since the trace began. */
   readonly start_ns: Float64Array;
   /** Not after the end of the span around it. */

@@ -1,12 +1,17 @@
 /** What the view of time shows: how boxes are nested, of which thread, and which box fills it. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Store } from "../state/store.ts";
-import { type GrownTree, growTree } from "./grow_tree.ts";
+import { type GrownTree, growKernels, growTree } from "./grow_tree.ts";
 import { nameOfPart, type Part } from "./icicle.ts";
 import { type Nesting, type Places, placesOf } from "./places.ts";
 import { CELL_THREAD } from "./spans.ts";
 
+export const MEASURES = ["host", "kernels"] as const;
+/** Whose time is shown: that of ops on the host, or that of kernels. */
+export type Measure = (typeof MEASURES)[number];
+
 export interface TimeChoice {
+  readonly measure: Measure;
   readonly nesting: Nesting;
   readonly thread: number;
   /** Whether equal boxes next to each other are one; else they are in the order of time. */
@@ -35,7 +40,14 @@ export class TimeState {
         .column("layer")
         .some((layer) => layer >= 0);
     const nesting = hasLayers ? "layer" : "stack";
-    this.#choice = { nesting, thread: CELL_THREAD, isMerged: true, trail: [ROOT], cursor: ROOT };
+    this.#choice = {
+      measure: "host",
+      nesting,
+      thread: CELL_THREAD,
+      isMerged: true,
+      trail: [ROOT],
+      cursor: ROOT,
+    };
   }
 
   get trace(): Trace {
@@ -51,8 +63,11 @@ export class TimeState {
   }
 
   get grown(): GrownTree {
-    const { thread, isMerged } = this.#choice;
-    this.#grown ??= growTree(this.trace, this.places, thread, isMerged);
+    const { measure, thread, isMerged } = this.#choice;
+    this.#grown ??=
+      measure === "kernels"
+        ? growKernels(this.trace, this.places)
+        : growTree(this.trace, this.places, thread, isMerged);
     return this.#grown;
   }
 
@@ -67,7 +82,7 @@ export class TimeState {
   }
 
   /** Nest the boxes anew: the view begins at the root again. */
-  regrow(change: Partial<Pick<TimeChoice, "nesting" | "thread" | "isMerged">>): void {
+  regrow(change: Partial<Pick<TimeChoice, "measure" | "nesting" | "thread" | "isMerged">>): void {
     this.#grown = undefined;
     this.#past = [];
     this.#become({ ...change, trail: [ROOT], cursor: ROOT });

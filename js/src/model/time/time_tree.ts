@@ -8,6 +8,7 @@ export const BOX_KINDS = [
   "frame",
   "op",
   "backward",
+  "grad_node",
   /** Before the first op. */
   "before",
   /** Between two ops. */
@@ -16,6 +17,8 @@ export const BOX_KINDS = [
   "after",
   /** What the trace itself took of the time outside of ops. */
   "own",
+  /** Kernels outside of every op and grad node. */
+  "other",
 ] as const;
 export type BoxKind = (typeof BOX_KINDS)[number];
 
@@ -23,7 +26,7 @@ export type BoxKind = (typeof BOX_KINDS)[number];
 export interface BoxOf {
   readonly kind: BoxKind;
   /**
-   * The first of what it shows, in time: a group, a loop, a frame, an op or a backward call. -1
+   * The first of what it shows, in time: a group, a loop, a frame, an op, a backward call or a grad node. -1
    * for the other kinds.
    */
   readonly key: number;

@@ -148,7 +148,7 @@ export class IcicleView {
           ? "soft"
           : isGap(kind)
             ? "line"
-            : kind === "op" || kind === "backward"
+            : kind === "op" || kind === "backward" || kind === "grad_node"
               ? "strong"
               : "soft",
         isSelected: !!lit && count(lit) > 0 && count(lit) === count(inside),

@@ -18,7 +18,7 @@ export function labelOfPart(state: TimeState, { box, only }: Part): string {
   if (only) return t("time.smaller", { n: only.length });
   const { tree } = state.grown;
   const { kind } = tree.of(box);
-  const count = kind === "op" || kind === "group" || kind === "backward" ? tree.count(box) : 1;
+  const count = ["op", "group", "backward", "grad_node"].includes(kind) ? tree.count(box) : 1;
   return count > 1 ? `${nameOfBox(state, box)} ×${count}` : nameOfBox(state, box);
 }
 
@@ -43,6 +43,10 @@ function nameOfBox({ trace, grown, choice }: TimeState, box: number): string {
       return trace.opLabel(key);
     case "backward":
       return trace.backwardKind(key);
+    case "grad_node":
+      return trace.gradNodeLabel(key);
+    case "other":
+      return t("time.other_kernels");
     case "outside":
     case "before":
     case "after":
@@ -68,7 +72,9 @@ export function linesOfPart(state: TimeState, part: Part): string[] {
     [
       formatDuration(total_ns),
       share && part.box + (part.only?.length ?? 0) > 0
-        ? t(isCell ? "time.of_cell" : "time.of_thread", { share })
+        ? state.choice.measure === "kernels"
+          ? t("time.of_kernels", { share })
+          : t(isCell ? "time.of_cell" : "time.of_thread", { share })
         : "",
     ]
       .filter(Boolean)
@@ -116,6 +122,10 @@ function linesOfBox(state: TimeState, box: number): string[] {
       return [t("time.backward_note")];
     case "own":
       return [t("time.own_note")];
+    case "other":
+      return [t("time.other_kernels_note")];
+    case "grad_node":
+      return [];
     default:
       return [t("time.outside_note"), isComplete(trace) ? "" : t("time.not_complete")];
   }
@@ -123,7 +133,7 @@ function linesOfBox(state: TimeState, box: number): string[] {
 
 /** Whether a box shows time outside of ops. */
 export function isGap(kind: BoxKind): boolean {
-  return kind === "own" || isPlainGap(kind);
+  return kind === "own" || kind === "other" || isPlainGap(kind);
 }
 
 /** As `isGap`, without the trace's own work. */
@@ -151,6 +161,8 @@ export function selectionOfBox(trace: Trace, kind: string, member: number): Sele
   switch (kind) {
     case "op":
       return { kind: "op", op: member };
+    case "grad_node":
+      return { kind: "grad_node", gradNode: member };
     case "group":
       return { kind: "group", group: member };
     case "frame":

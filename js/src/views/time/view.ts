@@ -3,9 +3,10 @@ import { button, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
 import type { Store } from "../../model/state/store.ts";
 import { timeOf } from "../../model/time/box_facts.ts";
+import { hasDevice } from "../../model/time/kernel_spans.ts";
 import { NESTINGS, type Nesting } from "../../model/time/places.ts";
 import { CELL_THREAD, threadsOf } from "../../model/time/spans.ts";
-import { TimeState } from "../../model/time/time_state.ts";
+import { MEASURES, type Measure, TimeState } from "../../model/time/time_state.ts";
 import { t } from "../../words/page.ts";
 import { formatDuration, formatShare } from "../../words/quantities.ts";
 import { segments } from "../controls.ts";
@@ -48,6 +49,18 @@ export function mountTime(root: HTMLElement, store: Store): TimeView {
 function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeView {
   const app = section.closest<HTMLElement>(".pdl-app")!;
   const icicle = new IcicleView(store, state, app);
+  const kernelTitle = hasDevice(store.trace) ? t("time.of_device") : t("time.of_kernel_calls");
+  const hasKernels = store.trace.table("kernel_times").length > 0;
+  const measures = segments<Measure>(
+    t("time.whose"),
+    "data-measure",
+    MEASURES.map((name) => ({
+      name,
+      label: t(`time.${name}`),
+      title: name === "host" ? t("time.host_title") : kernelTitle,
+    })),
+    (measure) => state.regrow({ measure, thread: CELL_THREAD }),
+  );
   const hasLoops = store.trace.table("turns").length > 0;
   const nestings = segments<Nesting>(
     t("time.nested_by"),
@@ -66,6 +79,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
       title: t("time.in_order_title"),
     },
   );
+  const threads = element("span", {}, ...threadChooser(state));
   const summary = element("span", { class: "pdl-soft", role: "status" });
   const crumbs = element("nav", { class: "pdl-time-crumbs", "aria-label": t("time.crumbs") });
   section.append(
@@ -73,8 +87,9 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
       "div",
       { class: "pdl-memory-bar" },
       nestings.element,
+      hasKernels && measures.element,
       order,
-      ...threadChooser(state),
+      threads,
       element("span", { class: "pdl-grow" }),
       summary,
     ),
@@ -95,6 +110,10 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
 
   function render(): void {
     nestings.press(state.choice.nesting);
+    const { measure } = state.choice;
+    measures.press(measure);
+    // Kernels have no place in time, and no thread.
+    order.hidden = threads.hidden = measure === "kernels";
     order.setAttribute("aria-pressed", String(!state.choice.isMerged));
     const { trail } = state.choice;
     crumbs.hidden = trail.length < 2;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Hierarchy } from "../../../src/model/graph/hierarchy.ts";
 import { boxAround, membersOf, opsInside, phasesOf } from "../../../src/model/time/box_facts.ts";
-import { type GrownTree, growTree } from "../../../src/model/time/grow_tree.ts";
+import { type GrownTree, growKernels, growTree } from "../../../src/model/time/grow_tree.ts";
 import { icicle } from "../../../src/model/time/icicle.ts";
 import { type Nesting, placesOf } from "../../../src/model/time/places.ts";
 import { isTimeComplete, threadsOf } from "../../../src/model/time/spans.ts";
@@ -286,6 +286,35 @@ describe("a tree of time", () => {
         expectSums((await grow(made, nesting, isMerged)).grown, now + 200);
       }
     }
+  });
+
+  test("kernels are below their op or grad node, and add up without any gap", async () => {
+    const made = new TimedTrace();
+    made.origin.duration_ns = 1000;
+    const fc = made.group("fc", { className: "Linear" });
+    made.at("linear", 0, 100, { group: fc });
+    made.at("mean", 200, 300);
+    const row = { launches: 1, first_kernel_ns: 0, device_kernels: -1, device_ns: -1, gap_ns: -1 };
+    made.add("kernel_times", { ...row, op: 0, grad_node: -1, host_ns: 60 });
+    made.add("kernel_times", { ...row, op: 1, grad_node: -1, host_ns: 20 });
+    made.add("kernel_times", { ...row, op: -1, grad_node: 0, host_ns: 90 });
+    made.add("kernel_times", { ...row, op: -1, grad_node: -1, host_ns: 7 });
+    const trace = await made.trace();
+    const places = placesOf(trace, new Hierarchy(trace), "layer");
+    const grown = growKernels(trace, places);
+    expect(drawn(grown)).toEqual([
+      "root -1 177",
+      "  group 0 150",
+      "    op 0 60",
+      "    grad_node 0 90",
+      "  op 1 20",
+      "  other -1 7",
+    ]);
+    expectSums(grown, 177);
+    // What ran on a device counts, where it was recorded.
+    made.tables.kernel_times.device_ns![0] = 500;
+    const onDevice = await made.trace();
+    expect(growKernels(onDevice, places).tree.total_ns(0)).toBe(500);
   });
 });
 
