@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.memory.attribution import Attribution
     from paddle_lab.analysis.memory.memory import Memory
     from paddle_lab.analysis.ranking.ranked_table import By, RankedTable
+    from paddle_lab.analysis.tables.kernels import KernelTable
     from paddle_lab.analysis.tables.ops import OpTable
     from paddle_lab.analysis.tables.summaries import BackwardCalls, Regions
     from paddle_lab.analysis.tables.tensors import TensorTable
@@ -118,6 +119,13 @@ class TraceAnswers:
         from paddle_lab.analysis.tables.tensors import TensorTable
 
         return TensorTable(self.view_record)
+
+    @property
+    def kernels(self) -> KernelTable:
+        """How long the kernels of each op and grad node took; empty unless ``profile=True``."""
+        from paddle_lab.analysis.tables.kernels import KernelTable
+
+        return KernelTable(self.view_record)
 
     @cached_property
     def allocations(self) -> AllocationTable:

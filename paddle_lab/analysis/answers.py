@@ -10,6 +10,7 @@ from paddle_lab.analysis.graph.hierarchy import hierarchy
 from paddle_lab.analysis.graph.members import backward_members
 from paddle_lab.analysis.graph.odd_siblings import odd_sibling_table
 from paddle_lab.analysis.graph.pairing import inner_grad_nodes, paired_ops
+from paddle_lab.analysis.kernels.roofline import roofline_shares
 from paddle_lab.analysis.memory.layer_names import layer_name_tables
 from paddle_lab.analysis.source.stacks import stack_frames
 from paddle_lab.trace.record import Record
@@ -40,6 +41,7 @@ def with_answers(record: Record) -> Record:
         "grad_node_costs": grad_node_costs(record, calls).table,
         **layer_name_tables(record, strings),
     }
+    tables["roofline_shares"] = roofline_shares(record, tables)
     grouped = Record(tables, strings.to_list(), record.origin)
     tables["odd_siblings"] = odd_sibling_table(grouped, strings)
     return Record(tables, strings.to_list(), record.origin, record.grad_values)

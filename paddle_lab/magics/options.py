@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
+from paddle_lab.magics.help_screen import help_screen
 from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
 from paddle_lab.words import Text, say
 from paddle_lab.words.suggestion import suggestion
@@ -112,18 +113,18 @@ class CellOptions:
         The values of ``--view``; the first is the default.
     does
         What the magic does.
-    view_help
-        The help of ``--view``.
+    examples
+        Three uses, one a line.
     """
 
     magic: str
     views: Sequence[str]
     does: Text
-    view_help: Text
+    examples: Text
 
     def help(self) -> str:
-        """Return what the magic does, and its options."""
-        return self._parser().format_help()
+        """Return what the magic does, three examples, and its options in groups: one screen."""
+        return help_screen(self.magic, self._parser(), str(self.does), str(self.examples))
 
     def parse(self, line: str) -> Namespace:
         """Return the options in a line.
@@ -163,19 +164,17 @@ class CellOptions:
         return options
 
     def _parser(self) -> MagicArgumentParser:
-        # IPython's help begins with a percent sign of its own.
         parser = MagicArgumentParser(self.magic[1:], description=str(self.does))
 
-        add = parser.add_argument
         height = say("magics.help.height", least=_HEIGHTS_PX[0], most=_HEIGHTS_PX[1])
-        views = "{" + ",".join(self.views) + "}"
-        add("-o", "--output", metavar="NAME", help=say("magics.help.output"))
-        add("--view", metavar=views, default=self.views[0], help=str(self.view_help))
+        views = say("magics.help.view", views=", ".join(self.views))
+        add = parser.add_argument_group(say("magics.help.group.show")).add_argument
+        add("--view", metavar="WHICH", default=self.views[0], help=views)
         add("--height", type=int, default=560, metavar="PX", help=height)
         add("--title", help=say("magics.help.title"))
-        add("--save", metavar="PATH", help=say("magics.help.save"))
         add("-q", "--quiet", action="store_true", help=say("magics.help.quiet"))
-        add("--check", metavar="NAMES", help=_check_help())
+        add = parser.add_argument_group(say("magics.help.group.record")).add_argument
+        add("--check", metavar="NAMES", help=say("magics.help.check"))
         grads = say("magics.help.grads")
         add("--grads", nargs="?", const=True, default=False, metavar="REGION", help=grads)
         add(
@@ -187,6 +186,9 @@ class CellOptions:
             help=say("magics.help.values"),
         )
         add("--profile", action="store_true", help=say("magics.help.profile"))
+        add = parser.add_argument_group(say("magics.help.group.keep")).add_argument
+        add("-o", "--output", metavar="NAME", help=say("magics.help.output"))
+        add("--save", metavar="PATH", help=say("magics.help.save"))
         add("--limit", default=str(DEFAULT_OPS), metavar="OPS", help=say("magics.help.limit"))
         add("--keep", default=KEEPS[0], metavar="WHICH", help=say("magics.help.keep"))
         return parser
@@ -197,24 +199,13 @@ CELL_MAGICS: Final = {
         "%%paddle_trace",
         views=("forward", "backward", "ladder", "table", "time"),
         does=Text("magics.help.trace"),
-        view_help=Text("magics.help.view_trace"),
+        examples=Text("magics.help.examples_trace"),
     ),
     "paddle_mem": CellOptions(
         "%%paddle_mem",
         views=("memory", "forward", "backward", "ladder", "table", "time"),
         does=Text("magics.help.memory"),
-        view_help=Text("magics.help.view_memory"),
+        examples=Text("magics.help.examples_memory"),
     ),
 }
 """The cell magics by name."""
-
-
-def _check_help() -> str:
-    """Return the help of ``--check``: every check and what it costs."""
-    from paddle_lab.analysis.findings.registry import checks
-
-    costs = say("magics.help.check_between").join(
-        say("magics.help.check_cost", kind=kind, cost=check.cost)
-        for kind, check in checks().items()
-    )
-    return say("magics.help.check", costs=costs).replace("%", "%%")  # argparse formats it

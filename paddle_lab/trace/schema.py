@@ -360,6 +360,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     "kernel_times": {
         "op": "key:ops",  # the innermost op in which it ran
         "grad_node": "key:grad_nodes",
+        "runs": "i32",  # how often it ran with a kernel: a retained graph's nodes run again
         "launches": "i32",  # how many of Paddle's kernels were called
         "host_ns": "i64",  # how long these calls took; on the CPU the kernels ran in them
         "first_kernel_ns": "i64",  # from the op's start to its first kernel; -1 for the sum
@@ -433,6 +434,11 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "parameter_bytes": "i64",
     },
     "grad_node_costs": {"flops": "i64", "macs": "i64"},
+    # One row per row of ``kernel_times``: see ``analysis/kernels/roofline.py``.
+    "roofline_shares": {
+        "share": "f32",  # the shortest possible time over the kernels' time; -1: not known
+        "is_compute": "bool",  # whether operations bound it, not bytes
+    },
 }
 
 FINDING_TABLES: Final[dict[str, Columns]] = {

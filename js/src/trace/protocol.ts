@@ -245,6 +245,7 @@ export const TABLES = {
   kernel_times: {
     op: "key:ops",
     grad_node: "key:grad_nodes",
+    runs: "i32",
     launches: "i32",
     host_ns: "i64",
     first_kernel_ns: "i64",
@@ -295,6 +296,7 @@ export const TABLES = {
     parameter_bytes: "i64",
   },
   grad_node_costs: { flops: "i64", macs: "i64" },
+  roofline_shares: { share: "f32", is_compute: "bool" },
   findings: {
     kind: "str",
     severity: "enum:severity",

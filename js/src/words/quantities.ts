@@ -26,6 +26,13 @@ export function formatDuration(duration_ns: number): string {
   return `${significant(duration_ns / 1e9)} s`;
 }
 
+/** `141 GFLOP/s`, `14 GB/s`: thousands, as for operations and as bandwidths are usually told. */
+export function formatRate(perSecond: number, unit: string): string {
+  const prefixes = ["", "k", "M", "G", "T", "P"];
+  const step = Math.min(Math.floor(Math.log10(Math.max(perSecond, 1)) / 3), prefixes.length - 1);
+  return `${significant(perSecond / 1000 ** step)} ${prefixes[step]}${unit}`;
+}
+
 /** `12 %`, `0.4 %`, `< 0.1 %`; "" if the part or the whole is 0. */
 export function formatShare(part: number, whole: number): string {
   if (whole <= 0 || part <= 0) return "";

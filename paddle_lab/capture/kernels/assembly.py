@@ -51,6 +51,9 @@ def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> Non
     columns: dict[str, Any] = {
         "op": np.where(codes > 0, codes - 1, -1),
         "grad_node": np.where(codes < 0, -codes - 1, -1),
+        "runs": np.bincount(
+            np.unique(np.stack((at_call, by_call.start_ns)), axis=1)[0], minlength=len(codes)
+        ),
         "launches": summed(at_call, np.ones_like(calls.start_ns)),
         "host_ns": summed(at_call, calls.end_ns - calls.start_ns),
         "first_kernel_ns": np.where(

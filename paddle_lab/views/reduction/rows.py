@@ -20,6 +20,7 @@ _IN_STEP: Final = {
     "grad_nodes": ("grad_node_groups", "grad_node_costs"),
     "stacks": ("stack_frames",),
     "layers": ("layer_names",),
+    "kernel_times": ("roofline_shares",),
 }
 """Tables with one row for each row of another."""
 _DETAILS: Final = {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         ("%%paddle_mem --help\nran = True", "%%paddle_mem? shows its options"),
         ("%%paddle_mem --height 10em\nran = True", "%%paddle_mem: argument --height: invalid"),
         ("%%paddle_mem off\nran = True", "%paddle_mem off, with one %, is a line by itself"),
-        ("%%paddle_trace off\nran = True", "%%paddle_trace has no option off; it has --output"),
+        ("%%paddle_trace off\nran = True", "%%paddle_trace has no option off; it has --view"),
         ("%%paddle_mem --vew memory\nran = True", "%%paddle_mem has no option --vew; did you mean"),
         ("%%paddle_mem --view sideways\nran = True", "--view cannot be 'sideways'; it is one of "),
     ],

@@ -20,6 +20,7 @@ import {
 import { renderStack } from "../source/stack.ts";
 import { findingNotes } from "./findings.ts";
 import { edgeNorm, gradientFacts, gradientLink } from "./gradient.ts";
+import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
 
 export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLElement[] {
@@ -64,6 +65,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
         element("code", {}, address),
         copyButton(t("clipboard.copy"), () => address),
       ],
+      ...kernelFacts(trace, "grad_node", gradNode),
       memoryFact(store),
     ]),
     edges(context, t("grad_node.receives"), from, "source", t("grad_node.root")),

@@ -18,6 +18,7 @@ import {
 import { renderStack } from "../source/stack.ts";
 import { attributesFact } from "./attributes.ts";
 import { findingNotes } from "./findings.ts";
+import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
 import { isReadByProgram, programSection } from "./program.ts";
 import { valueLine } from "./values.ts";
@@ -33,6 +34,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),
       attributesFact(trace, op),
       timeFact(totals, trace.at("ops", "duration_ns", op)),
+      ...kernelFacts(trace, "op", op),
       memoryFact(context.store),
       totals.threadCount > 1 && [t("op.thread"), String(trace.at("ops", "thread", op))],
     ]),

@@ -1,0 +1,89 @@
+"""The share of the roofline that kernels reach: 1 if no kernel could be faster on this machine.
+
+By the roofline model (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009) kernels take at
+least ``max(operations / peak rate, bytes / bandwidth)``. The operations are those of
+:mod:`paddle_lab.analysis.cost`. The bytes are those of an op's distinct inputs and of its outputs,
+each read or written once. What a grad node reads is not recorded. So it has a share only if it is
+of a product of matrices or a convolution, and operations bound it for certain: it reads as many
+bytes as its op read and wrote, and writes fewer than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.trace.floats import float_bits
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ANSWER_TABLES
+from paddle_lab.trace.table import Table
+
+UNKNOWN: Final = -1.0
+_NOT_FLOATS: Final = ("int", "uint", "bool")
+
+Floats = npt.NDArray[np.float64]
+
+
+def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
+    """Return the share of the roofline that each row of ``kernel_times`` reaches.
+
+    It is not known where the operations are not, for ops without operations (a copy may move any
+    part of its input), for other dtypes than the roofline's, and on another device.
+
+    Parameters
+    ----------
+    record
+        The record, with or without answer tables.
+    costs
+        Has the tables ``op_costs`` and ``grad_node_costs``.
+    """
+    times, rooflines = record.kernel_times, record.rooflines
+    share = np.full(len(times), UNKNOWN)
+    is_compute = np.zeros(len(times), np.bool_)
+    if len(times) and len(rooflines):
+        op, node = times["op"], times["grad_node"]
+        is_op, is_node = op >= 0, node >= 0
+        maker = np.where(is_op, op, np.append(record.grad_nodes["op"], -1)[node])
+        flops = np.where(
+            is_op,
+            np.append(costs["op_costs"]["flops"], -1)[op],
+            np.append(costs["grad_node_costs"]["flops"], -1)[node],
+        )
+        flops = flops * np.where(is_node, times["runs"], 1)
+        compute_ns = flops / rooflines["flops_per_second"][0] * 1e9
+        size, fits = _tensors(record)
+        bytes_ns = size[maker] / rooflines["bytes_per_second"][0] * 1e9
+        took_ns = np.where(times["device_ns"] >= 0, times["device_ns"], times["host_ns"])
+        macs = np.append(costs["grad_node_costs"]["macs"], -1)[node]
+        is_certain = is_op | ((macs > 0) & (compute_ns >= 2 * bytes_ns))
+        is_known = is_certain & (maker >= 0) & (flops > 0) & fits[maker] & (took_ns > 0)
+        bound_ns = np.maximum(compute_ns, bytes_ns)
+        share[is_known] = bound_ns[is_known] / took_ns[is_known]
+        is_compute = is_known & (compute_ns >= bytes_ns)
+    columns: dict[str, Any] = {"share": float_bits(share.tolist()), "is_compute": is_compute}
+    return Table.from_sequences(ANSWER_TABLES["roofline_shares"], columns)
+
+
+def _tensors(record: Record) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Return of each op the bytes of its tensors, and whether the roofline is one for them.
+
+    Both have an extra entry at the end, for the key -1.
+    """
+    uses, tensors, ops = record.uses, record.tensors, len(record.ops)
+    rows = (uses["tensor"] >= 0) & (uses["op"] >= 0)
+    distinct = np.unique(np.stack((uses["op"][rows], uses["tensor"][rows])), axis=1)
+    op, tensor = distinct
+    size = np.bincount(op, tensors["bytes"][tensor], minlength=ops + 1)
+    dtype, place = (int(record.rooflines[name][0]) for name in ("dtype", "place"))
+    others = [
+        code
+        for code in np.unique(tensors["dtype"]).tolist()
+        if code != dtype and not record.text(code).startswith(_NOT_FLOATS)
+    ]
+    is_other = np.isin(tensors["dtype"], others) | (tensors["place"] != place)
+    fits: npt.NDArray[np.bool_] = np.bincount(op, is_other[tensor], minlength=ops + 1) == 0
+    fits[-1] = False
+    return size.astype(np.float64), fits

@@ -1,0 +1,125 @@
+"""``trace.kernels``: how long the kernels of each op and grad node took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.ops import Op, OpTable
+from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.trace.floats import from_bits
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import pandas
+
+_FRAME_COLUMNS = (
+    "name", "op_key", "grad_node", "kernel_ns", "launches", "runs", "host_ns", "first_kernel_ns",
+    "device_kernels", "device_ns", "gap_ns", "roofline_share",
+)  # fmt: skip
+
+
+class KernelTime(RecordRow):
+    """The kernels of one op, of one grad node, or those that ran outside of all of them."""
+
+    __slots__ = ("_table",)
+    _table_name = "kernel_times"
+
+    def __init__(self, table: KernelTable, key: int) -> None:
+        super().__init__(table.record, key)
+        self._table = table
+
+    grad_node = cells.number(doc="Row of the grad node in ``grad_nodes``, -1 for none.")
+    runs = cells.number(doc="How often the op or grad node ran with a kernel.")
+    launches = cells.number(doc="How many of Paddle's kernels were called.")
+    host_ns = cells.number(doc="Host time of these calls; on the CPU the kernels ran in them.")
+    first_kernel_ns = cells.optional(doc="From its start to its first kernel; None if unknown.")
+    device_kernels = cells.optional(doc="Kernels on the device; None if no device was recorded.")
+    device_ns = cells.optional(doc="How long they ran; None if no device was recorded.")
+    gap_ns = cells.optional(doc="How long the device was idle before them; None without device.")
+
+    @property
+    def op_key(self) -> int:
+        """Key of the op; -1 for a grad node and for kernels outside."""
+        return self._cell("op")
+
+    @property
+    def kernel_ns(self) -> int:
+        """Time of the kernels: on the device if one was recorded, else on the host."""
+        return self.host_ns if self.device_ns is None else self.device_ns
+
+    @property
+    def roofline_share(self) -> float | None:
+        """The shortest time that this machine allows over the kernels' time; None if unknown.
+
+        More than 1 if its data were in a cache. See :mod:`paddle_lab.analysis.kernels.roofline`.
+        """
+        share = float(from_bits(self._record.roofline_shares["share"][[self.key]])[0])
+        return None if share < 0 else share
+
+    @property
+    def op(self) -> Op | None:
+        """The op; for a grad node the op that made it, None if unknown."""
+        nodes = self._record.grad_nodes["op"]
+        key = self.op_key if self.grad_node < 0 else int(nodes[self.grad_node])
+        return self._table.ops[key] if key >= 0 else None
+
+    @property
+    def name(self) -> str:
+        """Name of the op or grad node, ``""`` for kernels outside."""
+        table, key = ("ops", self.op_key) if self.grad_node < 0 else ("grad_nodes", self.grad_node)
+        return self._record.text(int(self._record.tables[table]["name"][key])) if key >= 0 else ""
+
+    def __repr__(self) -> str:
+        name = self.name or say("reports.outside_ops")
+        return f"<KernelTime {self.key}: {name}, {self.kernel_ns / 1e3:,.1f} µs>"
+
+
+class KernelTable(Reported, Framed, RowTable[KernelTime]):
+    """The times of kernels, the longest first; empty unless ``profile=True``."""
+
+    _table_name = "kernel_times"
+    _asked_as = "trace.kernels.to_pandas()"
+
+    def __init__(self, record: Any, keys: Any = None) -> None:
+        super().__init__(record, keys)
+        self.ops = OpTable(record)
+        if keys is None:
+            times = record.kernel_times
+            took_ns = np.where(times["device_ns"] < 0, times["host_ns"], times["device_ns"])
+            self.keys = np.argsort(-took_ns, kind="stable").astype(np.int32)
+
+    @property
+    def outside_ns(self) -> int | None:
+        """Time of the kernels outside of every op and grad node; None if that is not known."""
+        if self.record.origin.kept:
+            return None
+        return sum(row.kernel_ns for row in self if row.op_key < 0 and row.grad_node < 0)
+
+    def _row(self, key: int) -> KernelTime:
+        return KernelTime(self, key)
+
+    def _frame(self, pandas: Any) -> pandas.DataFrame:
+        return pandas.DataFrame(attributes(self, _FRAME_COLUMNS), index=pandas.Index(self.keys))
+
+    def _report(self) -> Report:
+        rows = [
+            (
+                row.name or say("reports.outside_ops"),
+                row.op.layer if row.op else "",
+                f"{row.kernel_ns / 1e3:,.1f} µs",
+                str(row.launches),
+                "" if row.roofline_share is None else f"{row.roofline_share:.0%}",
+                row.op.where if row.op else "",
+            )
+            for row in self[:ROWS_SHOWN]
+        ]
+        names = header("reports", "name", "layer", "kernel_time", "launches", "roofline", "line")
+        total_ns = sum(row.kernel_ns for row in self)
+        owners = sum(bool(row.name) for row in self)
+        title = say("reports.kernels", n=owners, time=f"{total_ns / 1e6:,.2f} ms")
+        return Report(title, names, rows, row_count=len(self))
