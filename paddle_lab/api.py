@@ -172,7 +172,13 @@ class Trace(TraceAnswers):
         return write_atomically(path, memory_csv(memory, time_ns=time_ns).encode("utf-8"))
 
     def summary(self) -> str:
-        """Return the trace in a page of text: counts, layers, slowest ops, backward calls."""
+        """Return the trace in a page of text.
+
+        It has the layers with calls, output shapes, parameters, FLOPs, bytes and host time, their
+        totals, findings, slowest ops and backward calls. It counts the parameters that ops in
+        layers read, each once, without the statistics of batch normalisation. :meth:`table` has the
+        same figures as columns.
+        """
         from paddle_lab.views.text.summary import summary_text
 
         return summary_text(self._shown_record)

@@ -71,11 +71,11 @@ class RankedTable(Reported, Framed):
         return dict(self._cells)
 
     def _report(self) -> Report:
-        cells = {name: [_TEXTS[name](cell) for cell in self._first(name)] for name in _SHOWN}
-        cells["flops"] = [
-            f"≥ {text}" if text != _UNKNOWN and count else text
-            for text, count in zip(cells["flops"], self._first("unknown_flops"), strict=True)
-        ]
+        cells = {
+            name: [_TEXTS.get(name, _plain)(cell) for cell in self._first(name)] for name in _SHOWN
+        }
+        pairs = zip(self._first("flops"), self._first("unknown_flops"), strict=True)
+        cells["flops"] = [flops_text(*pair) for pair in pairs]
         named = [self._first(name) for name in self.columns[: self.columns.index("calls")]]
         names = [self._name(*row) for row in zip(*named, strict=True)]
         header = [say(f"reports.table.column.{name}") for name in (self.by, *_SHOWN)]
@@ -173,22 +173,27 @@ def _time(time_ns: Any) -> str:
     return _UNKNOWN if time_ns is None else f"{time_ns / 1e6:,.3f} ms"
 
 
-def _flops(count: Any) -> str:
-    """Return a count with a decimal prefix: ``"4.1 G"``."""
+def flops_text(count: int | None, unknown: int) -> str:
+    """Return a number of FLOPs with a decimal prefix: ``"4.1 G"``, ``"≥ 4.1 G"``.
+
+    Parameters
+    ----------
+    count
+        The known FLOPs, None if none are known.
+    unknown
+        How many calls have no known FLOPs.
+    """
     if count is None:
         return _UNKNOWN
+    at_least = "≥ " if unknown else ""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if count >= 10**power:
-            return f"{count / 10**power:.3g} {prefix}"
-    return str(count)
+            return f"{at_least}{count / 10**power:.3g} {prefix}"
+    return f"{at_least}{count}"
 
 
 _TEXTS: dict[str, Callable[[Any], str]] = {
-    "calls": _plain,
-    "parameters": _plain,
-    "dtype": _plain,
     "self_ns": _time,
     "total_ns": _time,
-    "flops": _flops,
     "output_bytes": lambda size: _UNKNOWN if size is None else size_text(size),
 }

@@ -10,12 +10,14 @@ import numpy.typing as npt
 from paddle_lab.analysis.findings.saved.failed_backward import reason
 from paddle_lab.analysis.graph.odd_siblings import odd_siblings
 from paddle_lab.analysis.graph.trees import Keys, depths, levels
+from paddle_lab.analysis.ranking.ranked_table import ranked_table
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
 from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
+from paddle_lab.trace.schema import GROUP_KINDS, PHASES, PROGRAM_KINDS
 from paddle_lab.views.text.finding_text import finding_counts, finding_lines, finding_texts
+from paddle_lab.views.text.layer_summary import layer_lines
 from paddle_lab.views.text.memory_text import memory_lines
 from paddle_lab.words import say
 
@@ -100,8 +102,10 @@ def summary_text(record: Record) -> str:
     ops = say("reports.ops", phases=by_phase or say("errors.none"))
     parts = [[title_line(record), *([made_by] if made_by else []), ops]]
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
-    layers, *others = (_section(title, rows) for title, rows in sections(record))
-    parts += [layers, _odd_lines(record), *others]
+    groups, *others = (_section(title, rows) for title, rows in sections(record))
+    layers = layer_lines(record, ranked_table(record, "layer"))
+    has_others = np.any(record.groups["kind"] != GROUP_KINDS.index("layer"))
+    parts += [layers, groups if has_others else [], _odd_lines(record), *others]
     calls = [f"  {line}" for line in backward_lines(record)]
     parts.append([say("reports.section.backward"), *calls] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -110,7 +114,7 @@ def summary_text(record: Record) -> str:
 def sections(record: Record) -> list[tuple[str, list[tuple[str, ...]]]]:
     """Return tables with their titles: layers, slowest ops, compiled programs."""
     return [
-        (say("reports.section.layers"), _layer_rows(record)),
+        (say("reports.section.groups"), _layer_rows(record)),
         (say("reports.section.slowest"), _slowest_rows(record)),
         (say("reports.programs.title"), _program_rows(record)),
     ]
