@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 from collections.abc import Collection
+from contextlib import suppress
 from sys import _getframe
 from time import perf_counter_ns
 from types import FrameType
@@ -20,6 +21,7 @@ from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.evidence.values.inside import Inside
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.kernels.assembly import add_roofline
 from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.limit.trimming import mark_earlier
@@ -231,4 +233,7 @@ class CaptureSession:
         )
         if kept:
             mark_earlier(record)
+        if len(record.kernel_times) and error is None:  # after an error, memory may be short
+            with suppress(Exception):  # shares of the roofline are then unknown
+                add_roofline(record, self._paddle)
         return record

@@ -1,4 +1,4 @@
-"""From kernels to the record's table ``kernel_times``."""
+"""From kernels to the record's tables ``kernel_times`` and ``rooflines``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.kernels.owners import KernelOwners
+from paddle_lab.capture.kernels.peaks import DTYPE, peaks
 from paddle_lab.capture.memory.log.events import Int64s
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
-from paddle_lab.trace.table import Table
+from paddle_lab.trace.table import StringPool, Table
 
 
 def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> None:
@@ -66,6 +67,21 @@ def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> Non
     if record.origin.kept:  # ops that the trace dropped may have called the others
         columns = {name: column[codes != _NOBODY] for name, column in columns.items()}
     record.tables["kernel_times"] = Table.from_sequences(RECORD_TABLES["kernel_times"], columns)
+
+
+def add_roofline(record: Record, paddle: Any) -> None:
+    """Fill the table ``rooflines`` of a record, if the machine's peaks can be measured now."""
+    found = peaks(paddle)
+    if found is not None:
+        strings = StringPool(record.strings)
+        columns: dict[str, Any] = {
+            "place": [strings[found.place]],
+            "dtype": [strings[DTYPE]],
+            "flops_per_second": [found.flops_per_second],
+            "bytes_per_second": [found.bytes_per_second],
+        }
+        record.tables["rooflines"] = Table.from_sequences(RECORD_TABLES["rooflines"], columns)
+        record.strings = strings.to_list()
 
 
 _NOBODY = 0
