@@ -45,7 +45,11 @@ class Kernel(NamedTuple):
         """Whether the profiler names the same op or grad node."""
         caller = self.event.caller
         named = OPERATORS.get(caller, caller)
-        return named == self.name or caller in CALLED_INSIDE.get(self.name, ())
+        if named == self.name or caller in CALLED_INSIDE.get(self.name, ()):
+            return True
+        # Recomputation calls ops that have no event of their own from inside a grad node.
+        is_in_node = self.op >= 0 and caller.startswith("Global_")
+        return is_in_node and self.event.op in CALLED_INSIDE.get(self.name, ())
 
 
 def profiled(

@@ -25,6 +25,8 @@ class KernelEvent(NamedTuple):
     ``"softmax"``, ``"Global_AddGradNode"``; ``""`` for none."""
     call_ns: int
     """When the caller began, by which two callers of one name differ."""
+    op: str
+    """The innermost op around it, whatever called that: ``"matmul"``; ``""`` for none."""
 
 
 def kernel_events(segments: Iterable[Segment]) -> list[KernelEvent]:
@@ -32,14 +34,15 @@ def kernel_events(segments: Iterable[Segment]) -> list[KernelEvent]:
     found = []
     for segment in segments:
         for root in segment.result.get_data().values():
-            pending: list[tuple[Any, str, int]] = [(root, OUTSIDE, 0)]
+            pending: list[tuple[Any, str, int, str]] = [(root, OUTSIDE, 0, OUTSIDE)]
             while pending:
-                node, caller, call_ns = pending.pop()
+                node, caller, call_ns, op = pending.pop()
                 name: str = node.name
                 if name.endswith(_KERNEL):
                     took_ns = node.end_ns - node.start_ns
-                    found.append(KernelEvent(node.start_ns, took_ns, caller, call_ns))
+                    found.append(KernelEvent(node.start_ns, took_ns, caller, call_ns, op))
                     continue
+                op = name.removesuffix(_OF_OPS) if name.endswith(_OF_OPS) else op
                 # What calls C++ alone is one op, whatever ops are inside it.
                 if _OF_PYTHON in name:
                     caller, call_ns = name.partition(_OF_PYTHON)[0], node.start_ns
@@ -49,5 +52,5 @@ def kernel_events(segments: Iterable[Segment]) -> list[KernelEvent]:
                     caller == OUTSIDE or caller.startswith(_OF_PYLAYERS)
                 ):
                     caller, call_ns = name.removesuffix(_OF_OPS), node.start_ns
-                pending.extend((child, caller, call_ns) for child in node.children_node)
+                pending.extend((child, caller, call_ns, op) for child in node.children_node)
     return sorted(found)
