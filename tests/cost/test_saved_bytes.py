@@ -67,6 +67,8 @@ OPS: dict[str, tuple[list[list[int]], Op]] = {
     "split_with_num": ([X], lambda x: paddle.split(x, 3)[0]),
     "slice": ([X], lambda x: paddle.slice(x, [0], [0], [2])),
     "getitem": ([X], lambda x: x[0:2]),
+    "getitem of numbers": ([X], lambda x: x[1, -1]),
+    "getitem of an ellipsis": ([X], lambda x: x[..., 0]),
     "squeeze": ([[1, 4]], paddle.squeeze),
     "unsqueeze": ([X], lambda x: x.unsqueeze(0)),
     "expand": ([[1, 4]], lambda x: x.expand([3, 4])),
@@ -121,6 +123,14 @@ def test_saved_bytes_are_those_that_paddle_saves(name: str) -> None:
     ]
     assert told
     assert sum(told) == sum(saved.values())
+
+
+@pytest.mark.parametrize("index", [[0, 2], paddle.to_tensor([0, 2]), ([0, 1], slice(1))])
+def test_what_an_index_of_values_keeps_is_not_known(index: object) -> None:
+    (x,) = _inputs([X])
+    with paddle_lab.trace(check="none") as trace:
+        x[index]
+    assert op_costs(trace.record).table["saved_bytes"][-1] == -1
 
 
 def test_every_op_that_is_known_was_asked() -> None:

@@ -15,7 +15,12 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call
 from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
-from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_calls, mixed
+from paddle_lab.analysis.cost.distinct_calls import (
+    DistinctCalls,
+    distinct_calls,
+    first_and_inverse,
+    mixed,
+)
 from paddle_lab.analysis.cost.formulas import BACKWARD
 from paddle_lab.analysis.cost.formulas.elementwise import bias_backward, scaled_backward
 from paddle_lab.analysis.cost.formulas.formula import GradFormula, free_backward
@@ -71,7 +76,7 @@ def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Costs
     op, name = nodes["op"].astype(np.int64), nodes["name"].astype(np.int64)
     call = np.append(calls.of_op, -1)[op]  # the last entry is for nodes without an op
     needed = _needed(record)
-    _, first, of_node = np.unique(mixed(name, call, needed), return_index=True, return_inverse=True)
+    first, of_node = first_and_inverse(mixed(name, call, needed))
     costs = [
         _cost(
             record.text(name[node]),

@@ -23,8 +23,9 @@ from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 _Keys = npt.NDArray[np.int64]
 
+_NORMS = ("batch_norm", "batch_norm_", "sync_batch_norm_")
 _STATISTICS_SLOTS = (1, 2)
-"""Arguments of ``batch_norm`` with the running mean and variance."""
+"""Their arguments with the running mean and variance."""
 
 
 class Parameters(NamedTuple):
@@ -70,9 +71,7 @@ def parameters(record: Record) -> Parameters:
 def _statistics(
     record: Record, is_read: npt.NDArray[np.bool_], first: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.bool_]:
-    names = [
-        code for code in np.unique(record.ops["name"]).tolist() if "batch_norm" in record.text(code)
-    ]
+    names = [code for code in np.unique(record.ops["name"]).tolist() if record.text(code) in _NORMS]
     found = np.zeros(len(record.tensors), bool)
     uses = record.uses
     if names:

@@ -41,13 +41,25 @@ def _row_statistics(call: Call) -> int:
     return 2 * _FLOAT32_BYTES * prod(call.shapes[0][:axis])
 
 
+def _is_basic(call: Call) -> bool:
+    """Tell whether an index is made of numbers and slices: ``x[0, 1:]``, but not ``x[[0, 1]]``."""
+    parts = call.attributes.removeprefix("[").removesuffix("]").split(", ")
+    numbers = sum(part.lstrip("-").isdigit() for part in parts)
+    others = parts.count("<slice>") + parts.count("<ellipsis>")
+    fits = len(call.outputs[0]) == len(call.shapes[0]) - numbers
+    return len(call.read) == 1 and numbers + others == len(parts) and fits
+
+
 _HIDDEN: Final[dict[str, Callable[[Call], int]]] = {"dropout": _mask, "layer_norm": _row_statistics}
 """Ops whose grad nodes keep tensors that Python never sees as well."""
 
 
 def output_bytes(call: Call) -> int:
-    """Return the size of the tensors that a call returned."""
-    return sum(one.bytes for one in call.made)
+    """Return the size of the tensors that a call returned.
+
+    An ``einsum`` returns what it keeps for backward as well, which its caller never sees.
+    """
+    return sum(one.bytes for one in (call.made[:1] if call.name == "einsum" else call.made))
 
 
 def saved_bytes(call: Call) -> int:
@@ -65,6 +77,8 @@ def saved_bytes(call: Call) -> int:
         kept = [*call.read[:1], *call.made[3:]]
     elif name not in _KNOWN or (name != call.name and inputs != ()):
         return -1  # an op in place may have saved a copy of what it overwrote
+    elif name == "getitem" and not _is_basic(call):
+        return -1
     elif len(call.read) == 1 and name in _WITH_NUMBERS:
         if name == "divide":
             return -1  # ``x / 2`` keeps nothing, but ``2 / x`` does

@@ -81,9 +81,18 @@ def einsum_backward(call: Call, needed: Needed) -> Cost:
 
 
 def _extents(call: Call, equation: str) -> dict[str, int] | None:
-    """Return the extent of each label; none for an ellipsis or labels that do not fit."""
-    operands = equation.replace(" ", "").partition("->")[0].split(",")
-    if "." in equation or len(operands) != len(call.shapes):
+    """Return the extent of each label; none if the sum is not one over all combinations.
+
+    An ellipsis hides labels, a repeated label is a diagonal, and a label that only one of two
+    operands has may be summed before the product.
+    """
+    left, _, result = equation.replace(" ", "").partition("->")
+    operands = left.split(",")
+    if "." in equation or "->" not in equation or len(operands) != len(call.shapes):
+        return None
+    if any(len(set(labels)) < len(labels) for labels in operands):
+        return None
+    if len(operands) == 2 and not set(operands[0]) ^ set(operands[1]) <= set(result):
         return None
     extents: dict[str, int] = {}
     for labels, shape in zip(operands, call.shapes, strict=True):

@@ -92,8 +92,10 @@ def add_n(call: Call) -> Cost:
 
 def scale(call: Call) -> Cost:
     """``out = scale * x + bias``: an operation for each, where it is not 1 and not 0."""
-    steps = (call.attribute("scale", 1.0) != 1) + (call.attribute("bias", 0.0) != 0)
-    return Cost(call.out * steps)
+    factor = call.attribute("scale")
+    if factor is None and len(call.shapes) == 1:
+        return UNKNOWN
+    return Cost(call.out * ((factor != 1) + (call.attribute("bias", 0.0) != 0)))
 
 
 FORWARD: dict[str, Formula] = {

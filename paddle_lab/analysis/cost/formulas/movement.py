@@ -28,15 +28,15 @@ MOVING_BACK: Final = (
     "assign_value_ assign_out_"
 )
 _SUMMING_BACK: Final = (
-    "broadcast_tensors embedding expand expand_as gather gather_nd index_sample "
+    "pad3d broadcast_tensors embedding expand expand_as gather gather_nd index_sample "
     "index_select masked_select repeat_interleave take_along_axis tile unfold as_strided"
 )
 _MAKING: Final = (
     "arange assign_value bernoulli coalesce_tensor diag_embed empty empty_like eye full full_ "
     "full_like full_with_tensor gaussian gaussian_inplace gaussian_inplace_ is_empty linspace "
-    "meshgrid nonzero numel one_hot ones ones_like randint randperm scatter shape "
+    "meshgrid nonzero numel one_hot ones ones_like randint randperm shape "
     "truncated_gaussian_random uniform uniform_inplace uniform_inplace_ zeros zeros_like "
-    "share_data index_put put_along_axis tril_indices triu_indices "
+    "share_data tril_indices triu_indices "
     "full_batch_size_like shape64 depend npu_identity "
     "sparse_to_sparse_csr sparse_sparse_coo_tensor sparse_to_dense number_count"
 )
@@ -55,9 +55,27 @@ def scattered_back(call: Call, needed: Needed) -> Cost:
     return Cost(call.out)
 
 
-FORWARD: dict[str, Formula] = dict.fromkeys(MOVEMENT, free)
+def placed(call: Call) -> Cost:
+    """Put values into places. Where they are added to what is there, one addition for each."""
+    adds = call.attribute("overwrite") is False or call.attribute("accumulate") is True
+    if call.name.startswith("put_along_axis") and call.attribute("reduce") != "assign":
+        return UNKNOWN
+    return Cost(call.elements(2) if adds or call.name.startswith("index_add") else 0)
+
+
+def padded_back(call: Call, needed: Needed) -> Cost:
+    """The gradients of repeated elements are added; constants have none."""
+    repeats = call.attribute("mode", "constant") != "constant"
+    return Cost(call.out - prod(call.shapes[0]) if repeats else 0)
+
+
+FORWARD: dict[str, Formula] = {
+    **dict.fromkeys(MOVEMENT, free),
+    **dict.fromkeys(("scatter", "index_put", "index_add", "put_along_axis"), placed),
+}
 BACKWARD: dict[str, GradFormula] = {
     **dict.fromkeys(MOVING_BACK.split(), free_backward),
+    "pad3d": padded_back,
     **dict.fromkeys(("expand", "expand_as", "tile"), broadcast_back),
     **dict.fromkeys(
         ("embedding", "gather", "gather_nd", "index_select", "index_sample", "take_along_axis",
