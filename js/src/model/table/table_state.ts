@@ -25,8 +25,13 @@ export class TableState {
     return this.#kind;
   }
 
+  /** By the first column of numbers if the chosen one is not there. */
   get sorting(): Sorting<TableColumn> {
-    return this.#sorting;
+    const { sums, dtypes } = this.data;
+    const { by } = this.#sorting;
+    const isThere = by === "name" || (by === "dtype" ? dtypes !== undefined : sums.has(by));
+    const [first] = sums.keys();
+    return isThere ? this.#sorting : { by: first ?? "name", isDown: first !== undefined };
   }
 
   choose(kind: RowKind): void {
@@ -35,7 +40,7 @@ export class TableState {
   }
 
   sortBy(column: TableColumn): void {
-    this.#sorting = sortedBy(this.#sorting, column, column === "name" || column === "dtype");
+    this.#sorting = sortedBy(this.sorting, column, column === "name" || column === "dtype");
     this.#order = undefined;
   }
 
@@ -67,12 +72,12 @@ export class TableState {
   /** The rows that are shown, in their order. */
   get order(): Int32Array {
     const { data } = this;
-    this.#order ??= sortRows(data.shown, this.#keys(data), this.#sorting.isDown);
+    this.#order ??= sortRows(data.shown, this.#keys(data), this.sorting.isDown);
     return this.#order;
   }
 
   #keys({ rows, sums, dtypes }: TableData): Float64Array {
-    const { by } = this.#sorting;
+    const { by } = this.sorting;
     const { trace } = this.store;
     if (by === "name") {
       if (rows.kind === "each" || rows.kind === "node") {
