@@ -1,6 +1,8 @@
-"""Other libraries read each table of a trace by Arrow's PyCapsule interface."""
+"""Other libraries read each table of a trace: by Arrow's PyCapsule interface, pandas, CSV."""
 
 from __future__ import annotations
+
+import csv
 
 import duckdb
 import numpy as np
@@ -12,13 +14,14 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.tables.columns import listed
+from paddle_lab.analysis.tables.data_frames import Framed
 
 
 @pytest.fixture(scope="module")
 def trace():
     net = paddle.nn.Sequential(paddle.nn.Linear(4, 4), paddle.nn.ReLU())
     kept = []
-    with paddle_lab.memory(grads=True) as trace:
+    with paddle_lab.memory(grads=True, values=True, profile=True) as trace:
         for _ in range(4):
             with paddle_lab.region("größe"):
                 kept.append(net(paddle.randn([2, 4])))
@@ -32,6 +35,9 @@ TABLES = {
     "some ops": lambda trace: trace.ops[2:5],
     "tensors": lambda trace: trace.tensors,
     "allocations": lambda trace: trace.allocations,
+    "values": lambda trace: trace.values,
+    "worst values": lambda trace: trace.values.worst,
+    "kernels": lambda trace: trace.kernels,
     "gradients": lambda trace: trace.gradients,
     "curve": lambda trace: trace.gradients.curve(),
     "breakdown": lambda trace: trace.memory.by_op(),
@@ -45,6 +51,10 @@ TABLES = {
         for by in ("op", "layer", "line", "turn", "node")
     },
 }
+
+
+def test_no_table_is_left_out(trace):
+    assert {type(read(trace)) for read in TABLES.values()} == {*Framed.__subclasses__()}
 
 
 def plain(value):
@@ -70,6 +80,21 @@ def test_all_four_read_the_same(trace, name):
         assert frame[column].isna().tolist() == unknown
         known = [plain(cell) for cell in frame[column][~np.array(unknown, bool)].tolist()]
         assert known == [value for value in values if value is not None]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_pandas_and_csv_have_the_same_rows(trace, name, tmp_path):
+    read = TABLES[name](trace)
+    columns = read._columns()
+    count = len(next(iter(columns.values())))
+    frame = read.to_pandas()
+    assert len(frame) == count
+    assert count or name in {"fragmentation", "holders"}  # of a device, of a notebook's cell
+    assert [*filter(None, frame.index.names), *frame] == [*columns]
+    with read.to_csv(tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    assert header == [*columns]
+    assert len(rows) == count
 
 
 def test_texts_that_are_not_ascii_arrive(trace):

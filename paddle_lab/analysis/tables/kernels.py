@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas
 
 _FRAME_COLUMNS = (
     "name", "op_key", "grad_node", "kernel_ns", "launches", "runs", "host_ns", "first_kernel_ns",
@@ -84,6 +82,7 @@ class KernelTable(Reported, Framed, RowTable[KernelTime]):
 
     _table_name = "kernel_times"
     _asked_as = "trace.kernels.to_pandas()"
+    _index = "kernel_time"
 
     def __init__(self, record: Any, keys: Any = None) -> None:
         super().__init__(record, keys)
@@ -103,8 +102,8 @@ class KernelTable(Reported, Framed, RowTable[KernelTime]):
     def _row(self, key: int) -> KernelTime:
         return KernelTime(self, key)
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        return pandas.DataFrame(attributes(self, _FRAME_COLUMNS), index=pandas.Index(self.keys))
+    def _columns(self) -> dict[str, Values]:
+        return {"kernel_time": self.keys, **attributes(self, _FRAME_COLUMNS)}
 
     def _report(self) -> Report:
         rows = [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables import cells
+from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.rows import RowTable
@@ -19,11 +20,8 @@ from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, 
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.words import say
 
-if TYPE_CHECKING:
-    import pandas
-
 _FRAME_COLUMNS = (
-    "op_name", "layer", "path", "file", "line", "shape", "dtype", "elements", "zeros", "nans",
+    "layer", "path", "file", "line", "shape", "dtype", "elements", "zeros", "nans",
     "infs", "smallest", "largest", "mean", "deviation", "norm",
 )  # fmt: skip
 
@@ -104,6 +102,7 @@ class ValueTable(Reported, Framed, RowTable[Value]):
 
     _table_name = "value_stats"
     _asked_as = "trace.values.to_pandas()"
+    _index = "value"
 
     def _row(self, key: int) -> Value:
         return Value(self, key)
@@ -135,12 +134,9 @@ class ValueTable(Reported, Framed, RowTable[Value]):
         magnitude = np.where(is_bad, 0, np.maximum(*ends))
         return self._with_keys(self.keys[np.lexsort((-magnitude, ~is_bad))])
 
-    def _frame(self, pandas: Any) -> pandas.DataFrame:
-        columns = attributes(self, _FRAME_COLUMNS)
-        return pandas.DataFrame(
-            {"op": columns.pop("op_name"), **columns},
-            index=pandas.Index(self.keys, name="value"),
-        )
+    def _columns(self) -> dict[str, Values]:
+        ops: Values = [row.op_name for row in self]
+        return {"value": self.keys, "op": ops, **attributes(self, _FRAME_COLUMNS)}
 
     def _report(self) -> Report:
         if not len(self.record.value_stats):
