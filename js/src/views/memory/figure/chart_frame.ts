@@ -41,6 +41,10 @@ export class ChartFrame {
     this.#ends = [
       watchTheme(() => {
         this.#palette = undefined;
+        // JupyterLab hides the page until its next frame. A frame that was asked for earlier comes first, finds
+        // no size and draws nothing; nobody would ask again, because the size then is what it was.
+        cancelAnimationFrame(this.#frame);
+        this.#frame = 0;
         this.schedule();
       }),
       () => observer.disconnect(),
