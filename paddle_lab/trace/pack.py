@@ -11,9 +11,10 @@ Layout (little endian)::
         columns          in the header's order, each padded to 8 bytes; a column has the lowest
                          bytes of all rows first, then their next bytes, and so on
 
-A column is stored in the narrowest signed integer that holds its values. A ``delta`` column stores
-differences to the row before, which compresses keys and clocks several times better. Bytes of equal
-significance are stored together, which saves another third for a trace of 1,000 ops.
+A table without rows is left out; a reader treats a missing table as empty. A column is stored in
+the narrowest signed integer that holds its values. A ``delta`` column stores differences to the row
+before, which compresses keys and clocks several times better. Bytes of equal significance are
+stored together, which saves another third for a trace of 1,000 ops.
 :mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/trace/unpack.ts`` reads them too.
 
 Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
@@ -48,7 +49,7 @@ _LARGE_BYTES = 1 << 20
 
 
 def pack(record: Record, *, level: int | None = None) -> bytes:
-    """Return ``record`` as bytes, with every table it holds.
+    """Return ``record`` as bytes, with every table that has rows.
 
     Parameters
     ----------
@@ -61,6 +62,8 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
     body: list[bytes] = []
     description: dict[str, Any] = {}
     for table_name, table in record.tables.items():
+        if not len(table):
+            continue
         columns: dict[str, Any] = {}
         for column_name, column in table.columns.items():
             stored, is_delta = _narrow(column)
