@@ -27,18 +27,21 @@ SCOPE_KINDS: Final = (
     "call",
     "turn",
     "sum",
+    "block",
 )
 """``call``: a call of a user's function; ``turn``: an iteration of a user's loop; ``sum``: the
-scope of allocations that are sums of several; no op ran in it."""
+scope of allocations that are sums of several; no op ran in it; ``block``: a block of a static
+program, of an ``if`` or a ``while``, or a whole program."""
 TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
 """``external``: a tensor that the trace saw, but not the op that made it: data, constants."""
 FRAME_KINDS: Final = ("user", "library", "paddle")
 BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.backward", "remaining")
-"""``remaining``: the graphs of tensors that are still alive when the trace ends."""
+"""``remaining``: the graphs of tensors that are still alive when the trace ends, and of a static
+program that stands alone."""
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
-GROUP_KINDS: Final = SCOPE_KINDS[:-1]
-"""Kinds of scopes that ops run in. Saved views store positions in this tuple."""
+GROUP_KINDS: Final = SCOPE_KINDS
+"""Kinds of groups, at the positions of their scopes' kinds; ``sum`` is none."""
 ALLOCATION_KINDS: Final = (
     "temporary",
     "activation",

@@ -17,6 +17,7 @@ export const SCOPE_KINDS = [
   "call",
   "turn",
   "sum",
+  "block",
 ] as const;
 export const TENSOR_KINDS = ["activation", "parameter", "buffer", "gradient", "external"] as const;
 export const FRAME_KINDS = ["user", "library", "paddle"] as const;
@@ -35,6 +36,8 @@ export const GROUP_KINDS = [
   "optimizer",
   "call",
   "turn",
+  "sum",
+  "block",
 ] as const;
 export const ALLOCATION_KINDS = [
   "temporary",

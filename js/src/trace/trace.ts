@@ -209,8 +209,9 @@ export class Trace {
     return this.at("grad_node_groups", "group", gradNode);
   }
 
-  groupKind(group: number): (typeof GROUP_KINDS)[number] {
-    return GROUP_KINDS[this.at("groups", "kind", group)]!;
+  groupKind(group: number): Exclude<(typeof GROUP_KINDS)[number], "sum"> {
+    const kind = GROUP_KINDS[this.at("groups", "kind", group)]!;
+    return kind === "sum" ? "block" : kind; // no group is a sum
   }
 
   phaseOf(op: number): (typeof PHASES)[number] {

@@ -53,13 +53,13 @@ def full_title(record: Record) -> str:
 
 def counts(record: Record) -> str:
     """Return ``"342 ops · 231 grad nodes · 38 ms"``."""
-    return " · ".join(
-        (
-            say("page.count.op", n=len(record.ops)),
-            say("page.count.grad_node", n=len(record.grad_nodes)),
-            duration(record.origin.duration_ns),
-        )
-    )
+    told = [
+        say("page.count.op", n=len(record.ops)),
+        say("page.count.grad_node", n=len(record.grad_nodes)),
+    ]
+    # A program that stands alone took no time: nothing of it ran.
+    spent = record.origin.duration_ns
+    return " · ".join([*told, duration(spent)] if spent else told)
 
 
 def duration(duration_ns: int) -> str:
@@ -154,7 +154,7 @@ def _odd_lines(record: Record) -> list[str]:
 
 def _slowest_rows(record: Record) -> list[tuple[str, ...]]:
     """Return key, name, layer, place and host time of the slowest ops, a heading first."""
-    if not len(record.ops):
+    if not record.ops["duration_ns"].any():
         return []
     slowest = np.argsort(-record.ops["duration_ns"], kind="stable")[:_SLOWEST]
     ops = OpTable(record, slowest.astype(np.int32))

@@ -57,7 +57,15 @@ export interface SceneFrame {
   readonly title: string;
   readonly subtitle: string;
   readonly group: number;
-  readonly kind: "layer" | "region" | "pylayer" | "backward" | "optimizer" | "call" | "turn";
+  readonly kind:
+    | "layer"
+    | "region"
+    | "pylayer"
+    | "backward"
+    | "optimizer"
+    | "call"
+    | "turn"
+    | "block";
   readonly side: Side;
   readonly depth: number;
   /** "×12" if the frame begins an unfolded run, which can be folded there; else "". */

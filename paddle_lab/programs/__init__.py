@@ -1,0 +1,1 @@
+"""Static programs: read from files, turned into records, their lines kept beside them."""

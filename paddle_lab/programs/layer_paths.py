@@ -1,0 +1,61 @@
+"""The places of layers in a model, told by the parameters that their ops read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from paddle_lab.programs.program import Block
+
+
+class Layer(NamedTuple):
+    """A layer that a program calls."""
+
+    path: str
+    class_name: str
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """Return the layers around an op, outermost first: ``/Block/Linear_1/`` has two."""
+    return tuple(part for part in name.split("/") if part)
+
+
+def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...], Layer]:
+    """Return the path and class of each layer call that ops name.
+
+    Parameters
+    ----------
+    paths
+        From Paddle's name of a parameter to its place in the model. Without them a layer's path
+        has Paddle's own names, such as ``Block_1.Linear``.
+    """
+    parameter = {
+        key: paths.get(op.label, "") for op in block.walk() if op.is_parameter for key in op.outputs
+    }
+    owners: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for op in block.walk():
+        around = parts(op.layer)
+        read = [parameter[key].split(".")[:-1] for key in op.inputs if parameter.get(key)]
+        for depth in range(1, len(around) + 1):
+            own = owners.setdefault(around[:depth], [])
+            # A layer around another one is at least one step above its parameters.
+            own += [tuple(path[: len(path) - (len(around) - depth)]) for path in read]
+    found: dict[tuple[str, ...], Layer] = {}
+    for name, owned in owners.items():
+        above = found[name[:-1]].path if len(name) > 1 else ""
+        path = ".".join(_common(owned))
+        if not path or path == above or not path.startswith(above):
+            path = f"{above}.{name[-1]}" if above else name[-1]
+        found[name] = Layer(path, re.sub(r"_\d+$", "", name[-1]))
+    return found
+
+
+def _common(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    first, last = min(paths), max(paths)
+    same = 0
+    while same < min(len(first), len(last)) and first[same] == last[same]:
+        same += 1
+    return first[:same]

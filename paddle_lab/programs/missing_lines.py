@@ -1,0 +1,38 @@
+"""Lines for ops that have none of their own.
+
+Paddle keeps no stack for ``if`` and ``while``, for ops that it adds by itself, and for ops of a
+backward. An ``if`` gets the line of its condition; another op that of the op that uses what it
+made, else of the op that made what it uses, else of the op before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paddle_lab.programs.program import Block, Op, Stack
+
+
+def fill_lines(block: Block) -> None:
+    """Give every op of a program's forward a stack, if any op has one."""
+    ops = list(block.walk())
+    maker = {key: op for op in ops for key in op.outputs}
+    users: dict[int, list[Op]] = {}
+    for op in ops:
+        for key in op.inputs:
+            users.setdefault(key, []).append(op)
+    own = {id(op): op.stack for op in ops if op.stack}
+    last: Stack = next(iter(own.values()), ())
+    for op in ops:
+        op.stack = last = op.stack or _stack_beside(op, maker, users, own) or last
+
+
+def _stack_beside(
+    op: Op,
+    maker: Mapping[int, Op],
+    users: Mapping[int, list[Op]],
+    own: Mapping[int, Stack],
+) -> Stack:
+    makers = [maker[key] for key in op.inputs if key in maker]
+    using = [user for key in op.outputs for user in users.get(key, ())]
+    near = [*makers, *using] if op.blocks else [*using, *makers]
+    return next((own[id(other)] for other in near if id(other) in own), ())

@@ -1,0 +1,45 @@
+"""Which ops of a program that trains are forward, backward, and the optimizer's."""
+
+from __future__ import annotations
+
+from paddle_lab.programs.program import Block, Op
+from paddle_lab.trace.schema import PHASES
+
+FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))
+
+
+def is_gradient(op: Op) -> bool:
+    """Whether an op computes gradients, or has a block that does."""
+    name = op.short_name.rstrip("_")
+    inside = (inner for block in op.blocks for inner in block.walk())
+    return name.endswith("_grad") or any(map(is_gradient, inside))
+
+
+def phases(block: Block) -> list[int]:
+    """Return the phase of each op of a block, in order.
+
+    The backward is every op that computes gradients, and each op between two of them. What comes
+    after it and uses its gradients is the optimizer's.
+    """
+    told = [BACKWARD if is_gradient(op) else FORWARD for op in block.ops]
+    after = {key for op, told_ in zip(block.ops, told, strict=True) if told_ for key in op.outputs}
+    if not after:
+        return told
+    for at, op in enumerate(block.ops):
+        if told[at] == FORWARD and not after.isdisjoint(op.inputs):
+            told[at] = OPTIMIZER
+            after.update(op.outputs)
+    # Back again: what leads to a gradient op, or only adds gradients up, is the backward's.
+    before: set[int] = set()
+    summed: set[int] = {-1}
+    for op, phase in zip(block.ops, told, strict=True):
+        is_sum = op.is_list or op.short_name == "add_n"
+        if phase == BACKWARD or (is_sum and phase == OPTIMIZER and summed.issuperset(op.inputs)):
+            summed.update(op.outputs)
+    for at in reversed(range(len(told))):
+        op = block.ops[at]
+        is_needed = not before.isdisjoint(op.outputs) or not summed.isdisjoint(op.outputs)
+        if told[at] == BACKWARD or (told[at] == OPTIMIZER and is_needed):
+            told[at] = BACKWARD
+            before.update(op.inputs)
+    return told

@@ -1,0 +1,149 @@
+"""Reads the programs that ``paddle.jit.save`` and ``paddle.static.save_inference_model`` write.
+
+Such a file is JSON. It has short names: ``#`` is a name or a type, ``%`` the number of a value,
+``I`` and ``O`` are inputs and outputs, ``A`` attributes, ``TT`` and ``AT`` types of values and of
+attributes. Names begin with the number of their dialect: ``1.matmul`` is ``pd_op.matmul``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from paddle_lab.programs.program import Block, Op, Program, Value
+from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.words import say
+
+NEWEST_VERSION: Final = 4
+"""The newest version that this reader was tested with."""
+_DIALECTS: Final = ("builtin", "pd_op", "cf", "custom_op", "dist")
+_DTYPES: Final = {
+    "bf16": "bfloat16",
+    "f16": "float16",
+    "f32": "float32",
+    "f64": "float64",
+    "i8": "int8",
+    "ui8": "uint8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "c64": "complex64",
+    "c128": "complex128",
+    "f8e4m3": "float8_e4m3fn",
+    "f8e5m2": "float8_e5m2",
+}
+_HIDDEN: Final = {"stop_gradient", "persistable", "struct_name", "op_callstack"}
+_LABELS: Final = {"parameter_name", "name", "output_name"}
+
+
+def read_program(path: Path) -> tuple[Program, int]:
+    """Read a saved program, and the version of its format.
+
+    Raises
+    ------
+    TraceFileError
+        If the file is no program of Paddle's, or is damaged.
+    OSError
+        If there is no such file, or it cannot be read.
+    """
+    try:
+        document = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise TraceFileError(say("errors.program.damaged", path=path)) from None
+    base = document.get("base_code") if isinstance(document, dict) else None
+    if not isinstance(base, dict) or base.get("magic") != "pir" or "program" not in document:
+        raise TraceFileError(say("errors.program.foreign", path=path))
+    version = base.get("version")
+    number = version if isinstance(version, int) else 0
+    try:
+        values: list[Value] = []
+        (region,) = document["program"]["regions"]
+        (block,) = region["blocks"]
+        return Program(_block(block, {}, values), values=values), number
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        key = "newer" if number > NEWEST_VERSION else "damaged"
+        raise TraceFileError(say(f"errors.program.{key}", path=path)) from None
+
+
+def _block(data: dict[str, Any], outer: Mapping[int, int], values: list[Value]) -> Block:
+    keys = dict(outer)
+    arguments = [_new(keys, given["#"], given["TT"], values) for given in data["args"]]
+    ops = [_op(op, keys, values) for op in data["ops"]]
+    return Block(ops, arguments)
+
+
+def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
+    if data["#"] == "p":
+        # A parameter is written without names: is_distributed, is_parameter, need_clip, its name.
+        made, (_, stops, trainable) = data["O"], data["OA"]
+        output = _new(keys, made["%"], made["TT"], values, stops=bool(stops))
+        label, is_trainable = str(data["A"][3]), bool(trainable)
+        return Op("builtin.parameter", [], [output], label=label, is_trainable=is_trainable)
+    dialect, _, name = data["#"].partition(".")
+    name = f"{_DIALECTS[int(dialect)]}.{name}" if dialect.isdigit() else data["#"]
+    given = {entry["N"]: entry["AT"].get("D") for entry in data["A"]}
+    stops = {entry["N"]: _plain(entry["AT"].get("D")) for entry in data.get("OA", ())}
+    is_stopped = stops.get("stop_gradient") or []
+    inputs = [keys.get(entry["%"], -1) for entry in data["I"]]
+    regions = data.get("regions", ())
+    blocks = [_block(block, keys, values) for region in regions for block in region["blocks"]]
+    outputs = [
+        _new(keys, entry["%"], entry["TT"], values, stops=bool(stop))
+        for entry, stop in zip(data["O"], [*is_stopped, *[True] * len(data["O"])], strict=False)
+    ]
+    label = next((str(given[key]) for key in _LABELS if key in given), "")
+    plain = {key: _plain(value) for key, value in given.items() if key not in _HIDDEN | _LABELS}
+    return Op(
+        name,
+        inputs,
+        outputs,
+        {key: _text(value) for key, value in plain.items()},
+        label=label if label or "value" not in plain else _text(plain["value"]),
+        layer=str(given.get("struct_name") or ""),
+        blocks=blocks,
+    )
+
+
+def _new(
+    keys: dict[int, int], number: int, kind: Any, values: list[Value], *, stops: bool = True
+) -> int:
+    """Add a value, and return its key; -1 for an output that is not made."""
+    value = _value(kind, stops=stops)
+    if value is None:
+        return -1
+    keys[number] = len(values)
+    values.append(value)
+    return keys[number]
+
+
+def _value(kind: Any, *, stops: bool) -> Value | None:
+    name = kind.get("#", "NULL") if isinstance(kind, dict) else "NULL"
+    data = kind.get("D") if isinstance(kind, dict) else None
+    if name == "NULL":
+        return None
+    if name.endswith("t_vec"):
+        items = [_value(item, stops=stops) for item in data or ()]
+        return Value("", None, stops, tuple(item for item in items if item is not None))
+    if isinstance(data, list) and len(data) > 1 and isinstance(data[1], list):
+        dtype = data[0]["#"].rpartition("t_")[2]
+        return Value(_DTYPES.get(dtype, dtype), tuple(map(int, data[1])), stops)
+    return Value(name.rpartition("t_")[2], None, stops)
+
+
+def _plain(data: Any) -> Any:
+    """Return an attribute without the types of its items."""
+    if isinstance(data, list):
+        return [_plain(item) for item in data]
+    if isinstance(data, dict):
+        return _plain(data.get("D"))
+    return data
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_text, value))}]"
+    return str(value)

@@ -1,0 +1,165 @@
+"""A static program: ops in blocks, the values between them, and where each op was called."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final, NamedTuple
+
+_CONSTANTS: Final = {
+    "pd_op.full",
+    "pd_op.full_int_array",
+    "pd_op.assign_value",
+    "builtin.constant",
+    "builtin.constant_tensor",
+}
+_DATA: Final = {"pd_op.data", "pd_op.feed", "builtin.parameter"}
+_OUTPUTS: Final = {"pd_op.fetch"}
+_LISTS: Final = {"builtin.combine", "builtin.split", "builtin.slice"}
+
+
+class Frame(NamedTuple):
+    """A line of Python that was running."""
+
+    file: str
+    line: int
+    function: str
+    kind: int
+    """Position in :data:`paddle_lab.trace.schema.FRAME_KINDS`."""
+    cell: int = -1
+    """Execution count of the notebook cell, -1 for a file."""
+
+
+Stack = tuple[Frame, ...]
+"""Innermost frame first."""
+
+
+class Source(NamedTuple):
+    """Lines of a file, from ``first_line`` on."""
+
+    file: str
+    first_line: int
+    text: str
+    cell: int = -1
+
+
+class Value(NamedTuple):
+    """What an op makes, or a block gets: a tensor, or a list of tensors without a shape."""
+
+    dtype: str = ""
+    shape: tuple[int, ...] | None = None
+    """``-1``: not known before the program runs."""
+    stop_gradient: bool = True
+    items: tuple[Value, ...] = ()
+    """The tensors of a list."""
+
+    @property
+    def elements(self) -> int:
+        """How many elements, 0 if that is not known."""
+        known = self.shape is not None and min(self.shape, default=0) >= 0
+        return prod(self.shape or ()) if known else 0
+
+
+@dataclass
+class Op:
+    """An op as the program has it: also parameters, constants, inputs and outputs are ops."""
+
+    name: str
+    """With its dialect: ``"pd_op.matmul"``."""
+    inputs: list[int]
+    """Keys of values; -1 for an optional input that is not given."""
+    outputs: list[int]
+    attributes: dict[str, str] = field(default_factory=dict)
+    """Names and values as a person reads them: ``{"axis": "1"}``."""
+    label: str = ""
+    """The name of a parameter, an input or an output; the value of a constant."""
+    layer: str = ""
+    """Paddle's name of the layer call, ``"/Block/Linear_1/"``."""
+    is_trainable: bool = True
+    blocks: list[Block] = field(default_factory=list)
+    stack: Stack = ()
+
+    @property
+    def short_name(self) -> str:
+        """The name without its dialect."""
+        return self.name.rpartition(".")[2]
+
+    @property
+    def computes(self) -> bool:
+        """Whether it is no constant, parameter, input, output, or list of values."""
+        return not (
+            self.name.startswith(("builtin.", "cf."))
+            or self.name in _CONSTANTS
+            or self.name in _DATA
+            or self.name in _OUTPUTS
+        )
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether it holds a value that is part of the program."""
+        return self.name in _CONSTANTS
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it only makes a list of values, or takes one apart."""
+        return self.name in _LISTS
+
+    @property
+    def is_parameter(self) -> bool:
+        """Whether it stands for a parameter or a buffer of the model."""
+        return self.name == "builtin.parameter"
+
+
+@dataclass
+class Block:
+    """Ops that run one after the other, and the values that the block gets."""
+
+    ops: list[Op] = field(default_factory=list)
+    arguments: list[int] = field(default_factory=list)
+    keywords: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def results(self) -> list[int]:
+        """The values that the block gives to the op around it."""
+        return [key for op in self.ops if op.name == "cf.yield" for key in op.inputs]
+
+    def walk(self) -> Iterator[Op]:
+        """Yield each op, and after it the ops of its blocks."""
+        waiting = [iter(self.ops)]
+        while waiting:
+            op = next(waiting[-1], None)
+            if op is None:
+                waiting.pop()
+                continue
+            yield op
+            waiting += [iter(block.ops) for block in reversed(op.blocks)]
+
+
+@dataclass
+class Program:
+    """A program, and the program of its gradients if that is another."""
+
+    forward: Block
+    backward: Block | None = None
+    values: list[Value] = field(default_factory=list)
+    """By key. The values of both programs are in one list."""
+    paths: dict[str, str] = field(default_factory=dict)
+    """From Paddle's name of a parameter to its place in the model, ``"encoder.0.weight"``."""
+    gradients: dict[int, int] = field(default_factory=dict)
+    """From a value of the backward that a parameter or an input gets as its gradient, to it."""
+    sources: list[Source] = field(default_factory=list)
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the ops and of how values connect them, of neither lines nor attributes."""
+        digest = hashlib.sha256()
+        names: dict[int, int] = {}
+        for op in self.forward.walk():
+            keys = [names.setdefault(key, len(names)) for key in (*op.inputs, *op.outputs)]
+            made = [self.values[key] for key in op.outputs]
+            shapes = [(value.dtype, value.shape) for value in made]
+            named = op.label if op.name in _DATA else ""
+            digest.update(repr((op.name, named, keys, shapes, len(op.blocks))).encode())
+        return digest.hexdigest()
