@@ -1,12 +1,12 @@
 /** Quantities of ops, one number each; NaN where it is not known. */
 import { kept } from "../../trace/kept.ts";
-import { ROLES, TENSOR_KINDS } from "../../trace/protocol.ts";
+import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { parameterReads } from "../graph/parameter_reads.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
 import { traceTotals } from "../graph/trace_totals.ts";
 import type { Colouring } from "../state/view_state.ts";
 
-const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 const INPUT = ROLES.indexOf("input");
 
 /** Host time in ns, bytes, or the share of NaN among the values of the outputs. */
@@ -43,39 +43,11 @@ function numbersOf(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Flo
 
 function parameterElements(trace: Trace): Float64Array {
   const elements = new Float64Array(trace.opCount);
-  for (const read of parameterReads(trace)) elements[read.op]! += read.elements;
-  return elements;
-}
-
-export interface ParameterRead {
-  readonly op: number;
-  /** Equal for the same parameter, before and after an optimizer's step. */
-  readonly name: string;
-  readonly elements: number;
-}
-
-/** The parameters that each op reads, each of them once for an op. */
-export function parameterReads(trace: Trace): ParameterRead[] {
-  return kept(trace, "parameter reads", () => {
-    const kind = trace.table("tensors").column("kind");
-    const reads = new Map<string, ParameterRead>();
-    const uses = trace.table("uses");
-    const [ops, tensors, roles] = [uses.column("op"), uses.column("tensor"), uses.column("role")];
-    for (let use = 0; use < ops.length; use++) {
-      const [op, tensor] = [ops[use]!, tensors[use]!];
-      if (op < 0 || tensor < 0 || roles[use] !== INPUT || kind[tensor] !== PARAMETER) continue;
-      const text = (column: "path" | "name"): string => trace.textAt("tensors", column, tensor);
-      const name = text("path") || text("name") || `#${tensor}`;
-      const elements = elementsOf(trace.textAt("tensors", "shape", tensor));
-      reads.set(`${op} ${name}`, { op, name, elements });
-    }
-    return [...reads.values()];
+  const reads = parameterReads(trace);
+  reads.ops.forEach((op, read) => {
+    elements[op]! += reads.elements[reads.numbers[read]!]!;
   });
-}
-
-/** 6 of "[2, 3]". */
-function elementsOf(shape: string): number {
-  return (shape.match(/\d+/g) ?? []).reduce((product, size) => product * Number(size), 1);
+  return elements;
 }
 
 /** Of the outputs with recorded values. */

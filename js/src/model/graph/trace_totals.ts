@@ -1,10 +1,9 @@
 /** Sums and lookups over a whole trace. */
 
 import { kept } from "../../trace/kept.ts";
-import { type ColumnName, TENSOR_KINDS } from "../../trace/protocol.ts";
+import type { ColumnName } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-
-const PARAMETER = TENSOR_KINDS.indexOf("parameter");
+import { parameterReads } from "./parameter_reads.ts";
 
 export interface TraceTotals {
   /** Host time of all ops; the time of a PyLayer's inner ops is counted once. */
@@ -59,29 +58,12 @@ export function durationOf(trace: Trace, isCounted: (op: number) => boolean): nu
   return sum_ns;
 }
 
-/** Parameters among the tensors that the given ops read: how many and how large. */
+/** Parameters that the given ops read, each once: how many and how large. */
 export function parametersOf(
   trace: Trace,
   isCounted: (op: number) => boolean,
 ): { count: number; bytes: number } {
-  const op = trace.table("uses").column("op");
-  const tensorOf = trace.table("uses").column("tensor");
-  const kind = trace.table("tensors").column("kind");
-  const isSeen = new Uint8Array(kind.length);
-  for (let use = 0; use < op.length; use++) {
-    const tensor = tensorOf[use]!;
-    if (tensor < 0 || kind[tensor] !== PARAMETER || isSeen[tensor] || op[use]! < 0) continue;
-    isSeen[tensor] = isCounted(op[use]!) ? 1 : 0;
-  }
-  const names = new Set<string>();
-  let bytes = 0;
-  for (let tensor = 0; tensor < isSeen.length; tensor++) {
-    if (!isSeen[tensor]) continue;
-    // An optimizer's step makes a new row for the same parameter.
-    const name = trace.textAt("tensors", "path", tensor) || trace.textAt("tensors", "name", tensor);
-    if (names.has(name)) continue;
-    names.add(name);
-    bytes += trace.at("tensors", "bytes", tensor);
-  }
-  return { count: names.size, bytes };
+  const { ops, numbers, bytes } = parameterReads(trace);
+  const read = new Set(numbers.filter((_, at) => isCounted(ops[at]!)));
+  return { count: read.size, bytes: [...read].reduce((sum, each) => sum + bytes[each]!, 0) };
 }

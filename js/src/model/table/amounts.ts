@@ -1,54 +1,84 @@
-/** What each op, or each grad node, costs: the numbers that the table adds up. */
+/** What each op, backward call or grad node costs: the numbers that the table adds up. */
 
-import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { opTimes } from "./op_times.ts";
+import type { Spans } from "../time/spans.ts";
 
 export type AmountName = "self" | "kernel" | "flops" | "output" | "saved";
 
-const COST_COLUMNS = { flops: "flops", output: "output_bytes", saved: "saved_bytes" } as const;
-
-/** By op or grad node; below 0: not known. Undefined if the trace does not have it. */
-export function amountsOf(
-  trace: Trace,
-  of: "op" | "node",
-  name: AmountName,
-): ArrayLike<number> | undefined {
-  switch (name) {
-    case "self":
-      return of === "op" ? opTimes(trace).self_ns : undefined;
-    case "kernel":
-      return kept(trace, `kernel times of each ${of}`, () => kernelTimes(trace, of));
-    default:
-      return costs(trace, of, name);
-  }
+/** By item. */
+export interface Amounts {
+  /** Below 0: not known. NaN: there is none. */
+  readonly values: ArrayLike<number>;
+  /** How many parts of it are not known; by default 1 where the value is not known. */
+  readonly unknown?: ArrayLike<number>;
 }
 
-function costs(
-  trace: Trace,
-  of: "op" | "node",
-  name: Exclude<AmountName, "self" | "kernel">,
-): ArrayLike<number> | undefined {
-  if (of === "op") {
-    const table = trace.table("op_costs");
-    return table.length ? table.column(COST_COLUMNS[name]) : undefined;
+const COST_COLUMNS = { flops: "flops", output: "output_bytes", saved: "saved_bytes" } as const;
+
+/** Undefined if the trace does not have it. */
+export function amountsOfSpans(trace: Trace, spans: Spans, name: AmountName): Amounts | undefined {
+  if (name === "self") return { values: spans.self_ns };
+  const ofOp =
+    name === "kernel"
+      ? kernelTimes(trace, "op")
+      : trace.table("op_costs").length
+        ? trace.table("op_costs").column(COST_COLUMNS[name])
+        : undefined;
+  const ofNode = amountsOfNodes(trace, name)?.values;
+  if (!ofOp && !ofNode) return undefined;
+  const values = Float64Array.from(spans.op, (op) => (op >= 0 ? (ofOp?.[op] ?? -1) : Number.NaN));
+  const unknown = Int32Array.from(values, (value) => Number(value < 0));
+  // What a backward call saved or made belongs to its grad nodes' ops.
+  if (ofNode && name !== "saved") {
+    const spanOf = new Map(Array.from(spans.call, (call, span) => [call, span]));
+    spanOf.delete(-1);
+    const members = trace.table("backward_members");
+    const [call, node] = [members.column("backward_call"), members.column("grad_node")];
+    for (const span of spanOf.values()) values[span] = 0;
+    for (let row = 0; row < members.length; row++) {
+      const [span, amount] = [spanOf.get(call[row]!), ofNode[node[row]!] ?? Number.NaN];
+      if (span === undefined) continue;
+      if (amount >= 0) values[span]! += amount;
+      else if (amount < 0) unknown[span]!++;
+    }
   }
-  const table = trace.table("grad_node_costs");
-  return name === "flops" && table.length ? table.column("flops") : undefined;
+  return { values, unknown };
+}
+
+export function amountsOfNodes(trace: Trace, name: AmountName): Amounts | undefined {
+  switch (name) {
+    case "kernel": {
+      const values = kernelTimes(trace, "grad_node");
+      return values && { values };
+    }
+    case "flops": {
+      const table = trace.table("grad_node_costs");
+      return table.length ? { values: table.column("flops") } : undefined;
+    }
+    case "saved": {
+      const table = trace.table("op_costs");
+      if (!table.length) return undefined;
+      const bytes = table.column("saved_bytes");
+      const op = trace.table("grad_nodes").column("op");
+      return { values: Float64Array.from(op, (key) => (key >= 0 ? bytes[key]! : Number.NaN)) };
+    }
+    default:
+      return undefined;
+  }
 }
 
 /** On the device where there is one, else in the kernels' calls on the host. */
-function kernelTimes(trace: Trace, of: "op" | "node"): Float64Array | undefined {
+function kernelTimes(trace: Trace, of: "op" | "grad_node"): Float64Array | undefined {
   const times = trace.table("kernel_times");
   if (!times.length) return undefined;
-  const key = times.column(of === "op" ? "op" : "grad_node");
+  const key = times.column(of);
   const [device_ns, host_ns] = [times.column("device_ns"), times.column("host_ns")];
-  const hasDevice = device_ns.some((ns) => ns >= 0);
-  const count = of === "op" ? trace.opCount : trace.gradNodeCount;
-  const sums = new Float64Array(count).fill(-1);
+  const spent = device_ns.some((ns) => ns >= 0) ? device_ns : host_ns;
+  // An op or a grad node without a row ran no kernel.
+  const sums = new Float64Array(of === "op" ? trace.opCount : trace.gradNodeCount).fill(Number.NaN);
   for (let row = 0; row < times.length; row++) {
-    const ns = hasDevice ? device_ns[row]! : host_ns[row]!;
-    if (key[row]! >= 0 && ns >= 0) sums[key[row]!] = Math.max(0, sums[key[row]!]!) + ns;
+    const at = key[row]!;
+    if (at >= 0 && spent[row]! >= 0) sums[at] = (sums[at] || 0) + spent[row]!;
   }
   return sums;
 }

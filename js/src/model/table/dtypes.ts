@@ -3,7 +3,8 @@
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import type { Mask } from "./sums.ts";
+import { spanOfOps } from "../time/spans.ts";
+import { foldPlaces, type Mask } from "./sums.ts";
 import type { TableRows } from "./table_rows.ts";
 
 const OUTPUT = ROLES.indexOf("output");
@@ -36,20 +37,14 @@ function madeDtypes(trace: Trace): Dtypes {
 /** By row: a number, equal for rows with the same dtypes. */
 export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Array {
   const { ofOp } = madeDtypes(trace);
-  const sets = new Int32Array(rows.count);
   const { places } = rows;
-  const inPlaces = new Int32Array(places?.parent.length ?? 0);
-  for (let op = 0; op < ofOp.length; op++) {
-    if (mask && !mask[op]) continue;
-    const at = places ? places.ofOp[op]! : rows.rowOf[op]!;
-    if (at >= 0) (places ? inPlaces : sets)[at]! |= ofOp[op]!;
-  }
-  for (let place = inPlaces.length - 1; place >= 0; place--) {
-    const { parent, row } = places!;
-    if (row[place]! >= 0) sets[row[place]!]! |= inPlaces[place]!;
-    if (parent[place]! >= 0) inPlaces[parent[place]!]! |= inPlaces[place]!;
-  }
-  return sets;
+  const sets = new Int32Array(rows.count);
+  const bins = places ? new Int32Array(places.parent.length) : sets;
+  const binOf = places?.ofItem ?? rows.rowOf;
+  spanOfOps(trace).forEach((item, op) => {
+    if (item >= 0 && (!mask || mask[item]) && binOf[item]! >= 0) bins[binOf[item]!]! |= ofOp[op]!;
+  });
+  return places ? foldPlaces(places, bins, sets, (one, other) => one | other) : sets;
 }
 
 /** "float32" or "float32, int64"; "" of a row whose ops made no tensor. */

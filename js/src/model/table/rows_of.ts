@@ -3,6 +3,9 @@
 import { FRAME_KINDS, GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { layersOfScopes } from "../graph/layer_names.ts";
+import type { Selection } from "../state/view_state.ts";
+import { groupsOfScopes, scopesOfCalls } from "../time/places.ts";
+import { allSpans, type Spans } from "../time/spans.ts";
 import type { RowKind, TableRows } from "./table_rows.ts";
 
 const LAYER = GROUP_KINDS.indexOf("layer");
@@ -17,10 +20,10 @@ export function isKindOffered(trace: Trace, kind: RowKind): boolean {
 }
 
 export function rowsOf(trace: Trace, kind: RowKind): TableRows {
-  return FINDERS[kind](trace);
+  return FINDERS[kind](trace, allSpans(trace));
 }
 
-const FINDERS: Readonly<Record<RowKind, (trace: Trace) => TableRows>> = {
+const FINDERS: Readonly<Record<RowKind, (trace: Trace, spans: Spans) => TableRows>> = {
   op: byName,
   each: eachOp,
   layer: byLayer,
@@ -29,25 +32,49 @@ const FINDERS: Readonly<Record<RowKind, (trace: Trace) => TableRows>> = {
   node: eachNode,
 };
 
-function byName(trace: Trace): TableRows {
-  const code = trace.table("ops").column("name");
-  const { rowOf, keys } = numbered(code, (op) => code[op]!);
+/** What a span is in the graph: an op, or the line that called `backward`. */
+export function selectionOfSpan(trace: Trace, { op, call }: Spans, span: number): Selection {
+  if (op[span]! >= 0) return { kind: "op", op: op[span]! };
+  const stack = trace.at("backward_calls", "stack", call[span]!);
+  const frame = stack < 0 ? -1 : trace.at("stack_frames", "frame", stack);
+  return frame < 0 ? { kind: "none" } : lineOfFrame(trace, frame);
+}
+
+export function lineOfFrame(trace: Trace, frame: number): Selection {
+  const [file, line] = (["file", "line"] as const).map((name) => trace.at("frames", name, frame));
+  return { kind: "line", file: file!, line: line! };
+}
+
+function namesOf(trace: Trace, spans: Spans): Int32Array {
+  const [name, kind] = [
+    trace.table("ops").column("name"),
+    trace.table("backward_calls").column("kind"),
+  ];
+  return spans.op.map((op, span) => (op >= 0 ? name[op]! : -1 - kind[spans.call[span]!]!));
+}
+
+function byName(trace: Trace, spans: Spans): TableRows {
+  const names = namesOf(trace, spans);
+  const { rowOf, keys } = numbered(names, (span) => names[span]!);
   return {
     kind: "op",
     count: keys.length,
     rowOf,
+    places: { parent: spans.parent, ofItem: identity(spans.length), row: rowOf },
     names: keys,
     selection: () => ({ kind: "none" }),
   };
 }
 
-function eachOp(trace: Trace): TableRows {
+function eachOp(trace: Trace, spans: Spans): TableRows {
+  const row = identity(spans.length);
   return {
     kind: "each",
-    count: trace.opCount,
-    rowOf: Int32Array.from({ length: trace.opCount }, (_, op) => op),
-    names: trace.table("ops").column("name"),
-    selection: (op) => ({ kind: "op", op }),
+    count: spans.length,
+    rowOf: row,
+    places: { parent: spans.parent, ofItem: row, row },
+    names: namesOf(trace, spans),
+    selection: (span) => selectionOfSpan(trace, spans, span),
   };
 }
 
@@ -55,61 +82,59 @@ function eachNode(trace: Trace): TableRows {
   return {
     kind: "node",
     count: trace.gradNodeCount,
-    rowOf: Int32Array.from({ length: trace.gradNodeCount }, (_, node) => node),
+    rowOf: identity(trace.gradNodeCount),
     names: trace.table("grad_nodes").column("name"),
     selection: (gradNode) => ({ kind: "grad_node", gradNode }),
   };
 }
 
 /** Layers by name: all calls of a layer are one row. */
-function byLayer(trace: Trace): TableRows {
+function byLayer(trace: Trace, spans: Spans): TableRows {
   const around = layersOfScopes(trace);
-  const scopes = trace.table("scopes");
-  const kind = scopes.column("kind");
+  const kind = trace.table("scopes").column("kind");
   const { rowOf: row, keys } = numbered(around, (scope) =>
     kind[scope] === LAYER ? around[scope]! : 0,
   );
-  const rowOfName = new Map(Array.from(keys, (name, at) => [name, at]));
-  const ofOp = trace.table("ops").column("scope");
-  const groups = groupsOfScopes(trace);
+  const groups = groupsOfScopes(trace, false);
   const first = new Int32Array(keys.length).fill(-1);
   for (let scope = row.length - 1; scope >= 0; scope--) {
     if (row[scope]! >= 0 && groups[scope]! >= 0) first[row[scope]!] = groups[scope]!;
   }
-  return {
-    kind: "layer",
-    count: keys.length,
-    rowOf: Int32Array.from(ofOp, (scope) => rowOfName.get(around[scope] ?? 0) ?? -1),
-    places: { parent: scopes.column("parent"), ofOp, row },
-    names: keys,
-    selection: (at) => (first[at]! >= 0 ? { kind: "group", group: first[at]! } : { kind: "none" }),
-  };
+  return { ...inScopes(trace, spans, "layer", row, (at) => first[at]!), names: keys };
 }
 
 /** Iterations of loops, one row each. */
-function byTurn(trace: Trace): TableRows {
-  const scopes = trace.table("scopes");
-  const parent = scopes.column("parent");
-  const ofRow = trace.table("turns").column("scope");
-  const row = new Int32Array(scopes.length).fill(-1);
-  ofRow.forEach((scope, at) => {
+function byTurn(trace: Trace, spans: Spans): TableRows {
+  const scopeOf = trace.table("turns").column("scope");
+  const row = new Int32Array(trace.table("scopes").length).fill(-1);
+  scopeOf.forEach((scope, at) => {
     if (scope >= 0) row[scope] = at;
   });
-  const innermost = new Int32Array(scopes.length);
-  for (let scope = 0; scope < innermost.length; scope++) {
+  const groups = groupsOfScopes(trace, false);
+  return inScopes(trace, spans, "turn", row, (at) => groups[scopeOf[at]!] ?? -1, scopeOf.length);
+}
+
+function inScopes(
+  trace: Trace,
+  spans: Spans,
+  kind: RowKind,
+  row: Int32Array,
+  groupOf: (row: number) => number,
+  count = row.reduce((most, at) => Math.max(most, at + 1), 0),
+): TableRows {
+  const parent = trace.table("scopes").column("parent");
+  const innermost = new Int32Array(row.length);
+  for (let scope = 0; scope < row.length; scope++) {
     innermost[scope] = row[scope]! >= 0 ? row[scope]! : (innermost[parent[scope]!] ?? -1);
   }
-  const ofOp = trace.table("ops").column("scope");
-  const groups = groupsOfScopes(trace);
+  const ofItem = ofSpans(trace, spans, "scope");
   return {
-    kind: "turn",
-    count: ofRow.length,
-    rowOf: Int32Array.from(ofOp, (scope) => innermost[scope] ?? -1),
-    places: { parent, ofOp, row },
-    selection: (at) => {
-      const group = groups[ofRow[at]!] ?? -1;
-      return group >= 0 ? { kind: "group", group } : { kind: "none" };
-    },
+    kind,
+    count,
+    rowOf: ofItem.map((scope) => innermost[scope] ?? -1),
+    places: { parent, ofItem, row },
+    selection: (at) =>
+      groupOf(at) >= 0 ? { kind: "group", group: groupOf(at) } : { kind: "none" },
   };
 }
 
@@ -117,27 +142,27 @@ function byTurn(trace: Trace): TableRows {
  * Lines of the user's source. An op's own line is the innermost of its stack; it is also inside the
  * lines that called this one.
  */
-function byLine(trace: Trace): TableRows {
+function byLine(trace: Trace, spans: Spans): TableRows {
   const frames = trace.table("frames");
   const [file, line, kind] = (["file", "line", "kind"] as const).map((name) => frames.column(name));
   const stacks = trace.table("stacks");
   const frameOf = stacks.column("frame");
   const ownFrame = trace.table("stack_frames").column("frame");
   const isShown = Uint8Array.from(kind!, (one) => Number(one === USER));
-  for (const frame of ownFrame) if (frame >= 0) isShown[frame] = 1;
+  const ofItem = ofSpans(trace, spans, "stack");
+  for (const stack of ofItem) if (ownFrame[stack]! >= 0) isShown[ownFrame[stack]!] = 1;
   let most = 1;
   for (const one of line!) most = Math.max(most, one + 1);
   const { rowOf: rowOfFrame, keys } = numbered(file!, (frame) =>
     isShown[frame] ? file![frame]! * most + line![frame]! + 1 : 0,
   );
-  const ofOp = trace.table("ops").column("stack");
   return {
     kind: "line",
     count: keys.length,
-    rowOf: Int32Array.from(ofOp, (stack) => rowOfFrame[ownFrame[stack] ?? -1] ?? -1),
+    rowOf: ofItem.map((stack) => rowOfFrame[ownFrame[stack] ?? -1] ?? -1),
     places: {
       parent: stacks.column("caller"),
-      ofOp,
+      ofItem,
       row: Int32Array.from(frameOf, (frame) => rowOfFrame[frame] ?? -1),
     },
     selection: (at) => ({
@@ -146,6 +171,20 @@ function byLine(trace: Trace): TableRows {
       line: (keys[at]! - 1) % most,
     }),
   };
+}
+
+/** The scope or the stack of each span. */
+function ofSpans(trace: Trace, { op, call }: Spans, column: "scope" | "stack"): Int32Array {
+  const ofOp = trace.table("ops").column(column);
+  const ofCall =
+    column === "scope" ? scopesOfCalls(trace) : trace.table("backward_calls").column("stack");
+  return op.map((key, span) => (key >= 0 ? ofOp[key]! : ofCall[call[span]!]!));
+}
+
+function identity(count: number): Int32Array {
+  const same = new Int32Array(count);
+  for (let at = 0; at < count; at++) same[at] = at;
+  return same;
 }
 
 /** Numbers items by a key, in the order of the first item of each; items with key 0 have none. */
@@ -167,16 +206,4 @@ function numbered(
     rowOf[item] = number;
   }
   return { rowOf, keys };
-}
-
-/** The group of each scope, -1 for none. */
-function groupsOfScopes(trace: Trace): Int32Array {
-  const groups = new Int32Array(trace.table("scopes").length).fill(-1);
-  trace
-    .table("groups")
-    .column("scope")
-    .forEach((scope, group) => {
-      if (scope >= 0) groups[scope] = group;
-    });
-  return groups;
 }

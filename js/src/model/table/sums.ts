@@ -1,62 +1,58 @@
-/** Sums of amounts over the rows of a table. */
+/** Sums over the rows of a table. */
 
+import type { Trace } from "../../trace/trace.ts";
+import { parameterReads } from "../graph/parameter_reads.ts";
+import type { Amounts } from "./amounts.ts";
 import type { Places, TableRows } from "./table_rows.ts";
 
 export interface Sums {
   /** By row: the sum of what is known. */
   readonly values: Float64Array;
-  /** By row: of how many ops it is known. */
+  /** By row: of how many items it is known. */
   readonly known: Int32Array;
   /** By row: of how many it is not. */
   readonly unknown: Int32Array;
-  /** Of all counted ops, each once. */
+  /** Of all counted items, each once. */
   readonly total: number;
   readonly totalKnown: number;
   readonly totalUnknown: number;
 }
 
-/** Which ops or grad nodes are counted; all if undefined. */
+/** Which items are counted; all if undefined. */
 export type Mask = Uint8Array | undefined;
 
 /**
  * @param isNested whether a row includes the rows inside it
  */
-export function sumRows(
-  rows: TableRows,
-  amounts: ArrayLike<number>,
-  mask: Mask,
-  isNested: boolean,
-): Sums {
+export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested: boolean): Sums {
   const nesting = isNested ? rows.places : undefined;
   const bins = nesting ? nesting.parent.length : rows.count;
-  const binOf = nesting ? nesting.ofOp : rows.rowOf;
-  const [values, known, unknown] = [
-    new Float64Array(bins),
-    new Int32Array(bins),
-    new Int32Array(bins),
-  ];
+  const binOf = nesting ? nesting.ofItem : rows.rowOf;
+  const values = new Float64Array(bins);
+  const [known, unknown] = [new Int32Array(bins), new Int32Array(bins)];
   let [total, totalKnown, totalUnknown] = [0, 0, 0];
-  for (let op = 0; op < rows.rowOf.length; op++) {
-    if (mask && !mask[op]) continue;
-    const amount = amounts[op]!;
-    const isKnown = amount >= 0;
-    if (isKnown) {
+  for (let item = 0; item < rows.rowOf.length; item++) {
+    if (mask && !mask[item]) continue;
+    const amount = amounts.values[item]!;
+    const missing = amounts.unknown ? amounts.unknown[item]! : Number(amount < 0);
+    const bin = binOf[item]!;
+    if (amount >= 0) {
       total += amount;
       totalKnown++;
-    } else totalUnknown++;
-    const bin = binOf[op]!;
-    if (bin < 0) continue;
-    if (isKnown) {
-      values[bin]! += amount;
-      known[bin]!++;
-    } else unknown[bin]!++;
+      if (bin >= 0) {
+        values[bin]! += amount;
+        known[bin]!++;
+      }
+    }
+    totalUnknown += missing;
+    if (bin >= 0) unknown[bin]! += missing;
   }
-  const up = <T extends Float64Array | Int32Array>(bin: T): T =>
-    nesting ? (rowsFromPlaces(nesting, rows.count, bin) as T) : bin;
+  if (!nesting) return { values, known, unknown, total, totalKnown, totalUnknown };
+  const add = (one: number, other: number): number => one + other;
   return {
-    values: up(values),
-    known: up(known),
-    unknown: up(unknown),
+    values: foldPlaces(nesting, values, new Float64Array(rows.count), add),
+    known: foldPlaces(nesting, known, new Int32Array(rows.count), add),
+    unknown: foldPlaces(nesting, unknown, new Int32Array(rows.count), add),
     total,
     totalKnown,
     totalUnknown,
@@ -64,22 +60,22 @@ export function sumRows(
 }
 
 /** From what is right in each place to what is anywhere in each row. */
-function rowsFromPlaces(
+export function foldPlaces<T extends Float64Array | Int32Array>(
   { parent, row }: Places,
-  rowCount: number,
-  right: Float64Array | Int32Array,
-): Float64Array | Int32Array {
-  const inside = right.slice();
+  inside: T,
+  ofRows: T,
+  join: (one: number, other: number) => number,
+): T {
   for (let place = inside.length - 1; place >= 0; place--) {
-    if (parent[place]! >= 0) inside[parent[place]!]! += inside[place]!;
+    const around = parent[place]!;
+    if (around >= 0) inside[around] = join(inside[around]!, inside[place]!);
   }
-  const sums =
-    right instanceof Float64Array ? new Float64Array(rowCount) : new Int32Array(rowCount);
   for (let place = 0; place < inside.length; place++) {
-    if (row[place]! >= 0 && inside[place] && !isInsideOwnRow(place, parent, row))
-      sums[row[place]!]! += inside[place]!;
+    const at = row[place]!;
+    if (at >= 0 && inside[place] && !isInsideOwnRow(place, parent, row))
+      ofRows[at] = join(ofRows[at]!, inside[place]!);
   }
-  return sums;
+  return ofRows;
 }
 
 /** Whether a place is inside another one of its row: a layer that calls itself counts once. */
@@ -90,50 +86,59 @@ function isInsideOwnRow(place: number, parent: ArrayLike<number>, row: Int32Arra
   return false;
 }
 
-/** How many places of each row have a counted op anywhere inside them: calls of layers. */
-export function placesWithOps(rows: TableRows, mask: Mask): Int32Array {
-  const { parent, ofOp, row } = rows.places!;
-  const hasOps = new Uint8Array(parent.length);
-  for (let op = 0; op < ofOp.length; op++) {
-    if (mask && !mask[op]) continue;
-    for (let at = ofOp[op]!; at >= 0 && !hasOps[at]; at = parent[at]!) hasOps[at] = 1;
+/** How often each layer was called; with a mask, the calls that have a counted item inside. */
+export function countCalls(rows: TableRows, mask: Mask): Float64Array {
+  const { parent, ofItem, row } = rows.places!;
+  const hasItems = new Uint8Array(parent.length).fill(mask ? 0 : 1);
+  for (let item = 0; item < ofItem.length; item++) {
+    if (!mask?.[item]) continue;
+    for (let at = ofItem[item]!; at >= 0 && !hasItems[at]; at = parent[at]!) hasItems[at] = 1;
   }
-  const counts = new Int32Array(rows.count);
+  const counts = new Float64Array(rows.count);
   for (let place = 0; place < row.length; place++) {
-    // Without a search, a layer that ran no op was called all the same.
-    if (row[place]! >= 0 && (hasOps[place] || !mask)) counts[row[place]!]!++;
+    if (row[place]! >= 0 && hasItems[place]) counts[row[place]!]!++;
   }
   return counts;
 }
 
 /**
- * The time from begin to end of the ops of each row. What is inside another counted op of the same
- * row is in that one's time.
+ * Parameters that the ops of each row read: each counts once in a row.
+ *
+ * @param itemOf the item of each op
+ * @param counted of the same rows and mask: which ops are known
  */
-export function sumTotals(
-  rows: TableRows,
-  total_ns: Float64Array,
-  around: Int32Array,
+export function sumParameters(
+  trace: Trace,
+  { rowOf, places, count }: TableRows,
   mask: Mask,
-): Sums {
-  const isCounted = (op: number): boolean => !mask || mask[op] === 1;
-  const values = new Float64Array(rows.count);
-  const known = new Int32Array(rows.count);
-  let [total, totalKnown] = [0, 0];
-  for (let op = 0; op < around.length; op++) {
-    if (!isCounted(op)) continue;
-    const row = rows.rowOf[op]!;
-    let [isInRow, isInside] = [false, false];
-    for (let at = around[op]!; at >= 0 && !isInRow; at = around[at]!) {
-      if (!isCounted(at)) continue;
-      isInside = true;
-      isInRow = rows.rowOf[at] === row;
+  itemOf: Int32Array,
+  counted: Sums,
+): { parameters: Sums; parameter_bytes: Sums } {
+  const { ops, numbers, elements, bytes } = parameterReads(trace);
+  const [counts, sizes] = [new Float64Array(count), new Float64Array(count)];
+  const [seen, seenIn, all] = [new Set<number>(), new Set<number>(), new Set<number>()];
+  const add = (row: number, parameter: number): void => {
+    const pair = row * elements.length + parameter;
+    if (row < 0 || seen.has(pair)) return;
+    seen.add(pair);
+    counts[row]! += elements[parameter]!;
+    sizes[row]! += bytes[parameter]!;
+  };
+  numbers.forEach((parameter, read) => {
+    const item = itemOf[ops[read]!]!;
+    if (item < 0 || (mask && !mask[item])) return;
+    all.add(parameter);
+    if (!places) add(rowOf[item]!, parameter);
+    for (let at = places?.ofItem[item] ?? -1; at >= 0; at = places!.parent[at]!) {
+      const pair = at * elements.length + parameter;
+      if (seenIn.has(pair)) break;
+      seenIn.add(pair);
+      add(places!.row[at]!, parameter);
     }
-    if (!isInside) total += total_ns[op]!;
-    totalKnown++;
-    if (row < 0) continue;
-    known[row]!++;
-    if (!isInRow) values[row]! += total_ns[op]!;
-  }
-  return { values, known, unknown: new Int32Array(rows.count), total, totalKnown, totalUnknown: 0 };
+  });
+  const of = (values: Float64Array, each: readonly number[]): Sums => {
+    const total = [...all].reduce((sum, parameter) => sum + each[parameter]!, 0);
+    return { ...counted, values, total };
+  };
+  return { parameters: of(counts, elements), parameter_bytes: of(sizes, bytes) };
 }

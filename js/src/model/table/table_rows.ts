@@ -9,21 +9,27 @@ export type RowKind = (typeof ROW_KINDS)[number];
 /** Places inside each other, such as scopes or stacks. A place comes after the place around it. */
 export interface Places {
   readonly parent: ArrayLike<number>;
-  /** The place of each op, -1 for none. */
-  readonly ofOp: ArrayLike<number>;
+  /** The place of each item, -1 for none. */
+  readonly ofItem: ArrayLike<number>;
   /** The row of each place, -1 for none. */
   readonly row: Int32Array;
 }
 
+/** Items are the spans of all threads, ops and backward calls; of grad nodes, the nodes. */
 export interface TableRows {
   readonly kind: RowKind;
   readonly count: number;
-  /** The row of each op, or of each grad node; -1 for none. Of nested rows, the innermost. */
+  /** The row of each item, -1 for none; of rows inside each other, the innermost. */
   readonly rowOf: Int32Array;
-  /** Of nested rows: they include what is in the rows inside them. */
+  /** Where items are: a row includes what is inside its places. None for grad nodes. */
   readonly places?: Places;
-  /** String code of each row's name. Rows of one name are sorted by their number. */
+  /** By row, a number for each name: a string code, or below 0 a kind of backward call. */
   readonly names?: ArrayLike<number>;
   /** What a row is in the graph; of the ops of one name, none. */
   selection(row: number): Selection;
+}
+
+/** Whether a row also shows where only rows inside it have what a search found. */
+export function isNested(kind: RowKind): boolean {
+  return kind === "layer" || kind === "line" || kind === "turn";
 }

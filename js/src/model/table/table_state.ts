@@ -1,8 +1,11 @@
 /** What the table shows: which rows, in which order, and which of them the selection means. */
 
+import { BACKWARD_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
 import type { Store } from "../state/store.ts";
 import type { Selection } from "../state/view_state.ts";
-import { rowsOf } from "./rows_of.ts";
+import { allSpans, spanOfOps } from "../time/spans.ts";
+import { rowsOf, selectionOfSpan } from "./rows_of.ts";
 import { ranksOf, type Sorting, sortedBy, sortRows } from "./sorting.ts";
 import { type TableColumn, type TableData, tableData } from "./table_data.ts";
 import type { RowKind, TableRows } from "./table_rows.ts";
@@ -82,7 +85,7 @@ export class TableState {
     if (by === "name") {
       if (rows.kind === "each" || rows.kind === "node") {
         const codes = [...new Set(Array.from(rows.names!))];
-        const ranks = ranksOf(codes.map((code) => trace.text(code)));
+        const ranks = ranksOf(codes.map((code) => textOfName(trace, code)));
         const rankOf = new Map(codes.map((code, at) => [code, ranks[at]!]));
         return Float64Array.from(rows.names!, (code) => rankOf.get(code)!);
       }
@@ -101,12 +104,16 @@ export class TableState {
   litRows(): Uint8Array {
     const { rows } = this.data;
     const lit = new Uint8Array(rows.count);
-    const { selection } = this.store.state;
-    if (selection.kind === "none") return lit;
-    const mask = rows.kind === "node" ? this.store.litGradNodes() : this.store.litOps();
-    for (let op = 0; op < mask.length; op++) {
-      if (mask[op] && rows.rowOf[op]! >= 0) lit[rows.rowOf[op]!] = 1;
-    }
+    const { trace, state } = this.store;
+    if (state.selection.kind === "none") return lit;
+    const isOfNodes = rows.kind === "node";
+    const [itemOf, isMeant] = isOfNodes
+      ? [undefined, this.store.litGradNodes()]
+      : [spanOfOps(trace), this.store.litOps()];
+    isMeant.forEach((isLit, key) => {
+      const row = isLit ? (rows.rowOf[itemOf ? itemOf[key]! : key] ?? -1) : -1;
+      if (row >= 0) lit[row] = 1;
+    });
     return lit;
   }
 
@@ -119,17 +126,23 @@ export class TableState {
   selectionOf(row: number, isNext: boolean): Selection {
     const { rows, mask } = this.data;
     if (rows.kind !== "op") return rows.selection(row);
-    const { selection } = this.store.state;
-    const from =
-      isNext && selection.kind === "op" && rows.rowOf[selection.op] === row ? selection.op : -1;
-    const isMeant = (op: number): boolean => rows.rowOf[op] === row && (!mask || mask[op] === 1);
+    const { trace, state } = this.store;
+    const { selection } = state;
+    const chosen = selection.kind === "op" && isNext ? spanOfOps(trace)[selection.op]! : -1;
+    const from = rows.rowOf[chosen] === row ? chosen : -1;
     const count = rows.rowOf.length;
     for (let step = 1; step <= count; step++) {
-      const op = (from + step) % count;
-      if (isMeant(op)) return { kind: "op", op };
+      const span = (from + step) % count;
+      if (rows.rowOf[span] === row && (!mask || mask[span]))
+        return selectionOfSpan(trace, allSpans(trace), span);
     }
     return { kind: "none" };
   }
+}
+
+/** The text of a number in `names`. */
+export function textOfName(trace: Trace, name: number): string {
+  return name < 0 ? BACKWARD_KINDS[-1 - name]! : trace.text(name);
 }
 
 function foundMask(found: readonly number[], count: number): Uint8Array {

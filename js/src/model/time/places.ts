@@ -82,7 +82,7 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
     const like = `${kind![group]} ${label![group]} ${className![group]}`;
     placeOfGroup[group] = add(around, isTurn && !hasLoops ? "" : "group", group, like);
   }
-  const groupOfScope = groupsOfScopes(trace);
+  const groupOfScope = groupsOfScopes(trace, true);
   const scopeOfCall = scopesOfCalls(trace);
   const placeIn = (group: number): number => (group < 0 ? -1 : placeOfGroup[group]!);
   return {
@@ -99,7 +99,7 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
 }
 
 /** The scope of each backward call: its own, if it was stored, or the one in which it was called. */
-function scopesOfCalls(trace: Trace): Int32Array {
+export function scopesOfCalls(trace: Trace): Int32Array {
   const scopes = Int32Array.from(trace.table("backward_calls").column("scope"));
   trace
     .table("scopes")
@@ -110,8 +110,12 @@ function scopesOfCalls(trace: Trace): Int32Array {
   return scopes;
 }
 
-/** The group of each scope: its own, or that of the nearest scope around it; -1 for none. */
-function groupsOfScopes(trace: Trace): Int32Array {
+/**
+ * The group of each scope, -1 for none.
+ *
+ * @param isInherited whether a scope without a group has that of the nearest scope around it
+ */
+export function groupsOfScopes(trace: Trace, isInherited: boolean): Int32Array {
   const parent = trace.table("scopes").column("parent");
   const groupOf = new Int32Array(parent.length).fill(-1);
   trace
@@ -120,7 +124,7 @@ function groupsOfScopes(trace: Trace): Int32Array {
     .forEach((scope, group) => {
       if (scope >= 0) groupOf[scope] = group;
     });
-  for (let scope = 0; scope < groupOf.length; scope++) {
+  for (let scope = 0; isInherited && scope < groupOf.length; scope++) {
     // A scope begins after the scope around it.
     if (groupOf[scope]! < 0 && parent[scope]! >= 0) groupOf[scope] = groupOf[parent[scope]!]!;
   }

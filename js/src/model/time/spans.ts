@@ -88,6 +88,46 @@ export function spansOf(trace: Trace, thread: number): Spans {
   return spans;
 }
 
+/** The spans of all threads, one thread after the other. */
+export function allSpans(trace: Trace): Spans {
+  return kept(trace, "spans of all threads", () => {
+    const [first, ...others] = threadsOf(trace).map((thread) => spansOf(trace, thread));
+    return others.reduce(joined, first!);
+  });
+}
+
+/** The span of each op. */
+export function spanOfOps(trace: Trace): Int32Array {
+  return kept(trace, "spans of ops", () => {
+    const spanOf = new Int32Array(trace.opCount).fill(-1);
+    allSpans(trace).op.forEach((op, span) => {
+      if (op >= 0) spanOf[op] = span;
+    });
+    return spanOf;
+  });
+}
+
+function joined(one: Spans, other: Spans): Spans {
+  const { length } = one;
+  const join = <T extends Float64Array | Int32Array>(made: T, from: T, then: T): T => {
+    made.set(from);
+    made.set(then, length);
+    return made;
+  };
+  const all = length + other.length;
+  const inside = other.parent.map((at) => (at < 0 ? at : at + length));
+  return {
+    length: all,
+    op: join(new Int32Array(all), one.op, other.op),
+    call: join(new Int32Array(all), one.call, other.call),
+    start_ns: join(new Float64Array(all), one.start_ns, other.start_ns),
+    end_ns: join(new Float64Array(all), one.end_ns, other.end_ns),
+    self_ns: join(new Float64Array(all), one.self_ns, other.self_ns),
+    own_ns: join(new Float64Array(all), one.own_ns, other.own_ns),
+    parent: join(new Int32Array(all), one.parent, inside),
+  };
+}
+
 /** The spans of a thread, ops first. */
 function unsorted(trace: Trace, thread: number) {
   const ops = trace.table("ops");

@@ -1,6 +1,7 @@
 /** What the boxes of a scene are coloured by: each box's own value, or that of all inside it. */
 import { gradNodeValues } from "../../model/colour/grad_node_values.ts";
-import { opValues, parameterReads } from "../../model/colour/op_values.ts";
+import { opValues } from "../../model/colour/op_values.ts";
+import { parameterReads } from "../../model/graph/parameter_reads.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Colouring } from "../../model/state/view_state.ts";
 import { backwardLeaves, forwardLeaves } from "../../model/visible/leaves.ts";
@@ -150,12 +151,13 @@ function countEachOnce(
   made: Map<string, BoxValue>,
   isInside: (op: number) => boolean,
 ): void {
-  const counted = boxes.map(() => new Map<string, number>());
-  for (const { op, name, elements } of parameterReads(trace)) {
-    if (owner[op]! >= 0 && isInside(op)) counted[owner[op]!]!.set(name, elements);
-  }
+  const counted = boxes.map(() => new Set<number>());
+  const { ops, numbers, elements } = parameterReads(trace);
+  ops.forEach((op, read) => {
+    if (owner[op]! >= 0 && isInside(op)) counted[owner[op]!]!.add(numbers[read]!);
+  });
   boxes.forEach(({ id }, at) => {
     const of = made.get(id)!;
-    if (of.known) of.value = [...counted[at]!.values()].reduce((sum, size) => sum + size, 0);
+    if (of.known) of.value = [...counted[at]!].reduce((sum, number) => sum + elements[number]!, 0);
   });
 }

@@ -14,9 +14,11 @@ const END_LENGTH = 14;
 /** A name whose middle is cut where it does not fit; its tooltip has all of it. */
 export function nameCell({ name, note }: RowText): HTMLElement {
   const at = Math.max(0, name.length - END_LENGTH);
+  const [title, label] = ["\n", " "].map((between) => [name, note].filter(Boolean).join(between));
   return element(
     "td",
-    { class: "pdl-costs-name", title: [name, note].filter(Boolean).join("\n") },
+    // Read as one word, although it is cut.
+    { class: "pdl-costs-name", title, "aria-label": label },
     element(
       "span",
       {},
@@ -55,12 +57,12 @@ export function sumText(
   { value, known, unknown }: { value: number; known: number; unknown: number },
   whole?: number,
 ): { text: string; title: string } {
-  if (!known) {
-    const why = column === "kernel" ? "no_kernel" : unknown ? "not_known" : "no_op";
+  // "≥ 0" would say nothing.
+  if (!known || (unknown && !value)) {
+    const why = unknown ? "not_known" : column === "kernel" ? "no_kernel" : "no_op";
     return { text: "–", title: t(`table.${why}`) };
   }
-  // An op without a row of kernel times ran no kernel.
-  const isPart = unknown > 0 && column !== "kernel";
+  const isPart = unknown > 0;
   const share = whole === undefined ? "" : formatShare(value, whole);
   const title = [
     exactSum(column, value),

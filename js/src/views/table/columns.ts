@@ -1,7 +1,7 @@
 /** What the columns of the table are called, and how their numbers are written. */
 
 import type { SumColumn, TableColumn } from "../../model/table/table_data.ts";
-import type { RowKind } from "../../model/table/table_rows.ts";
+import { isNested, type RowKind } from "../../model/table/table_rows.ts";
 import { t } from "../../words/page.ts";
 import { formatAmount, formatBytes, formatCount, formatDuration } from "../../words/quantities.ts";
 
@@ -28,11 +28,6 @@ export function columnTitle(column: TableColumn, kind: RowKind): string {
   if (column === "calls") return t(`table.column_calls_title_${kind}`);
   if (column === "total") return t(`table.column_total_title_${isNested(kind) ? "nested" : "op"}`);
   return t(`table.column_${column}_title`);
-}
-
-/** Whether a row includes rows inside it. */
-export function isNested(kind: RowKind): boolean {
-  return kind === "layer" || kind === "line" || kind === "turn";
 }
 
 export function formatSum(column: SumColumn, value: number): string {

@@ -2,6 +2,8 @@
 
 import type { Cell } from "../../dom/table_text.ts";
 import { dtypeNames } from "../../model/table/dtypes.ts";
+import type { Sums } from "../../model/table/sums.ts";
+import type { SumColumn } from "../../model/table/table_data.ts";
 import type { TableState } from "../../model/table/table_state.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { FILE_NAMES } from "./columns.ts";
@@ -26,10 +28,16 @@ export function tableCells(trace: Trace, state: TableState): Cell[][] {
       return [
         name,
         note,
-        ...Array.from(sums.values(), ({ values, known }) => (known[row] ? values[row]! : "")),
+        ...Array.from(sums, ([column, of]) => cellOf(column, of, row)),
         ...(hasUnknown ? [sums.get("flops")!.unknown[row]!] : []),
         ...(dtypes ? [dtypeNames(trace, dtypes[row]!)] : []),
       ];
     }),
   ];
+}
+
+/** As in `trace.table(by=…)`: nothing where nothing is known, and 0 where nothing ran. */
+function cellOf(column: SumColumn, { values, known, unknown }: Sums, row: number): Cell {
+  const isNone = !known[row] && (column === "kernel" || column === "output" || column === "saved");
+  return isNone || (!values[row] && unknown[row]) ? "" : values[row]!;
 }

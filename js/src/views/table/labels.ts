@@ -2,8 +2,11 @@
 
 import { labelOf } from "../../memory/grouping/by_op.ts";
 import type { TableRows } from "../../model/table/table_rows.ts";
+import { textOfName } from "../../model/table/table_state.ts";
+import { allSpans } from "../../model/time/spans.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
+import { lineOfBackwardCall } from "../names/backward_call.ts";
 import { fileLabel } from "../names/stack_order.ts";
 
 export interface RowText {
@@ -17,9 +20,9 @@ export function rowText(trace: Trace, rows: TableRows, row: number): RowText {
   const selection = rows.selection(row);
   switch (kind) {
     case "op":
-      return { name: trace.text(names![row]!), note: "" };
+      return { name: textOfName(trace, names![row]!), note: "" };
     case "each":
-      return { name: `${trace.opLabel(row)} #${row}`, note: trace.layerOf(row) };
+      return spanText(trace, row);
     case "node":
       return { name: labelOf(trace, { kind: "grad_node", gradNode: row }), note: "" };
     case "layer":
@@ -32,6 +35,14 @@ export function rowText(trace: Trace, rows: TableRows, row: number): RowText {
     case "turn":
       return turnText(trace, rows, row);
   }
+}
+
+function spanText(trace: Trace, span: number): RowText {
+  const spans = allSpans(trace);
+  const op = spans.op[span]!;
+  if (op >= 0) return { name: `${trace.opLabel(op)} #${op}`, note: trace.layerOf(op) };
+  const call = spans.call[span]!;
+  return { name: trace.backwardKind(call), note: lineOfBackwardCall(trace, call) };
 }
 
 function lineText(trace: Trace, { file, line }: { file: number; line: number }): RowText {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { dtypeNames } from "../../../src/model/table/dtypes.ts";
-import { opTimes } from "../../../src/model/table/op_times.ts";
 import { rowsOf } from "../../../src/model/table/rows_of.ts";
 import { type SumColumn, type TableData, tableData } from "../../../src/model/table/table_data.ts";
 import type { RowKind } from "../../../src/model/table/table_rows.ts";
+import { allSpans } from "../../../src/model/time/spans.ts";
 import type { Trace } from "../../../src/trace/trace.ts";
 import { sumText } from "../../../src/views/table/cells.ts";
 import { rowText } from "../../../src/views/table/labels.ts";
@@ -68,8 +68,8 @@ function numbers(trace: Trace, kind: RowKind, name: string, mask?: Uint8Array) {
 describe("the table", () => {
   test("an op's self time is without the ops that ran inside it", async () => {
     const trace = await traced();
-    expect([...opTimes(trace).self_ns]).toEqual([600, 300, 500, 600, 300, 500]);
-    expect([...opTimes(trace).around]).toEqual([-1, 0, -1, -1, 3, -1]);
+    expect([...allSpans(trace).self_ns]).toEqual([600, 300, 500, 600, 300, 500]);
+    expect([...allSpans(trace).parent]).toEqual([-1, 0, -1, -1, 3, -1]);
     expect(numbers(trace, "op", "Twice")).toEqual({ calls: 2, self: 1200, total: 1800 });
     expect(numbers(trace, "each", "Twice #3")).toEqual({
       calls: undefined,

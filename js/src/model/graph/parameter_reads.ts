@@ -1,0 +1,84 @@
+/** Which parameters ops read. What a parameter is is told as in `analysis/cost/parameters.py`. */
+import { kept } from "../../trace/kept.ts";
+import { ROLES, TENSOR_KINDS } from "../../trace/protocol.ts";
+import type { Trace } from "../../trace/trace.ts";
+
+const PARAMETER = TENSOR_KINDS.indexOf("parameter");
+const INPUT = ROLES.indexOf("input");
+
+export interface ParameterReads {
+  /** Keys of ops, and beside each the number of a parameter that it reads, once. */
+  readonly ops: readonly number[];
+  readonly numbers: readonly number[];
+  /** By number. */
+  readonly elements: readonly number[];
+  readonly bytes: readonly number[];
+}
+
+export function parameterReads(trace: Trace): ParameterReads {
+  return kept(trace, "reads of parameters", () => {
+    const uses = trace.table("uses");
+    const [opOf, tensorOf, role] = (["op", "tensor", "role"] as const).map((name) =>
+      uses.column(name),
+    );
+    const kind = trace.table("tensors").column("kind");
+    const first = firstValues(trace);
+    const statistics = runningStatistics(trace, first);
+    const numberOf = new Map<number, number>();
+    const readBy = new Map<number, number>();
+    const [ops, numbers]: [number[], number[]] = [[], []];
+    const [elements, bytes]: [number[], number[]] = [[], []];
+    for (let use = 0; use < uses.length; use++) {
+      const [op, tensor] = [opOf![use]!, tensorOf![use]!];
+      if (role![use] !== INPUT || op < 0 || tensor < 0 || kind![tensor] !== PARAMETER) continue;
+      const parameter = first[tensor]!;
+      if (statistics.has(parameter)) continue;
+      let number = numberOf.get(parameter);
+      if (number === undefined) {
+        const shape = trace.textAt("tensors", "shape", parameter).match(/\d+/g) ?? [];
+        number = elements.push(shape.reduce((product, size) => product * Number(size), 1)) - 1;
+        bytes.push(trace.at("tensors", "bytes", parameter));
+        numberOf.set(parameter, number);
+      }
+      if (readBy.get(number) === op) continue;
+      readBy.set(number, op);
+      ops.push(op);
+      numbers.push(number);
+    }
+    return { ops, numbers, elements, bytes };
+  });
+}
+
+/** The first value of each tensor: an optimizer's step makes a new row for the same parameter. */
+function firstValues(trace: Trace): Int32Array {
+  const previous = trace.table("tensors").column("previous");
+  const first = new Int32Array(previous.length).fill(-1);
+  for (let tensor = 0; tensor < first.length; tensor++) {
+    const way: number[] = [];
+    let at = tensor;
+    while (first[at]! < 0 && previous[at]! >= 0 && way.length < first.length) {
+      way.push(at);
+      at = previous[at]!;
+    }
+    const found = first[at]! < 0 ? at : first[at]!;
+    for (const passed of [...way, at]) first[passed] = found;
+  }
+  return first;
+}
+
+/** Running means and variances of batch normalisations, which are not trained. */
+function runningStatistics(trace: Trace, first: Int32Array): ReadonlySet<number> {
+  const found = new Set<number>();
+  const isNorm = trace.strings.map((text) => text.includes("batch_norm"));
+  const name = trace.table("ops").column("name");
+  const uses = trace.table("uses");
+  const [opOf, tensorOf, role, slot] = (["op", "tensor", "role", "slot"] as const).map((column) =>
+    uses.column(column),
+  );
+  for (let use = 0; use < uses.length; use++) {
+    const isMeant = role![use] === INPUT && (slot![use] === 1 || slot![use] === 2);
+    if (isMeant && opOf![use]! >= 0 && tensorOf![use]! >= 0 && isNorm[name[opOf![use]!]!])
+      found.add(first[tensorOf![use]!]!);
+  }
+  return found;
+}
