@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
 from paddle_lab.trace.record import Record
-from paddle_lab.words import listing, say
+from paddle_lab.words import say
+from paddle_lab.words.suggestion import suggestion
 
 if TYPE_CHECKING:
     import networkx
@@ -211,11 +212,13 @@ class TraceAnswers:
             Its columns beside the names: ``calls``: of the op, layer or grad node; for a line or an
             iteration, how many ops it called itself. ``self_ns``: host time of its own ops, without
             the ops inside these. ``total_ns``: host time of all ops inside it. All other columns
-            also count what is inside: ``flops`` (a multiply-add is 2), ``macs`` (a multiply-add is
-            1), ``output_bytes``, ``saved_bytes`` (kept for backward), ``unknown_flops`` (how many
-            ops and grad nodes have no known FLOPs; ``flops`` is the sum of the others),
-            ``parameters`` and ``parameter_bytes`` (that ops inside read, each counted once),
-            ``dtype`` (of the outputs). Unknown values are null.
+            also count what is inside: ``kernel_ns`` (the time of kernels, with ``profile=True``),
+            ``flops`` (a multiply-add is 2), ``macs`` (a multiply-add is 1), ``output_bytes``,
+            ``saved_bytes`` (kept for backward), ``unknown_flops`` (how many ops and grad nodes have
+            no known FLOPs; ``flops`` is the sum of the others), ``parameters`` and
+            ``parameter_bytes`` (that ops inside read, each counted once), ``dtype`` (of the
+            outputs). Unknown values are null. ``backward`` runs outside of layers, so a layer's
+            figures are those of its forward.
 
             ``self_ns`` of the cell's thread, ``table.host.outside_ns`` (outside Paddle's ops) and
             ``table.host.own_ns`` (the trace itself) add up to ``table.host.wall_ns``.
@@ -230,7 +233,8 @@ class TraceAnswers:
         from paddle_lab.analysis.ranking.ranked_table import KINDS, ranked_table
 
         if by not in KINDS:
-            raise ValueError(say("errors.no_table", by=repr(by), kinds=listing(KINDS)))
+            advice = suggestion(str(by), KINDS, key="errors.one_of", shown=repr)
+            raise ValueError(say("errors.cannot_be", option="by", value=repr(by), advice=advice))
         return ranked_table(self.view_record, by)
 
     @hints_options

@@ -84,7 +84,7 @@ def test_the_frames_of_the_cells_thread_fill_the_cell(trace, profile):
     assert sum(found.values()) == host.wall_ns == profile["profiles"][0]["endValue"]
     assert found["outside Paddle's ops"] == host.outside_ns
     assert found["Paddle Lab's trace"] == host.own_ns
-    own = dict(zip(trace.table()["op"], trace.table()["self_ns"].tolist(), strict=True))
+    own = dict(zip(trace.table()["op"], trace.table()["self_ns"], strict=True))
     for name in ("Double", "Tensor.backward", "sum"):
         assert found[name] == own[name]
     other = self_times(profile, 1)

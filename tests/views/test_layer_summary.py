@@ -9,6 +9,7 @@ import pytest
 from paddle.vision.models import LeNet, mobilenet_v2, resnet18
 
 import paddle_lab
+from paddle_lab.words import say
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_parameters_and_shapes_are_those_of_the_model(make, shape, capsys):
     assert f"{trained:,} parameters in layers" in text
     assert trained + statistics == total
     lines = text.splitlines()
-    table = lines[lines.index("Layers") + 2 :]
+    table = lines[lines.index(say("reports.summary.title")) + 2 :]
     rows = [re.split(r" {2,}", line.strip()) for line in table if re.match(r"  \w", line)]
     found = {row[0]: row[3] for row in rows if len(row) == 8 and row[0] in shapes}
     assert len(found) > 5

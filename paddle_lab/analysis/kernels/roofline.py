@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.kernels.kernel_times import took_ns
 from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
@@ -56,12 +57,12 @@ def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
         compute_ns = flops / rooflines["flops_per_second"][0] * 1e9
         size, fits = _tensors(record)
         bytes_ns = size[maker] / rooflines["bytes_per_second"][0] * 1e9
-        took_ns = np.where(times["device_ns"] >= 0, times["device_ns"], times["host_ns"])
         macs = np.append(costs["grad_node_costs"]["macs"], -1)[node]
+        took = took_ns(record)
         is_certain = is_op | ((macs > 0) & (compute_ns >= 2 * bytes_ns))
-        is_known = is_certain & (maker >= 0) & (flops > 0) & fits[maker] & (took_ns > 0)
+        is_known = is_certain & (maker >= 0) & (flops > 0) & fits[maker] & (took > 0)
         bound_ns = np.maximum(compute_ns, bytes_ns)
-        share[is_known] = bound_ns[is_known] / took_ns[is_known]
+        share[is_known] = bound_ns[is_known] / took[is_known]
         is_compute = is_known & (compute_ns >= bytes_ns)
     columns: dict[str, Any] = {"share": float_bits(share.tolist()), "is_compute": is_compute}
     return Table.from_sequences(ANSWER_TABLES["roofline_shares"], columns)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.trees import nearest_marked, taken
+from paddle_lab.analysis.kernels.kernel_times import kernel_ns
 from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
@@ -23,32 +24,50 @@ def grad_node_columns(record: Record) -> dict[str, Values]:
 
     Paddle does not say how long a grad node ran, nor how large its outputs were.
     """
-    members, nodes = record.backward_members, record.grad_nodes
-    is_run = record.backward_calls["kind"][members["backward_call"]] != _REMAINING
-    ran = members["grad_node"][is_run]
+    nodes, ran = record.grad_nodes, node_runs(record)
     codes, name = np.unique(nodes["name"], return_inverse=True)
     row, count = name[ran], len(codes)
     columns: dict[str, Values] = {
         "node": [record.text(code) for code in codes.tolist()],
         "calls": np.bincount(row, minlength=count),
         **{each: Partial(np.zeros(count, np.int64), np.ones(count, bool)) for each in _NOT_KNOWN},
+        "kernel_ns": _sums(kernel_ns(record, "grad_node"), name, count),
     }
     unknown = np.bincount(row, record.grad_node_costs["flops"][ran] < 0, count).astype(np.int64)
     for each in ("flops", "macs"):
         cost = record.grad_node_costs[each][ran]
         known = np.bincount(row, np.maximum(cost, 0), count).astype(np.int64)
         columns[each] = Partial(known, (known == 0) & (unknown > 0))
-    saved = taken(record.op_costs["saved_bytes"], nodes["op"])
-    known = np.bincount(name, np.maximum(saved, 0), count).astype(np.int64)
-    none = np.bincount(name, saved >= 0, count) == 0
     return {
         **columns,
         "output_bytes": Partial(np.zeros(count, np.int64), np.ones(count, bool)),
-        "saved_bytes": Partial(known, none),
+        "saved_bytes": _sums(_saved_bytes(record), name, count),
         "unknown_flops": unknown,
         **_parameters(record, name, count),
         "dtype": _dtypes(record, name, count),
     }
+
+
+def node_runs(record: Record) -> npt.NDArray[Any]:
+    """Return the grad node of each run: a retained graph's nodes run in several backward calls."""
+    members = record.backward_members
+    kind = np.append(record.backward_calls["kind"], _REMAINING)[members["backward_call"]]
+    ran: npt.NDArray[Any] = members["grad_node"][kind != _REMAINING]
+    return ran
+
+
+def _saved_bytes(record: Record) -> npt.NDArray[Any]:
+    """Return what each grad node keeps; -1 if its op has several, of which one keeps it."""
+    op = record.grad_nodes["op"]
+    nodes_of_op = np.bincount(op[op >= 0], minlength=len(record.ops))
+    saved = taken(record.op_costs["saved_bytes"], op)
+    return np.where((saved > 0) & (taken(nodes_of_op, op) > 1), -1, saved)
+
+
+def _sums(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> Partial:
+    """Return the sum of the known values of each row; below 0 a value is not known."""
+    known = np.bincount(row, np.maximum(values, 0), count).astype(np.int64)
+    return Partial(known, np.bincount(row, values >= 0, count) == 0)
 
 
 def _parameters(record: Record, name: npt.NDArray[Any], count: int) -> dict[str, Values]:

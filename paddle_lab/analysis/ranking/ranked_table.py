@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 import numpy as np
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.ranking import groupings
-from paddle_lab.analysis.ranking.grad_node_rows import grad_node_columns
+from paddle_lab.analysis.ranking.grad_node_rows import grad_node_columns, node_runs
 from paddle_lab.analysis.ranking.sums import Sums
 from paddle_lab.analysis.source.stacks import place
 from paddle_lab.analysis.tables.columns import Values, listed
 from paddle_lab.analysis.tables.data_frames import Framed
+from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported
 from paddle_lab.analysis.time.spans import HostTime, host_time
 from paddle_lab.trace.record import Record
 from paddle_lab.words import listing, say
+from paddle_lab.words.suggestion import suggestion
 
 By = Literal["op", "layer", "line", "turn", "node"]
 KINDS: tuple[str, ...] = get_args(By)
@@ -28,13 +31,19 @@ _GROUPINGS = {
     "line": groupings.by_line,
     "turn": groupings.by_turn,
 }
-_SHOWN = ("calls", "self_ns", "total_ns", "flops", "parameters", "output_bytes", "dtype")
+_SHOWN = (
+    "calls", "self_ns", "total_ns", "kernel_ns", "flops", "parameters", "output_bytes",
+    "saved_bytes", "dtype",
+)  # fmt: skip
 _UNKNOWN = "–"
 _UNKNOWN_SHOWN = 8
 
 
-class RankedTable(Reported, Framed):
+class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
     """What the ops, layers, lines, loop iterations or grad nodes of a trace cost.
+
+    ``table["flops"]`` is a column, ``table[0]`` and each row in ``for row in table`` a dictionary.
+    An unknown value is None.
 
     Attributes
     ----------
@@ -55,59 +64,47 @@ class RankedTable(Reported, Framed):
         self.host = host
         self.unknown = unknown
         self._cells = columns
-
-    def __len__(self) -> int:
-        return len(self._cells["calls"])
-
-    def __getitem__(self, column: str) -> Values:
-        return self._cells[column]
+        cells = zip(*map(listed, columns.values()), strict=True)
+        super().__init__([dict(zip(columns, row, strict=True)) for row in cells])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self._cells)
 
+    def __getitem__(self, key: str | int | slice) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        if key not in self._cells:
+            raise KeyError(
+                say("errors.no_column", name=repr(key), advice=suggestion(key, self.columns))
+            )
+        return listed(self._cells[key])
+
     def _columns(self) -> dict[str, Values]:
         return dict(self._cells)
 
     def _report(self) -> Report:
-        cells = {
-            name: [_TEXTS.get(name, _plain)(cell) for cell in self._first(name)] for name in _SHOWN
-        }
-        pairs = zip(self._first("flops"), self._first("unknown_flops"), strict=True)
-        cells["flops"] = [flops_text(*pair) for pair in pairs]
-        named = [self._first(name) for name in self.columns[: self.columns.index("calls")]]
-        names = [self._name(*row) for row in zip(*named, strict=True)]
-        header = [say(f"reports.table.column.{name}") for name in (self.by, *_SHOWN)]
-        rows = list(zip(names, *cells.values(), strict=True))
-        title, numbers = say(f"reports.table.{self.by}", n=len(self)), range(1, len(_SHOWN))
-        return Report(title, header, rows, tuple(numbers), len(self), self._notes())
+        # A column of which nothing is known is left out: grad nodes have no host time.
+        shown = [name for name in _SHOWN if any(row[name] is not None for row in self)]
+        header = [say(f"reports.table.column.{name}") for name in (self.by, *shown)]
+        rows = [
+            (self._name(row), *(_TEXTS.get(name, _plain)(row, name) for name in shown))
+            for row in self[:ROWS_SHOWN]
+        ]
+        title, numbers = say(f"reports.table.{self.by}", n=len(self)), range(1, len(shown))
+        notes = [*time_notes(self.host), *unknown_notes(self.unknown)]
+        return Report(title, header, rows, tuple(numbers), len(self), notes)
 
-    def _name(self, *cells: Any) -> str:
-        """Return the name of a row, from the cells of its name columns."""
-        if cells[0] is None:
+    def _name(self, row: dict[str, Any]) -> str:
+        name: str | None = row[self.columns[0]]
+        if name is None:
             return say(f"reports.table.rest.{self.by}")
         if self.by == "line":
-            file, line, cell, _, source = cells
-            return f"{place(file, line, cell)}  {source}"
+            return f"{place(name, row['line'], row['cell'])}  {row['source']}"
         if self.by == "turn":
-            loop, number, value, *_ = cells
-            return f"{loop} {number}" + (f" ({value})" if value else "")
-        return str(cells[0])
-
-    def _first(self, name: str) -> list[Any]:
-        return listed(self._cells[name][:ROWS_SHOWN])
-
-    def _notes(self) -> Sequence[str]:
-        notes = [*time_notes(self.host)]
-        if self.unknown:
-            names = [
-                f"{name} ×{count:,}" for name, count in list(self.unknown.items())[:_UNKNOWN_SHOWN]
-            ]
-            more = len(self.unknown) - _UNKNOWN_SHOWN
-            told = say("reports.table.unknown", n=sum(self.unknown.values()), names=listing(names))
-            notes.append(told + (say("reports.table.unknown_more", n=more) if more > 0 else ""))
-        return notes
+            return f"{name} {row['number']}" + (f" ({row['value']})" if row["value"] else "")
+        return name
 
 
 def time_notes(host: HostTime) -> list[str]:
@@ -121,6 +118,16 @@ def time_notes(host: HostTime) -> list[str]:
     if host.other_threads_ns:
         notes.append(say("reports.time.threads", time=_time(host.other_threads_ns)))
     return notes
+
+
+def unknown_notes(unknown: dict[str, int]) -> list[str]:
+    """Return a sentence on the ops and grad nodes whose FLOPs are not known, if there are any."""
+    if not unknown:
+        return []
+    names = [f"{name} ×{count:,}" for name, count in list(unknown.items())[:_UNKNOWN_SHOWN]]
+    more = len(unknown) - _UNKNOWN_SHOWN
+    told = say("reports.table.unknown", n=sum(unknown.values()), names=listing(names))
+    return [told + (say("reports.table.unknown_more", n=more) if more > 0 else "")]
 
 
 def ranked_table(record: Record, by: str = "op") -> RankedTable:
@@ -152,25 +159,28 @@ def _taken(values: Values, order: list[int]) -> Values:
 
 
 def _unknown(record: Record) -> dict[str, int]:
-    """Return names of ops and grad nodes without known FLOPs and their numbers, most first."""
-    found: dict[str, int] = {}
-    for costs, named in (
-        (record.op_costs, record.ops),
-        (record.grad_node_costs, record.grad_nodes),
-    ):
-        codes, counts = np.unique(named["name"][costs["flops"] < 0], return_counts=True)
-        found.update(zip(map(record.text, codes.tolist()), counts.tolist(), strict=True))
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+    """Return names of ops and grad nodes without known FLOPs and their calls, most first."""
+    ran = node_runs(record)
+    names = np.append(
+        record.ops["name"][record.op_costs["flops"] < 0],
+        record.grad_nodes["name"][ran[record.grad_node_costs["flops"][ran] < 0]],
+    )
+    return dict(Counter(map(record.text, names.tolist())).most_common())
 
 
-def _plain(value: Any) -> str:
+def _plain(row: dict[str, Any], name: str) -> str:
+    value = row[name]
     if value is None:
         return _UNKNOWN
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _time(time_ns: Any) -> str:
-    return _UNKNOWN if time_ns is None else f"{time_ns / 1e6:,.3f} ms"
+def _time(time_ns: int) -> str:
+    return f"{time_ns / 1e6:,.3f} ms"
+
+
+def _known(text: Callable[[int], str]) -> Callable[[dict[str, Any], str], str]:
+    return lambda row, name: _UNKNOWN if row[name] is None else text(row[name])
 
 
 def flops_text(count: int | None, unknown: int) -> str:
@@ -192,8 +202,8 @@ def flops_text(count: int | None, unknown: int) -> str:
     return f"{at_least}{count}"
 
 
-_TEXTS: dict[str, Callable[[Any], str]] = {
-    "self_ns": _time,
-    "total_ns": _time,
-    "output_bytes": lambda size: _UNKNOWN if size is None else size_text(size),
+_TEXTS: dict[str, Callable[[dict[str, Any], str], str]] = {
+    **dict.fromkeys(("self_ns", "total_ns", "kernel_ns"), _known(_time)),
+    **dict.fromkeys(("output_bytes", "saved_bytes"), _known(size_text)),
+    "flops": lambda row, name: flops_text(row[name], row["unknown_flops"]),
 }

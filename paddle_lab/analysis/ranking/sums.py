@@ -9,13 +9,15 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.cost import parameters
 from paddle_lab.analysis.graph.trees import taken
+from paddle_lab.analysis.kernels.kernel_times import kernel_ns
+from paddle_lab.analysis.ranking.grad_node_rows import node_runs
 from paddle_lab.analysis.ranking.groupings import Grouping, Numbers
 from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.time.spans import Spans
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES
 
-COSTS = ("flops", "macs", "output_bytes", "saved_bytes")
+COSTS = ("kernel_ns", "flops", "macs", "output_bytes", "saved_bytes")
 
 
 class Sums:
@@ -60,19 +62,30 @@ class Sums:
         A backward call costs what the grad nodes in its graph cost.
         """
         record, spans = self._record, self._spans
+        of_ops, of_nodes = self._costs(name)
         is_op = spans.op >= 0
-        cost = np.full(len(spans), -1 if name not in record.grad_node_costs.columns else 0)
-        cost[is_op] = record.op_costs[name][spans.op[is_op]]
+        cost = np.full(len(spans), -1 if of_nodes is None else 0)
+        cost[is_op] = of_ops[spans.op[is_op]]
         known, unknown = np.maximum(cost, 0), (cost < 0).astype(np.int64)
-        if name in record.grad_node_costs.columns:
+        if of_nodes is not None:
             members = record.backward_members
-            cost = record.grad_node_costs[name][members["grad_node"]]
+            cost = of_nodes[members["grad_node"]]
             called = np.flatnonzero(spans.backward_call >= 0)
             call = spans.backward_call[called]
             for sums, weights in ((known, np.maximum(cost, 0)), (unknown, cost < 0)):
                 of_call = np.bincount(members["backward_call"], weights, len(record.backward_calls))
                 sums[called] += of_call.astype(np.int64)[call]
         return known, unknown
+
+    def _costs(self, name: str) -> tuple[Numbers, Numbers | None]:
+        """Return the cost of each op, and that of one run of each grad node, if there is one."""
+        record = self._record
+        if name == "kernel_ns":
+            runs = np.bincount(node_runs(record), minlength=len(record.grad_nodes))
+            of_all_runs = kernel_ns(record, "grad_node")
+            return kernel_ns(record, "op"), of_all_runs // np.maximum(runs, 1)
+        table = record.grad_node_costs
+        return record.op_costs[name], table[name] if name in table.columns else None
 
     def _known(self, name: str) -> Values:
         """Return the sum of the known costs; unknown for a row in which none is known."""

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from paddle_lab.analysis.kernels.kernel_times import took_ns
+from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
@@ -16,12 +18,12 @@ from paddle_lab.trace.floats import from_bits
 from paddle_lab.words import say
 
 _FRAME_COLUMNS = (
-    "name", "op_key", "grad_node", "kernel_ns", "launches", "runs", "host_ns", "first_kernel_ns",
-    "device_kernels", "device_ns", "gap_ns", "roofline_share",
+    "name", "op_key", "grad_node", "layer", "file", "line", "kernel_ns", "launches", "runs",
+    "host_ns", "first_kernel_ns", "device_kernels", "device_ns", "gap_ns", "roofline_share",
 )  # fmt: skip
 
 
-class KernelTime(RecordRow):
+class KernelTime(RecordRow, Placed):
     """The kernels of one op, of one grad node, or those that ran outside of all of them."""
 
     __slots__ = ("_table",)
@@ -31,7 +33,7 @@ class KernelTime(RecordRow):
         super().__init__(table.record, key)
         self._table = table
 
-    grad_node = cells.number(doc="Row of the grad node in ``grad_nodes``, -1 for none.")
+    grad_node = cells.optional(doc="Row of the grad node in ``grad_nodes``, None for an op.")
     runs = cells.number(doc="How often the op or grad node ran with a kernel.")
     launches = cells.number(doc="How many of Paddle's kernels were called.")
     host_ns = cells.number(doc="Host time of these calls; on the CPU the kernels ran in them.")
@@ -41,9 +43,10 @@ class KernelTime(RecordRow):
     gap_ns = cells.optional(doc="How long the device was idle before them; None without device.")
 
     @property
-    def op_key(self) -> int:
-        """Key of the op; -1 for a grad node and for kernels outside."""
-        return self._cell("op")
+    def op_key(self) -> int | None:
+        """Key of the op; None for a grad node and for kernels outside."""
+        key = self._cell("op")
+        return key if key >= 0 else None
 
     @property
     def kernel_ns(self) -> int:
@@ -62,15 +65,27 @@ class KernelTime(RecordRow):
     @property
     def op(self) -> Op | None:
         """The op; for a grad node the op that made it, None if unknown."""
-        nodes = self._record.grad_nodes["op"]
-        key = self.op_key if self.grad_node < 0 else int(nodes[self.grad_node])
+        node = self.grad_node
+        key = self._cell("op") if node is None else int(self._record.grad_nodes["op"][node])
         return self._table.ops[key] if key >= 0 else None
 
     @property
     def name(self) -> str:
         """Name of the op or grad node, ``""`` for kernels outside."""
-        table, key = ("ops", self.op_key) if self.grad_node < 0 else ("grad_nodes", self.grad_node)
-        return self._record.text(int(self._record.tables[table]["name"][key])) if key >= 0 else ""
+        for table, key in (("ops", self.op_key), ("grad_nodes", self.grad_node)):
+            if key is not None:
+                return self._record.text(int(self._record.tables[table]["name"][key]))
+        return ""
+
+    @property
+    def layer(self) -> str:
+        """Path of that op's innermost layer, ``""`` outside layers."""
+        return self.op.layer if self.op else ""
+
+    @property
+    def frame(self) -> Frame | None:
+        """The innermost frame of the user's code that called the op."""
+        return self.op.frame if self.op else None
 
     def __repr__(self) -> str:
         name = self.name or say("reports.outside_ops")
@@ -88,16 +103,7 @@ class KernelTable(Reported, Framed, RowTable[KernelTime]):
         super().__init__(record, keys)
         self.ops = OpTable(record)
         if keys is None:
-            times = record.kernel_times
-            took_ns = np.where(times["device_ns"] < 0, times["host_ns"], times["device_ns"])
-            self.keys = np.argsort(-took_ns, kind="stable").astype(np.int32)
-
-    @property
-    def outside_ns(self) -> int | None:
-        """Time of the kernels outside of every op and grad node; None if that is not known."""
-        if self.record.origin.kept:
-            return None
-        return sum(row.kernel_ns for row in self if row.op_key < 0 and row.grad_node < 0)
+            self.keys = np.argsort(-took_ns(record), kind="stable").astype(np.int32)
 
     def _row(self, key: int) -> KernelTime:
         return KernelTime(self, key)
@@ -106,19 +112,21 @@ class KernelTable(Reported, Framed, RowTable[KernelTime]):
         return {"kernel_time": self.keys, **attributes(self, _FRAME_COLUMNS)}
 
     def _report(self) -> Report:
+        if not len(self.record.kernel_times):
+            return Report(say("reports.no_kernels"))
         rows = [
             (
                 row.name or say("reports.outside_ops"),
-                row.op.layer if row.op else "",
+                row.layer,
                 f"{row.kernel_ns / 1e3:,.1f} µs",
-                str(row.launches),
-                "" if row.roofline_share is None else f"{row.roofline_share:.0%}",
-                row.op.where if row.op else "",
+                f"{row.launches:,}",
+                "–" if row.roofline_share is None else f"{row.roofline_share:.0%}",
+                row.where,
             )
             for row in self[:ROWS_SHOWN]
         ]
         names = header("reports", "name", "layer", "kernel_time", "launches", "roofline", "line")
-        total_ns = sum(row.kernel_ns for row in self)
+        total_ns = int(took_ns(self.record)[self.keys].sum())
         owners = sum(bool(row.name) for row in self)
         title = say("reports.kernels", n=owners, time=f"{total_ns / 1e6:,.2f} ms")
-        return Report(title, names, rows, row_count=len(self))
+        return Report(title, names, rows, (2, 3, 4), len(self))

@@ -101,3 +101,6 @@ class RowList(Generic[RowT]):
 
     def __iter__(self) -> Iterator[RowT]:
         return iter(self._rows)
+
+    def __repr__(self) -> str:
+        return repr(list(self._rows))

@@ -8,11 +8,16 @@ from paddle_lab.analysis.cost import parameters
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.graph.trees import Keys, depths, gathered, rows_by
 from paddle_lab.analysis.memory.sizes import size_text
-from paddle_lab.analysis.ranking.ranked_table import RankedTable, flops_text, time_notes
-from paddle_lab.analysis.tables.columns import listed
+from paddle_lab.analysis.ranking.grad_node_rows import node_runs
+from paddle_lab.analysis.ranking.ranked_table import (
+    RankedTable,
+    flops_text,
+    time_notes,
+    unknown_notes,
+)
 from paddle_lab.analysis.tables.text_table import text_table
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import BACKWARD_KINDS, PHASES, ROLES, SCOPE_KINDS
+from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
 from paddle_lab.words import say
 
 _MOST_ROWS = 60
@@ -20,7 +25,6 @@ _COLUMNS = (
     "layer", "class", "calls", "last_output", "column_parameters", "column_flops",
     "output_bytes", "host_time",
 )  # fmt: skip
-_REMAINING = BACKWARD_KINDS.index("remaining")
 _NUMBERS = (2, 4, 5, 6, 7)
 
 
@@ -37,8 +41,8 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
     table
         Its table by layer.
     """
-    names = [name for name in listed(table["layer"]) if name is not None]
-    if not names:
+    layers = [row for row in table if row["layer"] is not None]
+    if not layers:
         return []
     called = _called(record)
     depth = depths(record.layers["parent"])[called]
@@ -47,23 +51,28 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
         default=0,
     )
     shapes = _last_outputs(record, called)
-    columns = ("class", "calls", "parameters", "flops", "unknown_flops", "output_bytes", "total_ns")
-    cells = zip(*(listed(table[name])[: len(names)] for name in columns), strict=True)
-    rows = []
-    for name, level, shape, (kind, calls, count, flops, unknown, size, time_ns) in zip(
-        names, depth.tolist(), shapes, cells, strict=True
-    ):
-        if level <= deepest:
-            figures = (f"{count:,}", flops_text(flops, unknown), size_text(size))
-            rows.append((name, kind, f"{calls:,}", shape, *figures, f"{time_ns / 1e6:,.3f} ms"))
+    rows = [
+        (
+            row["layer"],
+            row["class"],
+            f"{row['calls']:,}",
+            shape,
+            f"{row['parameters']:,}",
+            flops_text(row["flops"], row["unknown_flops"]),
+            size_text(row["output_bytes"]),
+            f"{row['total_ns'] / 1e6:,.3f} ms",
+        )
+        for row, level, shape in zip(layers, depth.tolist(), shapes, strict=True)
+        if level <= deepest
+    ]
     shown = rows[:_MOST_ROWS]
     header = [say(f"reports.summary.{name}") for name in _COLUMNS]
     lines = [
         say("reports.summary.title"),
         *text_table(header, shown, numbers=_NUMBERS).splitlines(),
     ]
-    if len(shown) < len(names):
-        lines.append(say("memory.more", n=len(names) - len(shown)))
+    if len(shown) < len(layers):
+        lines.append(say("memory.more", n=len(layers) - len(shown)))
     return [lines[0], *(f"  {line}" for line in (*lines[1:], *_totals(record, table)))]
 
 
@@ -105,15 +114,14 @@ def _totals(record: Record, table: RankedTable) -> list[str]:
     return [
         say("reports.summary.parameters", n=count, size=size_text(size)),
         say("reports.summary.flops", phases=_flops_by_phase(record)),
+        *unknown_notes(table.unknown),
         *time_notes(table.host),
     ]
 
 
 def _flops_by_phase(record: Record) -> str:
     """Return the FLOPs of the ops of each phase; backward also has those of the grad nodes."""
-    members, calls = record.backward_members, record.backward_calls
-    is_run = np.append(calls["kind"], 0)[members["backward_call"]] < _REMAINING
-    of_nodes = record.grad_node_costs["flops"][members["grad_node"][is_run]]
+    of_nodes = record.grad_node_costs["flops"][node_runs(record)]
     told = []
     for number, phase in enumerate(PHASES):
         flops = record.op_costs["flops"][record.ops["phase"] == number]

@@ -10,7 +10,6 @@ import pytest
 from paddle.distributed.fleet.utils import recompute
 
 import paddle_lab
-from paddle_lab.analysis.tables.columns import listed
 
 WIDTH, STEPS = 16, 3
 
@@ -25,12 +24,12 @@ class Block(paddle.nn.Layer):
         return self.down(paddle.nn.functional.relu(self.up(x)))
 
 
-def trained(*, recomputes: bool = False):
+def trained(*, recomputes: bool = False, profile: bool = False):
     block = Block()
     adam = paddle.optimizer.Adam(parameters=block.parameters())
     x = paddle.randn([4, WIDTH])
     x.stop_gradient = False
-    with paddle_lab.trace() as trace:
+    with paddle_lab.trace(profile=profile) as trace:
         for _ in range(STEPS):
             y = recompute(block, x) if recomputes else block(x)
             y.mean().backward()
@@ -45,7 +44,7 @@ def trace():
 
 
 def rows(table, name):
-    return dict(zip(listed(table[table.columns[0]]), listed(table[name]), strict=True))
+    return {row[table.columns[0]]: row[name] for row in table}
 
 
 def test_ops_are_grouped_by_name(trace):
@@ -57,7 +56,7 @@ def test_ops_are_grouped_by_name(trace):
     assert rows(table, "parameter_bytes")["adam_"] == 4 * 2 * (WIDTH * WIDTH + WIDTH)
     assert rows(table, "macs")["linear"] == 2 * STEPS * 4 * WIDTH * WIDTH
     assert rows(table, "dtype")["linear"] == "float32"
-    assert listed(table["self_ns"]) == sorted(listed(table["self_ns"]), reverse=True)
+    assert table["self_ns"] == sorted(table["self_ns"], reverse=True)
 
 
 @pytest.mark.parametrize("by", ["op", "layer", "line", "turn"])
@@ -65,8 +64,8 @@ def test_ops_are_grouped_by_name(trace):
 def test_self_times_add_up_to_all_spans(by, recomputes):
     table = trained(recomputes=recomputes).table(by)
     host = table.host
-    assert sum(listed(table["self_ns"])) == host.spans.self_ns.sum()
-    assert sum(listed(table["self_ns"])) + host.outside_ns + host.own_ns == host.wall_ns
+    assert sum(table["self_ns"]) == host.spans.self_ns.sum()
+    assert sum(table["self_ns"]) + host.outside_ns + host.own_ns == host.wall_ns
     assert np.all(np.asarray(table["self_ns"]) <= np.asarray(table["total_ns"]))
 
 
@@ -85,10 +84,10 @@ def test_a_layer_contains_its_sublayers(trace):
 
 def test_each_iteration_has_a_row_with_its_backward(trace):
     table = trace.table("turn")
-    assert listed(table["number"]) == [1, 2, 3]
-    assert len(set(listed(table["flops"]))) == 1
+    assert table["number"] == [1, 2, 3]
+    assert len(set(table["flops"])) == 1
     by_op = rows(trace.table(), "flops")
-    assert sum(listed(table["flops"])) == sum(by_op.values())
+    assert sum(table["flops"]) == sum(by_op.values())
 
 
 def test_a_line_contains_the_lines_that_it_called(trace):
@@ -119,7 +118,7 @@ def test_unknown_values_are_null_and_named():
     assert table.unknown == {"inverse": 1}
     assert "inverse ×1" in repr(table)
     line = trace.table("line")
-    assert set(listed(line["flops"])) == {9}  # of the addition
+    assert set(line["flops"]) == {9}  # of the addition
     assert "≥ 9" in repr(line)
 
 
@@ -134,12 +133,45 @@ def test_grad_nodes_have_no_times(trace):
 
 def test_the_grad_nodes_of_backward_are_those_of_the_node_table(trace):
     backward = rows(trace.table(), "flops")["Tensor.backward"]
-    assert backward == sum(listed(trace.table("node")["flops"]))
+    assert backward == sum(trace.table("node")["flops"])
 
 
 def test_an_unknown_kind_of_row_is_refused(trace):
-    with pytest.raises(ValueError, match="op, layer, line, turn and node"):
+    with pytest.raises(
+        ValueError, match="by cannot be 'shape'; it is one of op, layer, line, turn, node"
+    ):
         trace.table("shape")
+    with pytest.raises(ValueError, match="did you mean 'layer'"):
+        trace.table("layers")
+
+
+def test_a_table_has_rows_and_columns(trace):
+    table = trace.table("layer")
+    assert table[1] == [*table][1] == table[1:][0]
+    assert table[1]["layer"] == table["layer"][1] == "up"
+    with pytest.raises(KeyError, match="no column 'flop'; did you mean flops"):
+        table["flop"]
+
+
+def test_the_times_of_kernels_are_those_of_the_ops_and_grad_nodes_inside():
+    trace = trained(profile=True)
+    kernels = trace.kernels.to_pandas()
+    ran = kernels[kernels["name"] != ""]
+    by_name = ran.groupby("name")["kernel_ns"].sum()
+    times = rows(trace.table(), "kernel_ns")
+    assert times["linear"] == by_name["linear"] > 0
+    # Each of the grad nodes that the three calls ran is rounded down at most once.
+    nodes = ran[ran["grad_node"].notna()]["kernel_ns"].sum()
+    assert times["Tensor.backward"] == pytest.approx(nodes, abs=len(trace.record.grad_nodes))
+    assert rows(trace.table("node"), "kernel_ns")["MatmulGradNode"] == by_name["MatmulGradNode"]
+    of_layer = ran[(ran["layer"] == "up") & ran["op_key"].notna()]
+    assert rows(trace.table("layer"), "kernel_ns")["up"] == of_layer["kernel_ns"].sum()
+
+
+def test_without_a_profile_no_kernel_time_is_known(trace):
+    assert {*trace.table()["kernel_ns"]} == {None}
+    assert "kernel time" not in repr(trace.table())
+    assert "profile=True" in repr(trace.kernels)
 
 
 def test_it_is_shown_with_what_it_adds_up_to(trace):
