@@ -134,6 +134,47 @@ def a_while_whose_condition_is_computed(ledger: Ledger) -> None:
 
 
 @program
+def whiles_that_count_by_floats_and_tensors(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    left = 3.0
+    while left > 0:
+        with ledger.turn(f"while left > 0 · {4 - int(left)}"):
+            ledger.op()
+            y = x * 2
+            left -= 1
+            ledger.op()
+            y.exp()
+    ledger.op()
+    done = paddle.zeros([1])
+    turns = itertools.count(1)
+    while True:
+        with ledger.turn(f"while True · {next(turns)}"):
+            ledger.op(4)
+            y = x * 2
+            done += 1
+            y.exp()
+            if done > 1:
+                break
+
+
+@program
+def a_while_true_that_counts_and_skips_turns(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    left = 4
+    while True:
+        left -= 1
+        if left == 2:
+            continue
+        with ledger.turn(f"while True · {4 - left}"):
+            ledger.op()
+            x = x * left
+        if left == 0:
+            break
+
+
+@program
 def a_while_true_with_break(ledger: Ledger) -> None:
     ledger.op()
     x = paddle.ones([2])

@@ -94,7 +94,7 @@ def test_turns_keep_the_numbers_of_the_run_beside_a_limit(keep):
 
 
 @reads_variables
-def test_epochs_and_steps_of_model_fit():
+def test_epochs_and_steps_of_model_fit_say_what_they_are_for():
     class Data(paddle.io.Dataset):
         def __getitem__(self, index):
             return paddle.ones([4]).numpy(), index % 2
@@ -107,10 +107,22 @@ def test_epochs_and_steps_of_model_fit():
         paddle.optimizer.SGD(0.1, parameters=model.parameters()), paddle.nn.CrossEntropyLoss()
     )
     with paddle_lab.trace() as trace:
-        model.fit(Data(), epochs=2, batch_size=2, verbose=0)
+        model.fit(Data(), Data(), epochs=2, batch_size=2, verbose=0)
+        model.evaluate(Data(), batch_size=4, verbose=0)
+        model.predict(Data(), batch_size=4, verbose=0)
     turns = turns_of_ops(trace.record)
     of_linear = [around for around, op in zip(turns, trace.ops, strict=True) if op.name == "linear"]
-    assert of_linear == [(f"epoch {epoch}", f"step {step}") for epoch in (1, 2) for step in (1, 2)]
+    assert of_linear == [
+        *(
+            (f"epoch {n}", f"{mode} step {k}")
+            for n in (1, 2)
+            for mode in ("train", "eval")
+            for k in (1, 2)
+        ),
+        ("eval step 1",),
+        ("predict step 1",),
+    ]
+    assert {around for around in turns if around} == set(of_linear)
 
 
 def test_a_loop_around_the_trace_is_none_of_its_own():

@@ -106,7 +106,7 @@ def _texts(
         elif kind == _TURN:
             loop, number, code = turn_of_scope[scope]
             alike, value = texts[loop], texts[code]
-            between = " " if alike.replace(", ", "").isidentifier() else " · "
+            between = " · " if alike.startswith(("for ", "while ")) else " "
             text = f"{alike}{between}{number}"
         elif kind == _CALL:
             text, alike = f"{text}(…)", text

@@ -21,7 +21,8 @@ LoopRow = tuple[str, int, str]
 _NO_CALLS: Final = ("<module>", "forward", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Code whose calls are not groups: cells, layers' ``forward``, comprehensions."""
 _PADDLES_TRAINING_LOOPS: Final = os.path.join("hapi", "model.py")
-"""``Model.fit`` and similar methods run the user's epochs and steps."""
+_TRAINING_LOOPS: Final = {"fit": (), "_run_one_epoch": ("train", "eval", "predict")}
+"""Methods in this file that run the user's epochs and steps, and what ``mode`` may be in them."""
 _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
 
 
@@ -47,19 +48,20 @@ class CodeDescriber:
         """Return the facts about a code object, ``None`` if there are none."""
         file = code.co_filename
         is_users = kind_of(file, self._paddle_folder) == USER and not is_own(file)
-        if not is_users and not file.endswith(_PADDLES_TRAINING_LOOPS):
+        is_fit = file.endswith(_PADDLES_TRAINING_LOOPS) and code.co_name in _TRAINING_LOOPS
+        if not is_users and not is_fit:
             return None
         is_group = is_users and code.co_name not in _NO_CALLS
         name = getattr(code, "co_qualname", code.co_name)
         found = CodeLoops(self._name_key(_short(name)) if is_group else -1)
         try:
-            self._place_loops(code, found)
+            self._place_loops(code, found, () if is_users else _TRAINING_LOOPS[code.co_name])
         except Exception:  # noqa: BLE001  (a source that has changed; the op is recorded all the same)
             found.loops.clear()
             del found.units[:]
         return found if found.loops or is_group else None
 
-    def _place_loops(self, code: CodeType, found: CodeLoops) -> None:
+    def _place_loops(self, code: CodeType, found: CodeLoops, modes: tuple[str, ...]) -> None:
         text = "".join(linecache.getlines(code.co_filename))
         source = _parsed(text) if "for" in text or "while" in text else None
         if source is None:
@@ -98,6 +100,11 @@ class CodeDescriber:
                 )
             )
             self._loops.append((code.co_filename, loop.line, loop.words))
+            if modes:
+                found.loops[-1].shown = ("mode",)
+            for mode in modes:
+                found.loops[-1].modes[mode] = len(self._loops)
+                self._loops.append((code.co_filename, loop.line, f"{mode} {loop.words}"))
 
 
 @lru_cache(maxsize=64)

@@ -72,7 +72,9 @@ def for_counter(target: ast.expr, expression: ast.expr) -> Counter | None:
 
 
 def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
-    """Return the variable in the condition to which each iteration adds a number, always once.
+    """Return the variable to which each iteration adds a number, always once.
+
+    One that the condition reads comes before others.
 
     Parameters
     ----------
@@ -80,11 +82,11 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
         The numbers that the statements before the loop assign.
     """
     asked = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+    others: list[Counter] = []
     for position, statement in enumerate(node.body):
         if not (
             isinstance(statement, ast.AugAssign)
             and isinstance(statement.target, ast.Name)
-            and statement.target.id in asked
             and isinstance(statement.op, (ast.Add, ast.Sub))
         ):
             continue
@@ -95,8 +97,11 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
         step = -step if isinstance(statement.op, ast.Sub) else step
         # Before the step, the value is that of this iteration; after it, that of the next one.
         end = statement.end_lineno or 0, statement.end_col_offset or 0
-        return Counter(name, starts.get(name), step, end)
-    return None
+        counter = Counter(name, starts.get(name), step, end)
+        if name in asked:
+            return counter
+        others.append(counter)
+    return others[0] if others else None
 
 
 def starts_of_whiles(statements: list[ast.stmt]) -> Iterator[tuple[ast.While, dict[str, int]]]:

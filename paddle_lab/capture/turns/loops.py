@@ -48,6 +48,8 @@ class Loop:
         For ``while``: the position after the step. From there on the value is the next iteration's.
     key
         Row of the record's table ``loops``.
+    modes
+        For Paddle's own training loop: the rows of its iterations that train, evaluate, predict.
     name
         Key of the name of its iterations' scopes.
     parent
@@ -74,6 +76,7 @@ class Loop:
     step: int = 0
     step_end: tuple[int, int] | None = None
     key: int = -1
+    modes: dict[object, int] = field(default_factory=dict)
     name: int = -1
     parent: int = -1
     level: int = 0

@@ -153,7 +153,9 @@ class SourceFile:
         counter = while_counter(node, self._starts[node])
         names = [counter.name] if counter else []
         words = _short(f"while {self._text(test)}")
-        loop = _loop(words, node.lineno, _span(node), test, names, names, counter)
+        asked = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+        shown = [name for name in names if name in asked]
+        loop = _loop(words, node.lineno, _span(node), test, names, shown, counter)
         loop.bodies, loop.is_while = [_span_of_all(node.body)], True
         return loop
 

@@ -396,17 +396,17 @@ class TurnTracker:
         shown = _shown(frame, loop)
         if loop.counts and now and type(now[0]) is int:
             value = now[0] - loop.step * (0 <= loop.stepped_after <= order)
-            shown = value if loop.shown else None
+            shown = value if loop.names[0] in loop.shown else shown
             if turn.start is None:
                 before = loop.step * (turn.number - 1)
                 turn.start = value - before if loop.start is None else loop.start
             counted = _counted(loop, turn.start, now, order)
             turn.number = turn.number if counted is None else max(counted, 1)
-        at = _NONE
-        if shown is not None:
+        at, key = _NONE, loop.modes.get(shown, loop.key)
+        if shown is not None and key == loop.key:
             at = len(self._values)
             self._values.append(shown)
-        self._rows.extend((turn.scope, loop.key, turn.number, at))
+        self._rows.extend((turn.scope, key, turn.number, at))
 
 
 def _without(mark: CallMark | None, tracker: int) -> CallMark | None:
@@ -449,6 +449,8 @@ def _are_same(seen: list[Identity], now: list[Any]) -> bool:
 def _variables(frame: FrameType, loop: Loop) -> list[Any]:
     """Return the loop's variables, whose values differ between iterations; empty if unknown."""
     values = [_variable(frame, name) for name in loop.names]
+    if loop.stepped_after != _NONE and type(values[0]) is not int:
+        return []  # the body changes it, so only as a counter it tells iterations apart
     # By identity: an array or tensor may raise when it is compared.
     return values if values and values[0] is not _MISSING else []
 
