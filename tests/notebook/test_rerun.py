@@ -44,6 +44,10 @@ state += [p.grad.numpy().tobytes() for p in net.parameters() if p.grad is not No
 state += [losses, scale, global_before, x.inplace_version, random.random(), np.random.rand()]
 state += [float(paddle.rand([1])), paddle.nn.Linear(1, 1).weight.name]
 """
+_COMPILED = """@paddle.jit.to_static(full_graph=False)
+def branch(x):
+    return x * 2 if x.mean() > 0 else x - 1
+"""
 
 
 @pytest.fixture
@@ -160,3 +164,11 @@ def test_without_such_a_check_the_cell_runs_once(shell: InteractiveShell) -> Non
     run(shell, "%%paddle_trace -q\nCount.runs += 1\nprint(Count.runs)\nnet(x)").raise_error()
     assert shell.user_ns["Count"].runs == 1
     assert notices(shell) == []
+
+
+def test_a_function_that_sot_compiles_in_the_first_run_runs_again(shell: InteractiveShell) -> None:
+    run(shell, _COMPILED).raise_error()
+    cell = "%%paddle_trace --check nondeterminism\ny = branch(x)"
+    run(shell, cell).raise_error()
+    assert (notices(shell), found(shell)) == ([], set())
+    run(shell, "z = branch(x)").raise_error()

@@ -17,6 +17,20 @@ def test_an_error_is_the_users_own_and_nothing_is_kept():
         paddle_lab.rerun(step)
 
 
+def test_layers_that_the_code_makes_have_the_same_names_in_a_second_run():
+    made = []
+
+    def step():
+        made.append(paddle.nn.Linear(2, 2))
+        return made[-1](paddle.ones([1, 2]))
+
+    trace = paddle_lab.rerun(step, check="nondeterminism")
+    assert (trace.record.origin.notices, trace.findings, len(made)) == ([], [], 1)
+    step()
+    first, second = (int(net.full_name().removeprefix("linear_")) for net in made)
+    assert second == first + 1
+
+
 def test_a_second_run_that_fails_is_said_and_undone(tmp_path):
     x, runs = paddle.ones([2]), []
     path = tmp_path / "made_once"

@@ -213,6 +213,7 @@ FEATURES: Final[dict[str, Feature]] = {
         {
             "default_cpu_generator": f"{_CORE}.default_cpu_generator",
             "name_generator": "paddle.base.unique_name.generator",
+            "parameter_names": "paddle.base.unique_name.dygraph_parameter_name_checker._name_set",
         },
         wanted_by="rerun",
     ),

@@ -8,7 +8,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from functools import partial
 from types import CellType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,6 +19,8 @@ Restore = Callable[[], object]
 """Restores the contents of one object, in place."""
 
 _ABSENT = object()
+_OF_SOT: Final = ("paddle_set_eval_frame_fn", "$resume_")
+"""How names begin that SOT adds to the globals of a function when it compiles it."""
 
 
 def restores(paddle: Any, reached: Reached) -> list[Restore]:
@@ -41,8 +43,10 @@ def random_restores(paddle: Any) -> list[Restore]:
     if DOOR.has("random_state"):
         generator = DOOR.default_cpu_generator()
         found.append(partial(generator.set_state, generator.get_state()))
-        # Parameters made in a second run would shift the names of all later ones.
+        # Parameters made in a second run would shift the names of all later ones. And a second run
+        # may make a parameter of the same name as the first run did.
         found.append(_restore_container(DOOR.name_generator.ids))
+        found.append(_restore_container(DOOR.parameter_names))
     return found
 
 
@@ -62,7 +66,7 @@ def _restore_container(container: Any) -> Restore:
         return partial(list.__setitem__, container, slice(None), list(container))
     if isinstance(container, dict):
         kind: Any = OrderedDict if isinstance(container, OrderedDict) else dict
-        return partial(_fill, container, dict(container), kind.clear, kind.update)
+        return partial(_fill_dict, container, dict(container), kind)
     if isinstance(container, set):
         return partial(_fill, container, set(container), set.clear, set.update)
     if isinstance(container, deque):
@@ -73,6 +77,15 @@ def _restore_container(container: Any) -> Restore:
 def _fill(container: Any, held: Any, clear: Any, extend: Any) -> None:
     clear(container)
     extend(container, held)
+
+
+def _fill_dict(container: Any, held: dict[Any, Any], kind: Any) -> None:
+    compiled = {
+        name: value
+        for name, value in kind.items(container)
+        if name not in held and isinstance(name, str) and name.startswith(_OF_SOT)
+    }
+    _fill(container, {**held, **compiled}, kind.clear, kind.update)
 
 
 def _restore_cell(cell: CellType) -> Restore:
