@@ -261,8 +261,12 @@ export class Trace {
     return -1;
   }
 
-  /** A group's path; with the names around it where it is a number alone, as in a Sequential. */
+  /** A layer's name, as in tables; else the group's path. */
   groupName(group: number): string {
+    const scope = this.at("groups", "scope", group);
+    const layer = scope < 0 ? -1 : this.at("scopes", "layer", scope);
+    const name = layer < 0 ? "" : this.textAt("layer_names", "name", layer);
+    if (name) return name;
     const path = this.textAt("groups", "path", group);
     return /^(?!\d)./.test(path)
       ? path

@@ -112,7 +112,8 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
     names = np.array(record.strings, object)[record.grad_nodes["name"]]
     is_leaf = (names == _LEAF).astype(bool)
     starts, order = csr(point[source], len(record.scopes) + len(record.ops))
-    labels, path, classes = record.ops["name"], record.layers["path"], record.layers["class"]
+    labels, classes = record.ops["name"], record.layers["class"]
+    path = record.layer_names["name"]
     points = []
     for own in np.unique(point[source][order]).tolist():
         of_point = order[starts[own] : starts[own + 1]]

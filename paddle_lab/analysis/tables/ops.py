@@ -51,13 +51,17 @@ class Op(RecordRow, Placed):
 
     @property
     def layer(self) -> str:
-        """Path of the innermost layer whose call it is part of, ``""`` outside layers."""
-        return self._layer_text("path")
+        """Path of the innermost layer whose call it is part of, ``""`` outside layers.
+
+        If it begins with a number, or two models have it, the model's name comes first:
+        ``"critic.0"``.
+        """
+        return self._layer_text(self._record.layer_names["name"])
 
     @property
     def layer_class(self) -> str:
         """Class of that layer: ``"Linear"``."""
-        return self._layer_text("class")
+        return self._layer_text(self._record.layers["class"])
 
     @property
     def region(self) -> str | None:
@@ -94,9 +98,9 @@ class Op(RecordRow, Placed):
         found: list[int] = nodes[starts[self.key] : starts[self.key + 1]].tolist()
         return found
 
-    def _layer_text(self, column: str) -> str:
+    def _layer_text(self, of_layer: Keys) -> str:
         layer = int(self._table.layers[self._cell("scope")])
-        return self._record.text(int(self._record.layers[column][layer])) if layer >= 0 else ""
+        return self._record.text(int(of_layer[layer])) if layer >= 0 else ""
 
     def _tensors(self, role: str) -> list[Tensor]:
         """Return its tensors of one role, in the order of the record."""
@@ -154,7 +158,7 @@ class OpTable(Reported, Framed, RowTable[Op]):
         return {
             "op": keys,
             "name": texts[ops["name"]],
-            "layer": texts[taken(record.layers["path"], layer)],
+            "layer": texts[taken(record.layer_names["name"], layer)],
             "layer_class": texts[taken(record.layers["class"], layer)],
             "phase": np.array(PHASES, object)[ops["phase"]],
             "region": Partial(region_names, region < 0),
