@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -165,7 +166,10 @@ def _slowest_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def _program_rows(record: Record) -> list[tuple[str, ...]]:
-    """Return the compiled programs that ran, in the order of their first runs, a heading first."""
+    """Return the compiled programs that ran, in the order of their first runs, a heading first.
+
+    Calls for which nothing was compiled come last.
+    """
     table = record.programs
     rows: list[tuple[str, ...]] = []
     numbers = table["program"].tolist()
@@ -179,6 +183,9 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
         backward = "–" if kind == "executor" else f"{backward_ops:,}"
         by = say(f"page.program.by_{kind}")
         rows.append((where, by, f"{ops:,}", backward, f"{parameters:,}", f"{runs:,}"))
+    uncompiled = OpTable(record, table["op"][table["program"] < 0])
+    for where, runs in Counter(op.where for op in uncompiled).items():
+        rows.append((where, say("reports.programs.none"), "–", "–", "–", f"{runs:,}"))
     if not rows:
         return []
     heading = ("line", "kind", "forward", "backward", "parameters", "runs")
