@@ -17,7 +17,7 @@ from paddle_lab.api import Trace, load
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
-from paddle_lab.static_programs import program
+from paddle_lab.static_programs import program, save_lines
 from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.version import __version__
 from paddle_lab.words import language
@@ -40,6 +40,7 @@ __all__ = [
     "program",
     "region",
     "rerun",
+    "save_lines",
     "step",
     "trace",
     "unload_ipython_extension",

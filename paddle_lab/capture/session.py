@@ -28,7 +28,7 @@ from paddle_lab.capture.limit.trimming import mark_earlier
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described, described_with_causes
 from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.capture.stacks.frames import Cells, NoCells
+from paddle_lab.capture.stacks.source_texts import Cells, NoCells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK
 from paddle_lab.capture.stacks.stopped_line import stopped_at
 from paddle_lab.capture.tables.assembly import assemble
@@ -90,6 +90,7 @@ class CaptureSession:
         self._cells: Cells = cells or NoCells()
         self._within = within
         self._recorder = Recorder(self._paddle, anchor=anchor, keeps_callers=within is not None)
+        self._recorder.cells = self._cells
         wanted = {"trace", *evidence}
         wanted |= {"memory", "profiler"} if memory else set()
         wanted |= {"kernels", "profiler"} if profile else set()

@@ -35,7 +35,7 @@ def paired(backward: Sequence[Op], forward: Sequence[Op]) -> dict[int, Op]:
             key=lambda other: (shared[id(other)], id(other) not in taken),
             default=None,
         )
-        if best is None and op.short_name.rstrip("_") != name:
+        if best is None and (op.blocks or op.short_name.rstrip("_") != name):
             left = (other for other in reversed(named[name]) if id(other) not in taken)
             best = next(left, None)
         if best is not None:

@@ -38,7 +38,8 @@ def phases(block: Block) -> list[int]:
             summed.update(op.outputs)
     for at in reversed(range(len(told))):
         op = block.ops[at]
-        is_needed = not before.isdisjoint(op.outputs) or not summed.isdisjoint(op.outputs)
+        made = {*op.outputs} - {-1}
+        is_needed = not before.isdisjoint(made) or not summed.isdisjoint(made)
         if told[at] == BACKWARD or (told[at] == OPTIMIZER and is_needed):
             told[at] = BACKWARD
             before.update(op.inputs)

@@ -19,13 +19,15 @@ from paddle_lab.words import say
 NEWEST_VERSION: Final = 4
 """The newest version that this reader was tested with."""
 _DIALECTS: Final = ("builtin", "pd_op", "cf", "custom_op", "dist")
-_DTYPES: Final = {
+DTYPES: Final = {
+    "b": "bool",
     "bf16": "bfloat16",
     "f16": "float16",
     "f32": "float32",
     "f64": "float64",
     "i8": "int8",
     "ui8": "uint8",
+    "u8": "uint8",
     "i16": "int16",
     "i32": "int32",
     "i64": "int64",
@@ -34,7 +36,7 @@ _DTYPES: Final = {
     "f8e4m3": "float8_e4m3fn",
     "f8e5m2": "float8_e5m2",
 }
-_HIDDEN: Final = {"stop_gradient", "persistable", "struct_name", "op_callstack"}
+_HIDDEN: Final = {"stop_gradient", "persistable", "struct_name", "op_callstack", "place"}
 _LABELS: Final = {"parameter_name", "name", "output_name"}
 
 
@@ -128,7 +130,7 @@ def _value(kind: Any, *, stops: bool) -> Value | None:
         return Value("", None, stops, tuple(item for item in items if item is not None))
     if isinstance(data, list) and len(data) > 1 and isinstance(data[1], list):
         dtype = data[0]["#"].rpartition("t_")[2]
-        return Value(_DTYPES.get(dtype, dtype), tuple(map(int, data[1])), stops)
+        return Value(DTYPES.get(dtype, dtype), tuple(map(int, data[1])), stops)
     return Value(name.rpartition("t_")[2], None, stops)
 
 

@@ -83,7 +83,8 @@ class _Writer:
             if phase == BACKWARD:
                 self._gradient_op(op)
                 continue
-            if op.computes:
+            # Paddle adds copies of its own, which no layer called.
+            if op.computes and (op.layer or op.short_name != "assign"):
                 self._open(opened, parts(op.layer), scope)
             self._op(op, phase, opened[-1][1] if opened else scope)
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import paddle
+import paddle.jit.sot.opcode_translator.executor.executor_cache
 from paddle import nn
 
 import paddle_lab

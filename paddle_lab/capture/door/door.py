@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from functools import cached_property
+from importlib import import_module
 from operator import attrgetter
 from types import GetSetDescriptorType
 from typing import Any, Final
 
-from paddle_lab.capture.door.table import FEATURES
+from paddle_lab.capture.door.table import FEATURES, LATE
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.words import listing, say
 
@@ -36,18 +38,37 @@ class Door:
     @cached_property
     def _missing(self) -> dict[str, list[str]]:
         """Features that are off, and the paths that Paddle lacks. Reading it looks up all names."""
-        missing: dict[str, list[str]] = {}
-        for feature, (names, _) in FEATURES.items():
-            for name, path in names.items():
-                found = _found(path)
-                if found is None:
-                    missing.setdefault(feature, []).append(path)
-                else:
-                    setattr(self, name, found)
-        return missing
+        return {
+            feature: lacking
+            for feature in FEATURES
+            if feature not in LATE and (lacking := self._look_up(feature))
+        }
+
+    @cached_property
+    def _late(self) -> dict[str, bool]:
+        """The late features that were looked up, and whether Paddle has them."""
+        return {}
+
+    def _look_up(self, feature: str) -> list[str]:
+        """Set a feature's names as attributes. Return the paths that Paddle lacks."""
+        lacking = []
+        for name, path in FEATURES[feature].names.items():
+            found = _found(path)
+            if found is None:
+                lacking.append(path)
+            else:
+                setattr(self, name, found)
+        return lacking
 
     def has(self, feature: str) -> bool:
         """Tell whether Paddle has all names that a feature needs."""
+        if feature in LATE and feature not in self._late:
+            with suppress(ImportError):
+                import_module(LATE[feature])
+            lacking = self._look_up(feature)
+            self._late[feature] = not lacking
+            if lacking:
+                self._missing[feature] = lacking
         return feature not in self._missing and "tensors" not in self._missing
 
     def notices(self, wanted: Collection[str]) -> list[str]:

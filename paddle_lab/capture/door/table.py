@@ -16,7 +16,7 @@ class Feature(NamedTuple):
     """From a name in our code to its path in Paddle."""
     wanted_by: str = "trace"
     """What needs the feature: any ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (these
-    two), or a kind of evidence."""
+    two), ``"programs"`` (lines of static programs), or a kind of evidence."""
 
 
 _TENSOR: Final = "paddle.Tensor"
@@ -26,6 +26,10 @@ _GRAD_NODE: Final = f"{_CORE}.GradNodeBase"
 _LAYER: Final = "paddle.nn.Layer()"
 _DENSE: Final = f"{_CORE}.DenseTensor"
 _STATIC: Final = "paddle.jit.dy2static"
+_AST: Final = f"{_STATIC}.program_translator.ASTStaticFunction"
+_SOT: Final = "paddle.jit.sot"
+_SOT_EXECUTOR: Final = f"{_SOT}.opcode_translator.executor"
+_SOT_GRAPH: Final = f"{_SOT_EXECUTOR}.function_graph"
 _PROGRAM: Final = f"{_STATIC}.pir_partial_program.PartialProgramLayer"
 
 FEATURES: Final[dict[str, Feature]] = {
@@ -110,6 +114,26 @@ FEATURES: Final[dict[str, Feature]] = {
             "backward_program": f"{_STATIC}.pir_partial_program.RunnableProgram.backward_program",
             "compiled_program": "paddle.static.CompiledProgram()._program",
         }
+    ),
+    "static_programs": Feature(
+        {
+            "concrete_program": f"{_AST}.get_concrete_program",
+            "concrete_program_by_spec": f"{_AST}.concrete_program_specify_input_spec",
+            "function_of_static": f"{_AST}.dygraph_function",
+            "serialize_program": f"{_CORE}.serialize_pir_program",
+        },
+        wanted_by="programs",
+    ),
+    "sot_lines": Feature(
+        {
+            "sot_executor": f"{_SOT}.opcode_translator.executor.opcode_executor.OpcodeExecutorBase",
+            "sot_stack": f"{_SOT_GRAPH}.FunctionGraph.get_opcode_executor_stack",
+            "sot_log_of_graph": f"{_SOT_GRAPH}.log_do",
+            "sot_log_of_interpreter": f"{_SOT}.symbolic.interpreter.log_do",
+            "sot_append_stack": f"{_SOT}.symbolic.interpreter._append_opstack_between",
+            "sot_ops_between": f"{_SOT}.symbolic.interpreter.for_each_ops_between",
+        },
+        wanted_by="programs",
     ),
     "argument_names": Feature(
         {
@@ -219,3 +243,6 @@ FEATURES: Final[dict[str, Feature]] = {
     ),
 }
 """The features, in the order of the notices about them. All of them need ``"tensors"``."""
+
+LATE: Final = {"sot_lines": f"{_SOT_EXECUTOR}.executor_cache"}
+"""Features whose names Paddle imports late, and the module to import for them."""

@@ -28,6 +28,7 @@ from paddle_lab.capture.hooks.pylayer_hooks import pylayer_patches
 from paddle_lab.capture.hooks.static_hooks import static_patches
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import SINKS, Recorder
+from paddle_lab.capture.static.exporting import export_patches
 
 _LOCK = threading.RLock()
 _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
@@ -89,11 +90,13 @@ class Hooks:
         if DOOR.has("backward"):
             GRAD_FN.find_out(paddle)
         # Made anew each time: other code may have patched a class since then.
-        self._lasting = made("program_counts", program_layer_patches)
+        running = made("program_counts", program_layer_patches)
+        exports = made("static_programs", lambda _: export_patches(recorder))
+        self._lasting = [*running, *exports]
         self._patches = [*made("ops", op_patches)]
         for feature, make in _FEATURES:
             self._patches += made(feature, make)
-        static = static_patches(self.suspended, tells_programs=bool(self._lasting))
+        static = static_patches(self.suspended, tells_programs=bool(running))
         self._patches += made("static", static)
         try:
             for patch in (*self._patches, *self._lasting):

@@ -8,7 +8,7 @@ Only the hook stays that notes which programs run (:mod:`paddle_lab.capture.hook
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from types import FrameType
 from typing import Any
 
@@ -19,6 +19,7 @@ from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.recorder.program_log import EXECUTOR, FULL_GRAPH, SOT
 from paddle_lab.capture.recorder.recorder import Resolved
+from paddle_lab.capture.static.sot_lines import sot_lines
 
 _NAME = "run_program"
 
@@ -39,7 +40,8 @@ def static_patches(
     @contextmanager
     def aside(opened: Sequence[_FunctionCall]) -> Iterator[None]:
         ALLOCATOR_LOG.keep_grad_nodes()
-        with suspended(), running_layers() as layers:
+        by_sot = any(call.is_sot for call in opened)
+        with suspended(), running_layers() as layers, sot_lines() if by_sot else nullcontext():
             for call in opened:
                 call.layers, call.tells_programs = layers, tells_programs
             yield
@@ -85,6 +87,11 @@ class _FunctionCall(_ExecutorCall):
     """The layers whose programs have run."""
     tells_programs = False
 
+    @property
+    def is_sot(self) -> bool:
+        """Whether SOT compiles the function."""
+        return "Symbolic" in type(self.args[0]).__name__
+
     def begin(self, _frame: FrameType) -> None:
         recorder = self.recorder
         reference: Any = DOOR.static_layer(self.args[0])
@@ -97,7 +104,7 @@ class _FunctionCall(_ExecutorCall):
 
     def end(self) -> None:
         """Record a call that returned."""
-        recorder, (function, *args) = self.recorder, self.args
+        recorder, (_, *args) = self.recorder, self.args
         runs = runs_of_layers(self.layers)
         read = {id(parameter): parameter for run in runs for parameter in run.parameters}
         # One slot per parameter: Paddle takes no hooks on grad nodes of tensors in a list.
@@ -106,7 +113,6 @@ class _FunctionCall(_ExecutorCall):
         values = self.result
         values = list(values.values()) if isinstance(values, dict) else values
         op = recorder.end_op(_NAME, tuple(args), self.resolved, values, *self.times_ns, self.caller)
-        is_sot = "Symbolic" in type(function).__name__
         # If layers ran but their programs cannot be read, note nothing, not even "no program".
         if runs or (self.tells_programs and not self.layers):
-            recorder.programs.note(op, SOT if is_sot else FULL_GRAPH, runs)
+            recorder.programs.note(op, SOT if self.is_sot else FULL_GRAPH, runs)

@@ -35,6 +35,7 @@ from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.rows.counter import Counter
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Tape
+from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK, StackPool
 from paddle_lab.capture.turns.code_loops import CodeDescriber, LoopRow
 from paddle_lab.capture.turns.turns import TurnTracker
@@ -102,6 +103,9 @@ class Recorder:
     on_backward: Callable[[int, Reached, tuple[Any, Any]], BackwardWatch] | None = None
     """Called when a backward call begins, with its key, the grad nodes that it reaches, and a pair:
     its tensors and the gradients to begin with."""
+
+    cells: Cells | None = None
+    """Finds notebook cells by file name."""
 
     def __init__(
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True

@@ -8,42 +8,17 @@ import re
 from collections.abc import Sequence
 from operator import itemgetter
 from types import CodeType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from paddle_lab.capture.stacks.code_positions import Integers, Positions, positions_of
 from paddle_lab.capture.stacks.frame_kinds import USER, kind_of
-from paddle_lab.capture.stacks.source_texts import in_characters, shown_spans
+from paddle_lab.capture.stacks.source_texts import Cells, in_characters, source_rows
 from paddle_lab.capture.stacks.stack_pool import Location, StackPool
 from paddle_lab.capture.stacks.stack_rows import StackRows
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
-
-
-class Cells(Protocol):
-    """Finds notebook cells by the file name of a code object."""
-
-    def number(self, file: str) -> int:
-        """Return the cell's execution count, or -1."""
-
-    def text(self, file: str) -> str | None:
-        """Return the cell's text as typed."""
-
-
-class NoCells:
-    """Outside of notebooks there are no cells."""
-
-    def number(self, file: str) -> int:
-        """Return -1."""
-        del file
-        return -1
-
-    def text(self, file: str) -> str | None:
-        """Return ``None``."""
-        del file
-        return None
-
 
 _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 
@@ -137,17 +112,10 @@ class FrameAssembler:
 
     def _sources(self, used: dict[str, list[Any]]) -> Table:
         sources = TableBuilder(RECORD_TABLES["sources"])
-        for file, lines_used in used.items():
-            typed = self._cells.text(file)
-            lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)
-            cell = self._cells.number(file)
-            is_users = cell >= 0 or kind_of(file, self._paddle_folder) == USER
-            if not lines:
-                continue
-            spans = shown_spans(np.concatenate(lines_used), len(lines), is_whole=is_users)
-            for first, last in [(1, len(lines))] if cell >= 0 else spans:
-                text = "".join(lines[first - 1 : last])
-                sources.append(self._strings[file], first, self._strings[text], cell)
+        for file, lines in used.items():
+            told = source_rows(file, np.concatenate(lines), self._cells, self._paddle_folder)
+            for name, first, text, cell in told:
+                sources.append(self._strings[name], first, self._strings[text], cell)
         return sources.build()
 
 

@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import linecache
+from typing import Protocol
 
 import numpy as np
 
 from paddle_lab.capture.stacks.code_positions import NO_COLUMN, Integers, Positions
+from paddle_lab.capture.stacks.frame_kinds import USER, kind_of
 
 _WHOLE_FILE_LINES = 400
 _CONTEXT_LINES = 4
+
+
+class Cells(Protocol):
+    """Finds notebook cells by the file name of a code object."""
+
+    def number(self, file: str) -> int:
+        """Return the cell's execution count, or -1."""
+
+    def text(self, file: str) -> str | None:
+        """Return the cell's text as typed."""
+
+
+class NoCells:
+    """Outside of notebooks there are no cells."""
+
+    def number(self, file: str) -> int:
+        """Return -1."""
+        del file
+        return -1
+
+    def text(self, file: str) -> str | None:
+        """Return ``None``."""
+        del file
+        return None
 
 
 def in_characters(file: str, told: Positions) -> Positions:
@@ -52,3 +78,24 @@ def shown_spans(used: Integers, line_count: int, *, is_whole: bool) -> list[tupl
     last = lines[np.append(is_apart, True)] + _CONTEXT_LINES
     spans = zip(first.tolist(), last.tolist(), strict=True)
     return [(max(start, 1), min(end, line_count)) for start, end in spans]
+
+
+def source_rows(
+    file: str, used: Integers, cells: Cells, paddle_folder: str
+) -> list[tuple[str, int, str, int]]:
+    """Return file, first line, text and cell of each part of a file that a record keeps.
+
+    Parameters
+    ----------
+    used
+        The lines of frames. A cell is kept whole.
+    """
+    typed, cell = cells.text(file), cells.number(file)
+    lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)
+    if not lines:
+        return []
+    is_users = cell >= 0 or kind_of(file, paddle_folder) == USER
+    spans = [(1, len(lines))]
+    if cell < 0:
+        spans = shown_spans(used, len(lines), is_whole=is_users)
+    return [(file, first, "".join(lines[first - 1 : last]), cell) for first, last in spans]

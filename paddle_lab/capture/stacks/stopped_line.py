@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_lab.capture.stacks.frames import Cells
+from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.holders.roots import is_user_file
 
 

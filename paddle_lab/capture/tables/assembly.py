@@ -20,7 +20,8 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import EXTERNAL, GRADIENT, PARAMETER
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, TENSOR_CELLS
 from paddle_lab.capture.rows.tape import sorted_rows
-from paddle_lab.capture.stacks.frames import Cells, FrameAssembler
+from paddle_lab.capture.stacks.frames import FrameAssembler
+from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.tables.columns import text_codes
 from paddle_lab.capture.tables.grad_columns import grad_tables
 from paddle_lab.capture.tables.op_columns import OWN_STEP_NS, OpRows, op_tables

@@ -9,7 +9,7 @@ import numpy as np
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import TURN_CELLS
 from paddle_lab.capture.rows.tape import cells_of
-from paddle_lab.capture.stacks.frames import Cells
+from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table

@@ -60,7 +60,7 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
             f"{row['parameters']:,}",
             flops_text(row["flops"], row["unknown_flops"]),
             size_text(row["output_bytes"]),
-            f"{row['total_ns'] / 1e6:,.3f} ms",
+            f"{row['total_ns'] / 1e6:,.3f} ms" if record.origin.duration_ns else "–",
         )
         for row, level, shape in zip(layers, depth.tolist(), shapes, strict=True)
         if level <= deepest
@@ -115,7 +115,7 @@ def _totals(record: Record, table: RankedTable) -> list[str]:
         say("reports.summary.parameters", n=count, size=size_text(size)),
         say("reports.summary.flops", phases=_flops_by_phase(record)),
         *unknown_notes(table.unknown),
-        *time_notes(table.host),
+        *(time_notes(table.host) if record.origin.duration_ns else ()),
     ]
 
 

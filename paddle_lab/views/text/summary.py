@@ -58,7 +58,6 @@ def counts(record: Record) -> str:
         say("page.count.op", n=len(record.ops)),
         say("page.count.grad_node", n=len(record.grad_nodes)),
     ]
-    # A program that stands alone took no time: nothing of it ran.
     spent = record.origin.duration_ns
     return " · ".join([*told, duration(spent)] if spent else told)
 
@@ -107,7 +106,7 @@ def summary_text(record: Record) -> str:
     layers = layer_lines(record, ranked_table(record, "layer"))
     has_others = np.any(record.groups["kind"] != GROUP_KINDS.index("layer"))
     parts += [layers, groups if has_others else [], _odd_lines(record), *others]
-    calls = [f"  {line}" for line in backward_lines(record)]
+    calls = [f"  {line}" for line in backward_lines(record)] if origin.duration_ns else []
     parts.append([say("reports.section.backward"), *calls] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -129,12 +128,16 @@ def _layer_rows(record: Record) -> list[tuple[str, ...]]:
     if not len(outer):
         return []
     spent = _time_by_group(record, depth)
-    rows: list[tuple[str, ...]] = [_heading("layer", "class", "ops", "host_time")]
+    # A program that stands alone took no time: nothing of it ran.
+    spent_any = bool(record.origin.duration_ns)
+    heading = ("layer", "class", "ops", *(["host_time"] if spent_any else []))
+    rows: list[tuple[str, ...]] = [_heading(*heading)]
     for group in outer.tolist():
         label = "  " * int(depth[group]) + record.text(int(groups["label"][group]))
         class_name = record.text(int(groups["class"][group]))
         ops = f"{int(groups['op_count'][group]):,}"
-        rows.append((label, class_name, ops, duration(int(spent[group]))))
+        time = [duration(int(spent[group]))] if spent_any else []
+        rows.append((label, class_name, ops, *time))
     return rows
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from paddle_lab.capture.recorder.recorder import REGION
 from paddle_lab.capture.rows.cells import NO_KEY, SCOPE_CELLS, ScopeCell
 from paddle_lab.capture.rows.tape import rows_of
-from paddle_lab.capture.stacks.frames import FrameAssembler, NoCells
+from paddle_lab.capture.stacks.frames import FrameAssembler
+from paddle_lab.capture.stacks.source_texts import NoCells
 from paddle_lab.trace.table import StringPool
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Static programs as Paddle holds them: read once they are built."""

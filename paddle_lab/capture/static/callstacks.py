@@ -1,0 +1,68 @@
+"""Stacks of ops in a program: lines of a traceback, as Paddle keeps them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+
+from paddle_lab.capture.stacks.frame_kinds import PADDLE, is_own, is_runner, kind_of
+from paddle_lab.capture.stacks.source_texts import Cells, NoCells, source_rows
+from paddle_lab.programs.program import Frame, Source, Stack
+
+_LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
+
+
+class Callstacks:
+    """Turns Paddle's lines into frames, and finds the text around them."""
+
+    def __init__(self, cells: Cells | None = None) -> None:
+        import paddle
+
+        self._cells: Cells = cells or NoCells()
+        self._paddle_folder = os.path.join(os.path.dirname(os.path.abspath(paddle.__file__)), "")
+        self._compiler = os.path.join(self._paddle_folder, "jit", "")
+        self._frames: dict[str, Frame | None] = {}
+        self._stacks: dict[tuple[str, ...], Stack] = {}
+
+    def stack(self, lines: Sequence[str]) -> Stack:
+        """Return the frames of a traceback, innermost first.
+
+        What called the cell or the script is left out, and so are Paddle's compiler and this
+        package, which stand between the user's call and the user's function.
+        """
+        key = tuple(lines[::2])
+        if key not in self._stacks:
+            frames: list[Frame] = []
+            for line in key:
+                if line not in self._frames:
+                    self._frames[line] = self._frame(line)
+                frame = self._frames[line]
+                if frame is not None and is_runner(frame.file):
+                    frames.clear()
+                elif frame is not None:
+                    frames.append(frame)
+            self._stacks[key] = tuple(reversed(frames))
+        return self._stacks[key]
+
+    def _frame(self, line: str) -> Frame | None:
+        found = _LINE.match(line)
+        if found is None or found[1].startswith(self._compiler) or is_own(found[1]):
+            return None
+        kind = kind_of(found[1], self._paddle_folder)
+        return Frame(found[1], int(found[2]), found[3] or "", kind, self._cells.number(found[1]))
+
+    def sources(self) -> list[Source]:
+        """Return the text around the lines of all frames that are not Paddle's."""
+        used: dict[str, list[int]] = {}
+        for frame in {frame for stack in self._stacks.values() for frame in stack}:
+            if frame.kind != PADDLE:
+                used.setdefault(frame.file, []).append(frame.line)
+        return [
+            Source(*row)
+            for file, lines in sorted(used.items())
+            for row in source_rows(file, np.array(lines), self._cells, self._paddle_folder)
+        ]

@@ -1,0 +1,92 @@
+"""Lines of the user's code for what SOT compiles.
+
+SOT reads bytecode, and builds the program later: an op's own stack ends at the call of the whole
+function. SOT knows the line of each statement, but notes it only when it logs. These patches let it
+note the line of every statement, with those of the calls around it; they change nothing else.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.hooks.patches import AttributePatch
+
+_NOTING: Final = 3
+"""The level of the log at which SOT notes lines."""
+_LOCK: Final = threading.Lock()
+_USERS: Final[list[None]] = []
+_PATCHES: Final[list[AttributePatch]] = []
+_NOTED: Final[set[int]] = set()
+"""The ops that have their lines."""
+
+
+@contextmanager
+def sot_lines() -> Iterator[None]:
+    """Let SOT note the lines of what it compiles while a block runs."""
+    with _LOCK:
+        _USERS.append(None)
+        if len(_USERS) == 1:
+            _PATCHES[:] = _patches() if DOOR.has("sot_lines") else ()
+            for patch in _PATCHES:
+                patch.apply()
+    try:
+        yield
+    finally:
+        with _LOCK:
+            _USERS.pop()
+            if not _USERS:
+                for patch in _PATCHES:
+                    patch.revert()
+                _NOTED.clear()
+
+
+def _patches() -> list[AttributePatch]:
+
+    def around_log(log: Any) -> Callable[..., None]:
+        def run(level: int, note: Callable[[], None]) -> None:
+            if level != _NOTING:
+                log(level, note)
+                return
+            with suppress(Exception):
+                note()
+
+        return run
+
+    def around_stack(_: Any) -> Any:
+        return staticmethod(_lines_of_calls)
+
+    def around_append(_: Any) -> Callable[..., None]:
+        return _add_lines
+
+    return [
+        DOOR.patch("sot_log_of_graph", around_log),
+        DOOR.patch("sot_log_of_interpreter", around_log),
+        DOOR.patch("sot_stack", around_stack),
+        DOOR.patch("sot_append_stack", around_append),
+    ]
+
+
+def _lines_of_calls() -> list[str]:
+    """Return where each function that SOT is reading stands, as lines of a traceback."""
+    lines: list[str] = []
+    for executor in DOOR.sot_executor.call_stack:
+        code = executor.vframe.code
+        place = f'  File "{code.co_filename}", line {executor._current_line}, in {code.co_name}'
+        lines += [place, ""]
+    return lines
+
+
+def _add_lines(start: int, end: int, stack: Sequence[str]) -> None:
+    """Put the lines of a statement between the user's call of the function and Paddle's code."""
+    for op in DOOR.sot_ops_between(start, end):
+        # Parameters that Paddle adds at the beginning shift ops of earlier statements in here.
+        if op.id() in _NOTED:
+            continue
+        _NOTED.add(op.id())
+        own = list(op.attrs().get("op_callstack") or ())
+        at = max((at for at, line in enumerate(own) if "run_sir" in line), default=-2) + 2
+        op.callstack = [*own[:at], *stack, *own[at:]]

@@ -1,0 +1,96 @@
+"""The file of lines beside a saved model: ``model.lines`` beside ``model.json``.
+
+It is JSON, and has the stack of each op of the model, in the order of the ops, with the text of the
+lines, so that they open on another machine. A fingerprint of the program says whose lines they are.
+Its name must not end in ``.json``: ``paddle.jit.load`` takes ``model.name.json`` for a program.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from paddle_lab.programs.program import Frame, Program, Source, Stack
+from paddle_lab.trace.file import write_atomically
+from paddle_lab.trace.schema import FRAME_KINDS
+from paddle_lab.version import __version__
+from paddle_lab.words import say
+
+_FORMAT: Final = "paddle_lab lines"
+_VERSION: Final = 1
+
+
+def lines_path(model: Path) -> Path:
+    """Return the path of the lines of a ``model.json``."""
+    return model.with_name(f"{model.name.removesuffix('.json')}.lines")
+
+
+def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
+    """Write the lines of a program beside the model that was saved of it; return the path.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    frames: dict[Frame, int] = {}
+    stacks: dict[Stack, int] = {}
+    ops = [stacks.setdefault(op.stack, len(stacks)) for op in program.forward.walk()]
+    rows = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in stacks]
+    document = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "written_by": f"paddle_lab {__version__}",
+        "fingerprint": fingerprint,
+        "ops": ops,
+        "stacks": rows,
+        "frames": list(frames),
+        "sources": program.sources,
+        "paths": program.paths,
+    }
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    return write_atomically(lines_path(model), text.encode("utf-8", "replace"))
+
+
+def add_lines(program: Program, model: Path) -> str:
+    """Give a saved program the lines beside it, if there are any.
+
+    Returns
+    -------
+    str
+        A sentence that says why there are no lines; ``""`` if all is well, or there is no file.
+    """
+    path = lines_path(model)
+    try:
+        document: Any = json.loads(path.read_bytes())
+        if document["format"] != _FORMAT:
+            return say("notices.lines.foreign", path=path.name)
+        if document["version"] != _VERSION:
+            return say("notices.lines.newer", path=path.name)
+        if document["fingerprint"] != program.fingerprint:
+            return say("notices.lines.other_model", path=path.name, model=model.name)
+        frames = [_frame(*row) for row in document["frames"]]
+        stacks = [tuple(frames[at] for at in row) for row in document["stacks"]]
+        sources = [
+            Source(str(row[0]), int(row[1]), str(row[2]), int(row[3]))
+            for row in document["sources"]
+        ]
+        paths = {str(name): str(at) for name, at in document["paths"].items()}
+        told = [stacks[at] for at in document["ops"]]
+    except FileNotFoundError:
+        return ""
+    except OSError:
+        return say("notices.lines.unreadable", path=path.name)
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        return say("notices.lines.damaged", path=path.name)
+    for op, stack in zip(program.forward.walk(), told, strict=False):
+        op.stack = stack
+    program.sources, program.paths = sources, paths
+    return ""
+
+
+def _frame(file: str, line: int, function: str, kind: int, cell: int) -> Frame:
+    if not 0 <= kind < len(FRAME_KINDS):
+        raise ValueError(kind)
+    return Frame(str(file), int(line), str(function), int(kind), int(cell))
