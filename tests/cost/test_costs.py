@@ -125,3 +125,20 @@ def test_a_shared_parameter_counts_once_in_a_model() -> None:
     counts = op_costs(record).table["parameters"]
     assert counts[counts > 0].tolist() == [16] * 6
     assert parameters(record).among(range(len(record.ops))) == (16, 64)
+
+
+@pytest.mark.parametrize(
+    ("compute", "backward"),
+    [
+        (lambda x: 2 / x, 2 * 12),
+        (lambda x: 2**x, 2 * 12),
+        (lambda x: x ** paddle.full([], 3.0), 2 * 12),
+        (lambda x: x - paddle.zeros([4], "float64"), 0),  # and casts the gradient back
+    ],
+)
+def test_operators_with_numbers_and_other_dtypes_have_known_gradients(compute, backward) -> None:
+    x = paddle.ones([3, 4])
+    x.stop_gradient = False
+    with paddle_lab.trace(check="none") as trace:
+        compute(x).sum().backward()
+    assert totals(trace.record)[2] == backward

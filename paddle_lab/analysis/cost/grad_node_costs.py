@@ -22,7 +22,11 @@ from paddle_lab.analysis.cost.distinct_calls import (
     mixed,
 )
 from paddle_lab.analysis.cost.formulas import BACKWARD
-from paddle_lab.analysis.cost.formulas.elementwise import bias_backward, scaled_backward
+from paddle_lab.analysis.cost.formulas.elementwise import (
+    bias_backward,
+    scaled_backward,
+    unary_backward,
+)
 from paddle_lab.analysis.cost.formulas.formula import GradFormula, free_backward
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
@@ -34,6 +38,8 @@ _NAME = re.compile(r"(\w+?)GradNode(Final|Compat)?")
 _ACCUMULATION: Final = "GradNodeAccumulation"
 _PYLAYER: Final = "GradNodePyLayer"
 _MOST_SLOTS: Final = 62
+_CAST: Final = "cast"
+"""Any op whose inputs differ in dtype may have this grad node as well."""
 
 
 def _key(name: str) -> str:
@@ -46,6 +52,7 @@ _OTHER_NODES: Final[dict[tuple[str, str], GradFormula]] = {
     ("linear", "matmul"): BACKWARD["matmul"],
     ("linear", "add"): bias_backward,
     ("divide", "divscale"): scaled_backward,
+    ("pow", "elementwisepow"): unary_backward,
     ("getitem", "indexelementwiseget"): scattered_back,
     ("setitem", "setvaluewithtensor"): free_backward,
     ("setitem", "indexelementwiseputwithtensor"): free_backward,
@@ -111,6 +118,8 @@ def _cost(name: str, call: Call | None, needed: frozenset[int]) -> Cost:
 
 
 def _formula(node: str, op: str) -> GradFormula | None:
+    if node == _CAST:
+        return free_backward
     if node == _key(op):
         return _BY_KEY.get(node)
     if node in _MOVING and op.removesuffix("_") in MOVEMENT:

@@ -42,7 +42,7 @@ def one_each(call: Call) -> Cost:
 
 def unary_backward(call: Call, needed: Needed) -> Cost:
     """``dx = f'(x) * dout``: two operations for each element."""
-    return Cost(2 * call.out) if len(call.shapes) == 1 else UNKNOWN
+    return Cost(2 * call.out) if len(call.shapes) == 1 or {*needed} == {0} else UNKNOWN
 
 
 def scaled_backward(call: Call, needed: Needed) -> Cost:
@@ -72,6 +72,8 @@ def multiply_backward(call: Call, needed: Needed) -> Cost:
 
 def binary_backward(call: Call, needed: Needed) -> Cost:
     """A derivative and a multiplication for each input; that of a broadcast input is summed."""
+    if len(call.shapes) == 1:  # ``2 / x``
+        return unary_backward(call, needed)
     return Cost(add_backward(call, needed).flops + 2 * call.out * len(set(needed)))
 
 
