@@ -37,8 +37,8 @@ def with_answers(record: Record) -> Record:
         "stack_frames": Table({"frame": stack_frames(record)}),
         "backward_members": backward_members(record),
         "inner_grad_nodes": inner,
-        "op_costs": op_costs(record, calls).table,
-        "grad_node_costs": grad_node_costs(record, calls).table,
+        "op_costs": op_costs(record, calls),
+        "grad_node_costs": grad_node_costs(record, calls),
         **layer_name_tables(record, strings),
     }
     tables["roofline_shares"] = roofline_shares(record, tables)

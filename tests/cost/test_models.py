@@ -41,9 +41,9 @@ def test_operations_and_parameters_are_those_that_paddle_counts(name: str) -> No
         network(x)
     record = trace.record
     costs = op_costs(record)
-    assert not costs.unknown
+    assert (costs["flops"] >= 0).all()
 
-    macs, flops = costs.table["macs"], costs.table["flops"]
+    macs, flops = costs["macs"], costs["flops"]
     inside = {kind: _ops_in(record, layers) for kind, layers in KINDS.items()}
     is_bias = np.isin(_names(record), ["add"]) & inside["convolutions"]
     ours = {
@@ -75,7 +75,7 @@ def test_a_recurrent_kernel_costs_what_its_cells_cost(network: nn.Layer, cell: t
         nn.RNN(cell(8, 16))(x)
     for column in ("flops", "macs"):
         whole_cost, parts_cost = (
-            int(op_costs(trace.record).table[column].sum()) for trace in (whole, parts)
+            int(op_costs(trace.record)[column].sum()) for trace in (whole, parts)
         )
         assert whole_cost == parts_cost
 
@@ -85,10 +85,10 @@ def test_backward_costs_twice_the_forward_without_the_first_gradient() -> None:
     with paddle_lab.trace(check="none") as trace:
         network(x).sum().backward()
     forward, backward = op_costs(trace.record), grad_node_costs(trace.record)
-    assert not forward.unknown
-    assert not backward.unknown
-    macs = forward.table["macs"]
-    assert int(backward.table["macs"].sum()) == 2 * int(macs.sum()) - int(macs[macs > 0][0])
+    assert (forward["flops"] >= 0).all()
+    assert (backward["flops"] >= 0).all()
+    macs = forward["macs"]
+    assert int(backward["macs"].sum()) == 2 * int(macs.sum()) - int(macs[macs > 0][0])
 
 
 def test_resnet_50_is_as_published() -> None:
@@ -132,8 +132,8 @@ def _published(network: nn.Layer, x: paddle.Tensor) -> tuple[int, int, int]:
     with paddle.no_grad(), paddle_lab.trace(check="none") as trace:
         network(x)
     costs = op_costs(trace.record)
-    assert not costs.unknown
-    totals = (int(costs.table[column].sum()) for column in ("macs", "flops"))
+    assert (costs["flops"] >= 0).all()
+    totals = (int(costs[column].sum()) for column in ("macs", "flops"))
     return *totals, parameters(trace.record).among(range(len(trace.ops)))[0]
 
 

@@ -118,7 +118,7 @@ def test_saved_bytes_are_those_that_paddle_saves(name: str) -> None:
     names = [trace.record.text(code) for code in trace.record.ops["name"]]
     told = [
         int(size)
-        for op_name, size in zip(names, costs.table["saved_bytes"], strict=True)
+        for op_name, size in zip(names, costs["saved_bytes"], strict=True)
         if op_name == name.split(maxsplit=1)[0] or " " in name
     ]
     assert told
@@ -130,7 +130,7 @@ def test_what_an_index_of_values_keeps_is_not_known(index: object) -> None:
     (x,) = _inputs([X])
     with paddle_lab.trace(check="none") as trace:
         x[index]
-    assert op_costs(trace.record).table["saved_bytes"][-1] == -1
+    assert op_costs(trace.record)["saved_bytes"][-1] == -1
 
 
 def test_every_op_that_is_known_was_asked() -> None:
@@ -142,7 +142,7 @@ def test_a_batch_normalisation_keeps_its_input_and_the_statistics_of_the_batch()
     norm, x = nn.BatchNorm2D(3), paddle.ones([2, 3, 4, 4])
     with paddle_lab.trace(check="none") as trace:
         norm(x)
-    assert op_costs(trace.record).table["saved_bytes"].tolist() == [x.size * 4 + 2 * 3 * 4]
+    assert op_costs(trace.record)["saved_bytes"].tolist() == [x.size * 4 + 2 * 3 * 4]
 
 
 def _inputs(shapes: list[list[int]]) -> list[Tensor]:

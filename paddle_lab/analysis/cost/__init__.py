@@ -1,12 +1,11 @@
 """What ops and grad nodes cost: operations, multiply-adds, parameters and bytes.
 
 All of it follows from the record: names, shapes, dtypes, attributes. Each distinct call is computed
-once. An op without a formula has -1, and :attr:`~paddle_lab.analysis.cost.op_costs.Costs.unknown`
-names it.
+once. An op without a formula has -1.
 """
 
 from paddle_lab.analysis.cost.grad_node_costs import grad_node_costs
-from paddle_lab.analysis.cost.op_costs import Costs, op_costs
+from paddle_lab.analysis.cost.op_costs import op_costs
 from paddle_lab.analysis.cost.parameters import Parameters, parameters
 
-__all__ = ["Costs", "Parameters", "grad_node_costs", "op_costs", "parameters"]
+__all__ = ["Parameters", "grad_node_costs", "op_costs", "parameters"]

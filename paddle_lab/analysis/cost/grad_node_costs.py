@@ -30,7 +30,7 @@ from paddle_lab.analysis.cost.formulas.elementwise import (
 from paddle_lab.analysis.cost.formulas.formula import GradFormula, free_backward
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
-from paddle_lab.analysis.cost.op_costs import Costs, columns, unknown_names
+from paddle_lab.analysis.cost.op_costs import columns
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
 
@@ -61,7 +61,7 @@ _OTHER_NODES: Final[dict[tuple[str, str], GradFormula]] = {
 """Ops whose grad nodes are those of other ops: a layer's product and its bias, ``x * 2``."""
 
 
-def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
+def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     """Return the cost of one run of each grad node.
 
     Parameters
@@ -73,7 +73,7 @@ def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Costs
 
     Returns
     -------
-    Costs
+    Table
         The columns of ``grad_node_costs`` in :mod:`paddle_lab.trace.schema`, shape
         ``[grad_nodes]``. A node that accumulates a parameter's gradient costs nothing: it adds only
         if there is a gradient of an earlier backward.
@@ -99,7 +99,7 @@ def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Costs
     known = np.append(ran, False)[op]
     for column in (flops, macs):
         column[is_pylayer] = np.where(known, 0, -1)[is_pylayer]
-    return Costs(Table({"flops": flops, "macs": macs}), unknown_names(record, "grad_nodes", flops))
+    return Table({"flops": flops, "macs": macs})
 
 
 def _cost(name: str, call: Call | None, needed: frozenset[int]) -> Cost:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,15 +22,7 @@ _ON_GRAD_NODES = "paddle.grad"
 """Runs grad nodes, whose costs are in their own table."""
 
 
-class Costs(NamedTuple):
-    """Costs of ops or of grad nodes, and which of them are not known."""
-
-    table: Table
-    unknown: dict[str, int]
-    """Name to the number of calls without a formula; the most frequent name first."""
-
-
-def op_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
+def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     """Return the cost of each op.
 
     ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.cost.Cost`. The ops inside a
@@ -48,7 +38,7 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
 
     Returns
     -------
-    Costs
+    Table
         The columns of ``op_costs`` in :mod:`paddle_lab.trace.schema`, shape ``[ops]``.
     """
     calls = distinct_calls(record) if calls is None else calls
@@ -62,7 +52,7 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
     for column in (flops, macs):
         column[is_pylayer] = np.where(around, 0, -1)[is_pylayer]
     count, size = parameters(record).of_ops(len(record.ops))
-    table = Table(
+    return Table(
         {
             "flops": flops,
             "macs": macs,
@@ -76,7 +66,6 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Costs:
             "parameter_bytes": size,
         }
     )
-    return Costs(table, unknown_names(record, "ops", flops))
 
 
 def call_cost(call: Call) -> Cost:
@@ -101,9 +90,3 @@ def columns(
     """Return the columns ``flops`` and ``macs`` of rows that have one of some costs each."""
     table = np.array(costs, np.int64).reshape(-1, 2)
     return table[:, 0][rows], table[:, 1][rows]
-
-
-def unknown_names(record: Record, table: str, flops: npt.NDArray[np.int64]) -> dict[str, int]:
-    """Return the names of rows without a cost, and how many rows each has."""
-    names = record.tables[table]["name"][flops < 0].tolist()
-    return {record.text(code): count for code, count in Counter(names).most_common()}

@@ -23,16 +23,15 @@ from paddle_lab.words import say
 _MOST_ROWS = 60
 _COLUMNS = (
     "layer", "class", "calls", "last_output", "column_parameters", "column_flops",
-    "output_bytes", "host_time",
+    "output_bytes",
 )  # fmt: skip
-_NUMBERS = (2, 4, 5, 6, 7)
 
 
 def layer_lines(record: Record, table: RankedTable) -> list[str]:
     """Return a table of the layers that were called, and sentences on the totals.
 
     If there are more than 60 layers, it has the outer ones. A layer's figures contain those of the
-    layers inside it, over all of its calls.
+    layers inside it, over all of its calls. Without layers there are the sentences alone.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
     """
     layers = [row for row in table if row["layer"] is not None]
     if not layers:
-        return []
+        return _totals(record, table) if len(record.ops) else []
     called = _called(record)
     depth = depths(record.layers["parent"])[called]
     deepest = max(
@@ -51,6 +50,11 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
         default=0,
     )
     shapes = _last_outputs(record, called)
+    times = {}
+    if record.origin.duration_ns:
+        times["total_ns"] = say("reports.summary.host_time")
+    if len(record.kernel_times):
+        times["kernel_ns"] = say("reports.table.column.kernel_ns")
     rows = [
         (
             row["layer"],
@@ -60,16 +64,16 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
             f"{row['parameters']:,}",
             flops_text(row["flops"], row["unknown_flops"]),
             size_text(row["output_bytes"]),
-            f"{row['total_ns'] / 1e6:,.3f} ms" if record.origin.duration_ns else "–",
+            *(f"{row[name] / 1e6:,.3f} ms" for name in times),
         )
         for row, level, shape in zip(layers, depth.tolist(), shapes, strict=True)
         if level <= deepest
     ]
     shown = rows[:_MOST_ROWS]
-    header = [say(f"reports.summary.{name}") for name in _COLUMNS]
+    header = [*(say(f"reports.summary.{name}") for name in _COLUMNS), *times.values()]
     lines = [
         say("reports.summary.title"),
-        *text_table(header, shown, numbers=_NUMBERS).splitlines(),
+        *text_table(header, shown, numbers=(2, *range(4, len(header)))).splitlines(),
     ]
     if len(shown) < len(layers):
         lines.append(say("memory.more", n=len(layers) - len(shown)))
@@ -111,8 +115,9 @@ def _totals(record: Record, table: RankedTable) -> list[str]:
     # Other ops also read tensors that are only on their way to be parameters.
     in_layers = np.flatnonzero(layers_of_scopes(record)[record.ops["scope"]] >= 0)
     count, size = parameters(record).among(in_layers)
+    parameters_told = [say("reports.summary.parameters", n=count, size=size_text(size))]
     return [
-        say("reports.summary.parameters", n=count, size=size_text(size)),
+        *(parameters_told if len(record.layers) else []),
         say("reports.summary.flops", phases=_flops_by_phase(record)),
         *unknown_notes(table.unknown),
         *(time_notes(table.host) if record.origin.duration_ns else ()),
