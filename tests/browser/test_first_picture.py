@@ -13,6 +13,7 @@ import paddle_lab
 from tests.browser.drawn_picture import SCRIPT, complaints, drawn
 from tests.browser.graph_view import FOUR_FRAMES
 from tests.models.attention import MODELS as ATTENTION
+from tests.models.gan import MODELS as GAN
 from tests.models.recurrent import MODELS as RECURRENT
 from tests.models.step import seed
 from tests.models.unet import MODELS as UNET
@@ -31,6 +32,7 @@ _STEPS = {
     "encoder": ATTENTION["transformer_encoder"],
     "lstm": RECURRENT["lstm"],
     "unet": UNET["unet"],
+    "gan": GAN["gan"],
 }
 _MODELS = ["forward_only", *_STEPS]
 

@@ -22,6 +22,7 @@ import type { TextMeasure } from "../scene/measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
 import { titleRoom } from "../scene/title_room.ts";
 import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
+import { WIDEST_PX } from "./box_lines.ts";
 
 /** The graph to lay out, and the data that turns the layout's result into a scene. */
 export interface Arrangement {
@@ -34,7 +35,12 @@ export interface Arrangement {
   readonly graph: NestedGraph;
 }
 
-export function arrange(store: Pictured, side: Side, measure: TextMeasure): Arrangement {
+export function arrange(
+  store: Pictured,
+  side: Side,
+  measure: TextMeasure,
+  widest_px = WIDEST_PX,
+): Arrangement {
   const { trace, hierarchy, state } = store;
   const isBackward = side === "backward";
   const isMember = membersOf(trace, state.backwardCall);
@@ -45,7 +51,7 @@ export function arrange(store: Pictured, side: Side, measure: TextMeasure): Arra
     tree = withParameters(trace, tree);
   }
   const edges = isBackward ? backwardEdges(trace, tree) : forwardEdges(trace, tree);
-  const writer = new BoxWriter(store, measure, state.showParameters, isMember);
+  const writer = new BoxWriter(store, measure, state.showParameters, isMember, widest_px);
   const contents = tree.items.map((item) =>
     item.isOpen ? undefined : writer.write(item, isBackward),
   );

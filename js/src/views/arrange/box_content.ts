@@ -57,6 +57,7 @@ export class BoxWriter {
     readonly showsParameters: boolean,
     /** 1 for each grad node of the shown backward call. */
     readonly isMember: Uint8Array,
+    readonly widest_px: number,
   ) {
     this.trace = store.trace;
     this.hierarchy = store.hierarchy;
@@ -81,7 +82,7 @@ export class BoxWriter {
     this.#columns ??= columnsOf(trace);
     const columns = this.#columns;
     const sublabel = [through, programNote(trace, op)].filter(Boolean).join(" · ");
-    const line = boxLine(this.measure, trace.text(columns.name[op]!), sublabel);
+    const line = boxLine(this.measure, trace.text(columns.name[op]!), sublabel, this.widest_px);
     return {
       ...EMPTY,
       ...line,
@@ -111,7 +112,7 @@ export class BoxWriter {
         leaves.add(target);
       }
     }
-    const line = boxLine(this.measure, label, leaf ? t("box.accumulate") : through);
+    const line = boxLine(this.measure, label, leaf ? t("box.accumulate") : through, this.widest_px);
     return {
       ...EMPTY,
       ...line,
@@ -157,7 +158,7 @@ export class BoxWriter {
       this.measure.width(name, "label"),
       this.measure.width(details, "sublabel"),
     );
-    const width = stepped(text + 2 * PADDING_PX + 10);
+    const width = stepped(text + 2 * PADDING_PX + 10, this.widest_px);
     const refold = item.kind === "group" && !isBackward ? refoldLabel(this.store, item.key) : "";
     return {
       ...EMPTY,
@@ -179,7 +180,7 @@ export class BoxWriter {
   ghost(op: number, id: string): BoxContent {
     return {
       ...EMPTY,
-      ...boxLine(this.measure, t("box.no_gradient"), ""),
+      ...boxLine(this.measure, t("box.no_gradient"), "", this.widest_px),
       kind: "ghost",
       phase: "backward",
       op,
@@ -192,7 +193,7 @@ export class BoxWriter {
     const label = trace.tensorLabel(item.key) || t(`tensor_kind.${trace.tensorKind(item.key)}`);
     return {
       ...EMPTY,
-      ...boxLine(this.measure, label, trace.textAt("tensors", "shape", item.key)),
+      ...boxLine(this.measure, label, trace.textAt("tensors", "shape", item.key), this.widest_px),
       height: TENSOR_HEIGHT_PX,
       kind: "parameter",
       phase: "forward",

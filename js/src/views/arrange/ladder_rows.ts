@@ -11,6 +11,7 @@ import type { Trace } from "../../trace/trace.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import { type Arrangement, arrange, nestedGraph } from "./arrange.ts";
 import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
+import { WIDEST_PX } from "./box_lines.ts";
 import { cutEdges, ghostOfCut } from "./ladder_cuts.ts";
 
 /** Gap between the boxes of one op's grad nodes. */
@@ -29,11 +30,15 @@ export interface LadderArrangement extends Arrangement {
   readonly withoutRow: number;
 }
 
-export function arrangeLadder(store: Pictured, measure: TextMeasure): LadderArrangement {
-  const forward = arrange(store, "forward", measure);
+export function arrangeLadder(
+  store: Pictured,
+  measure: TextMeasure,
+  widest_px = WIDEST_PX,
+): LadderArrangement {
+  const forward = arrange(store, "forward", measure, widest_px);
   const { trace } = store;
   const { tree, isMember } = forward;
-  const writer = new BoxWriter(store, measure, false, isMember);
+  const writer = new BoxWriter(store, measure, false, isMember, widest_px);
   const paired = pairedNodes(store);
   const gradNodeCounts = new Int32Array(tree.items.length);
   const rows: BoxContent[][] = [];

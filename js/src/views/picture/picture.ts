@@ -5,10 +5,12 @@ import type { Store } from "../../model/state/store.ts";
 import { isGraph, type ViewState } from "../../model/state/view_state.ts";
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import { arrange, compose } from "../arrange/arrange.ts";
+import { WIDEST_NARROW_PX, WIDEST_PX } from "../arrange/box_lines.ts";
 import { arrangeLadder } from "../arrange/ladder_rows.ts";
 import { composeLadder } from "../arrange/ladder_scene.ts";
 import { SPACING } from "../arrange/spacing.ts";
 import { widestGroups } from "../arrange/widest_groups.ts";
+import type { Extent } from "../scene/extent.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
 import { wholeParts } from "../scene/taken.ts";
@@ -44,6 +46,8 @@ export class Picture {
   room = 0;
   /** How many first pictures in a row were too wide. */
   #tries = 0;
+  /** The widest box: less if the first picture is too wide with all groups closed. */
+  #widest_px = WIDEST_PX;
   #shown: Made | undefined;
 
   constructor(
@@ -79,13 +83,19 @@ export class Picture {
       return;
     }
     try {
-      const made = this.#make(state);
       const isNew = !before || !isSameKind(before.state, state);
-      const tooWide = isNew ? this.#tooWide(made) : [];
-      if (tooWide.length) {
+      if (isNew) this.#widest_px = WIDEST_PX;
+      let made = this.#make(state);
+      const cut = isNew ? this.#partsOfTooWide(made) : undefined;
+      const groups = cut ? this.#groupsToClose(made, cut) : [];
+      if (groups.length) {
         this.#tries++;
-        this.store.shutAtFirst(tooWide);
+        this.store.shutAtFirst(groups);
         return;
+      }
+      if (cut) {
+        this.#widest_px = WIDEST_NARROW_PX;
+        made = this.#make(state);
       }
       this.#tries = 0;
       this.#shown = made;
@@ -99,26 +109,27 @@ export class Picture {
     const { store, measure } = this;
     const options = { ...SPACING, cache: this.#cache };
     if (state.mode === "ladder") {
-      const arrangement = arrangeLadder(store, measure);
+      const arrangement = arrangeLadder(store, measure, this.#widest_px);
       const result = layoutNested(arrangement.graph, options);
       return { tree: arrangement.tree, scene: composeLadder(store, arrangement, result), state };
     }
     const side = state.mode === "backward" ? "backward" : "forward";
-    const arrangement = arrange(store, side, measure);
+    const arrangement = arrange(store, side, measure, this.#widest_px);
     const result = layoutNested(arrangement.graph, options);
     return { tree: arrangement.tree, scene: compose(store, arrangement, result), state };
   }
 
-  /** Groups to close so that a first picture fits; none if the user has chosen what is open. */
-  #tooWide({ tree, scene }: Made): number[] {
+  /** The parts of a first picture that does not fit; not if the user has chosen what is open. */
+  #partsOfTooWide({ tree, scene }: Made): readonly Extent[] | undefined {
     const isSmall = tree.items.length <= MOST_FITTED;
     if (!this.room || !isSmall || !this.store.isAsAtFirst) {
-      return [];
+      return undefined;
     }
     const parts = wholeParts(scene, this.measure, Number.POSITIVE_INFINITY);
-    if (!isTooWide(scene, this.room, parts)) {
-      return [];
-    }
+    return isTooWide(scene, this.room, parts) ? parts : undefined;
+  }
+
+  #groupsToClose({ tree, scene }: Made, parts: readonly Extent[]): number[] {
     const structure = this.store.trace.table("groups").column("structure");
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
     return widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
