@@ -16,6 +16,7 @@ from paddle_lab.garbage import collection_paused
 from paddle_lab.notebook_cells import NotebookCells, running_cells
 from paddle_lab.options import hints_options
 from paddle_lab.trace.limit import DEFAULT_OPS, Keep, Limit, limit_of
+from paddle_lab.trace.log_text import log_level
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.words import listing, say
 
@@ -32,6 +33,7 @@ def trace(
     grads: bool | str = False,
     values: bool | str = False,
     profile: bool = False,
+    log: int | None = None,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
 ) -> Recording:
@@ -56,6 +58,11 @@ def trace(
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
+    log
+        The level of Paddle's own log (VLOG, ``GLOG_v``), 1 to 10, to record it in ``trace.log``,
+        each entry under the op or grad node that wrote it. Nothing of it is shown in the output.
+        The level comes back to what it was. At 3 the log has each op and grad node, at 4 its
+        kernel, at 5 more of its tensors, at 6 all. :func:`region` limits it to a part of the code.
     limit
         The largest number of ops that the trace keeps, so that a long training takes bounded
         memory. While the code runs, the trace holds up to twice as many. ``None`` keeps all. A
@@ -77,10 +84,11 @@ def trace(
     PaddleUnavailableError
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
-        For an unknown option, naming the nearest one; for a title that is no text, a limit that is
-        no whole number.
+        For an unknown option, naming the nearest one; for a title that is no text, a limit or a
+        level that is no whole number.
     ValueError
-        For an unknown check or way to keep; for a limit less than 1.
+        For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
+        10.
     """
     return Recording(
         title=title,
@@ -88,6 +96,7 @@ def trace(
         grads=grads,
         values=values,
         profile=profile,
+        log=log_level(log),
         limit=limit_of(limit, keep),
     )
 
@@ -100,6 +109,7 @@ def memory(
     grads: bool | str = False,
     values: bool | str = False,
     profile: bool = False,
+    log: int | None = None,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
 ) -> Recording:
@@ -109,7 +119,7 @@ def memory(
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
-    check, grads, values, profile, limit, keep
+    check, grads, values, profile, log, limit, keep
         As in :func:`trace`. For each op of the limit the trace also keeps five allocations, even
         of ops that it does not keep. The others are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
@@ -124,10 +134,11 @@ def memory(
     PaddleUnavailableError
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
-        For an unknown option, naming the nearest one; for a title that is no text, a limit that is
-        no whole number.
+        For an unknown option, naming the nearest one; for a title that is no text, a limit or a
+        level that is no whole number.
     ValueError
-        For an unknown check or way to keep; for a limit less than 1.
+        For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
+        10.
     """
     return Recording(
         title=title,
@@ -136,26 +147,33 @@ def memory(
         grads=grads,
         values=values,
         profile=profile,
+        log=log_level(log),
         limit=limit_of(limit, keep),
     )
 
 
-def region(name: str) -> AbstractContextManager[None]:
+@hints_options
+def region(name: str, *, log: int | None = None) -> AbstractContextManager[None]:
     """Mark a named part of the traced code; outside a trace it does nothing.
 
     Parameters
     ----------
     name
         The title of the region's group in the graph.
+    log
+        The level of Paddle's own log in this part, and when the gradients of this part are
+        computed; see :func:`trace`. Without it the level stays as it is.
 
     Raises
     ------
     TypeError
-        If the name is missing or is not text.
+        If the name is missing or is not text, or the level is no whole number.
+    ValueError
+        If the level is not 1 to 10.
     """
     from paddle_lab.capture.recorder.regions import region as capture_region
 
-    return capture_region(name)
+    return capture_region(name, log_level(log))
 
 
 def step() -> None:
@@ -183,7 +201,7 @@ class Recording:
         and its callers belong into them unless given.
     memory
         Whether to record allocations as well.
-    check, grads, values, profile
+    check, grads, values, profile, log
         As in :func:`trace`.
     reruns
         Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
@@ -201,6 +219,7 @@ class Recording:
         grads: bool | str = False,
         values: bool | str = False,
         profile: bool = False,
+        log: int | None = None,
         reruns: bool = False,
         limit: Limit = Limit(),  # noqa: B008  (frozen)
     ) -> None:
@@ -213,6 +232,7 @@ class Recording:
         self._anchor = anchor
         self._memory = memory
         self._profile = profile
+        self._log = log
         self._limit = limit
         self._checks = chosen(check)
         self._notices: list[str] = []
@@ -248,6 +268,7 @@ class Recording:
             cells=cells,
             memory=self._memory,
             profile=self._profile,
+            log=self._log,
             evidence=self._evidence,
             grad_region=self._grad_region,
             values=self._values,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.memory.memory import Memory
     from paddle_lab.analysis.ranking.ranked_table import By, RankedTable
     from paddle_lab.analysis.tables.kernels import KernelTable
+    from paddle_lab.analysis.tables.log import LogTable
     from paddle_lab.analysis.tables.ops import OpTable
     from paddle_lab.analysis.tables.summaries import BackwardCalls, Regions
     from paddle_lab.analysis.tables.tensors import TensorTable
@@ -127,6 +128,17 @@ class TraceAnswers:
         from paddle_lab.analysis.tables.kernels import KernelTable
 
         return KernelTable(self.view_record)
+
+    @cached_property
+    def log(self) -> LogTable:
+        """Paddle's own log, each entry under its op or grad node; empty unless ``log=`` is given.
+
+        ``trace.log.search("GradNode")`` finds entries by their text, op, grad node or source file;
+        ``trace.log.of_op(key)`` has the entries of one op and of its grad nodes.
+        """
+        from paddle_lab.analysis.tables.log import LogTable
+
+        return LogTable(self.view_record)
 
     @cached_property
     def allocations(self) -> AllocationTable:

@@ -25,6 +25,7 @@ from paddle_lab.capture.kernels.assembly import add_roofline
 from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.limit.limiter import Limiter
 from paddle_lab.capture.limit.trimming import mark_earlier
+from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described, described_with_causes
 from paddle_lab.capture.recorder.recorder import Recorder
@@ -57,6 +58,8 @@ class CaptureSession:
         Whether to record allocations as well.
     profile
         Whether to record the times of kernels as well.
+    log
+        The level of Paddle's log, to record it as well.
     evidence
         What to record for checks, in addition to what every trace has: ``"values"``,
         ``"gradients"``, ``"rerun"``, ``"cuda"``.
@@ -81,6 +84,7 @@ class CaptureSession:
         cells: Cells | None = None,
         memory: bool = False,
         profile: bool = False,
+        log: int | None = None,
         evidence: Collection[str] = (),
         grad_region: str | None = None,
         values: bool | str = False,
@@ -94,6 +98,7 @@ class CaptureSession:
         wanted = {"trace", *evidence}
         wanted |= {"memory", "profiler"} if memory else set()
         wanted |= {"kernels", "profiler"} if profile else set()
+        wanted |= {"log"} if log is not None else set()
         self._recorder.notices.extend(DOOR.notices(wanted))
         limit = limit or Limit(ops=None)
         self._limiter = Limiter(self._recorder, limit, self._stop_recording)
@@ -104,10 +109,11 @@ class CaptureSession:
         self._kernels = KernelCapture(self._paddle, self._recorder) if profile else None
         self._recorder.reach_limit = self._limiter.reach
         self._recorder.on_step_end = self._end_step
-        self._parts: list[MemoryCapture | KernelCapture] = [
-            part for part in (self._memory, self._kernels) if part is not None
+        self._log = self._recorder.log = LogCapture(log)
+        self._parts: list[MemoryCapture | KernelCapture | LogCapture] = [
+            part for part in (self._memory, self._kernels, self._log) if part is not None
         ]
-        if self._parts:
+        if len(self._parts) > 1 or log is not None:
             self._limiter.settle = self._settle
             self._limiter.forgetting = self._forget
         collectors = self._recorder.collectors
@@ -230,8 +236,9 @@ class CaptureSession:
             kept=kept,
         )
         record = assemble(
-            recorder, self._paddle, origin, self._cells, self._memory, self._kernels, _getframe()
-        )
+            recorder, self._paddle, origin, self._cells, self._memory, self._kernels, self._log,
+            _getframe(),
+        )  # fmt: skip
         if kept:
             mark_earlier(record)
         if len(record.kernel_times) and error is None:  # after an error, memory may be short

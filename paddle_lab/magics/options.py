@@ -15,6 +15,7 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from paddle_lab.magics.help_screen import help_screen
 from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
+from paddle_lab.trace.log_text import DEFAULT_LEVEL, log_level
 from paddle_lab.words import Text, say
 from paddle_lab.words.suggestion import suggestion
 
@@ -158,6 +159,7 @@ class CellOptions:
             raise UsageError(say("magics.bad_option", magic=magic, error=text))
         try:
             chosen(options.check)
+            log_level(options.log)
             options.limit = limit_of_text(options.limit, options.keep)
         except ValueError as error:
             raise UsageError(say("magics.bad_option", magic=magic, error=error)) from None
@@ -184,6 +186,14 @@ class CellOptions:
             default=False,
             metavar="REGION",
             help=say("magics.help.values"),
+        )
+        add(
+            "--log",
+            nargs="?",
+            const=DEFAULT_LEVEL,
+            type=int,
+            metavar="LEVEL",
+            help=say("magics.help.log"),
         )
         add("--profile", action="store_true", help=say("magics.help.profile"))
         add = parser.add_argument_group(say("magics.help.group.keep")).add_argument

@@ -79,6 +79,7 @@ class TracedCell:
             grads=options.grads,
             values=options.values,
             profile=options.profile,
+            log=options.log,
             reruns=True,
             limit=options.limit,
         )

@@ -285,6 +285,18 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "fetches": "str",
         "place": "str",
     },
+    # Entries of Paddle's own log (VLOG), in order.
+    "log": {
+        "op": "key:ops",  # the op that was running in the thread
+        "grad_node": "key:grad_nodes",  # in a backward call: the grad node that was running
+        "thread": "i32",  # -1: a thread in which no op ran
+        "time_ns": "i64",  # on the clock of ``ops.start_ns``, to a microsecond
+        "level": "i32",  # the level that was set then
+        "severity": "str",  # "I", "W", "E" or "F"
+        "source_file": "str",  # Paddle's own: "backward.cc"
+        "source_line": "i32",
+        "text": "str",
+    },
     # Default values of the attributes that ops in this trace were called with.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
     # Actions of the traced code other than ops, in order: the evidence for findings.

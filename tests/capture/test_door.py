@@ -35,8 +35,8 @@ def ask() -> Iterator[Callable[[str], Told]]:
         def answer(path: str) -> Told:
             writing.write(f"{path}\n")
             writing.flush()
-            # Paddle prints, too.
-            line = next(line for line in reading if line.startswith("{"))
+            # Paddle prints, too: with its log on, whole programs.
+            line = next(line for line in reading if line.startswith('{"path"'))
             told: Told = json.loads(line)
             return told
 

@@ -205,6 +205,17 @@ export const TABLES = {
     fetches: "str",
     place: "str",
   },
+  log: {
+    op: "key:ops",
+    grad_node: "key:grad_nodes",
+    thread: "i32",
+    time_ns: "i64",
+    level: "i32",
+    severity: "str",
+    source_file: "str",
+    source_line: "i32",
+    text: "str",
+  },
   attribute_defaults: { op: "str", name: "str", value: "str" },
   value_stats: {
     tensor: "key:tensors",

@@ -16,7 +16,7 @@ class Feature(NamedTuple):
     """From a name in our code to its path in Paddle."""
     wanted_by: str = "trace"
     """What needs the feature: any ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (these
-    two), ``"programs"`` (lines of static programs), or a kind of evidence."""
+    two), ``"programs"`` (lines of static programs), ``"log"``, or a kind of evidence."""
 
 
 _TENSOR: Final = "paddle.Tensor"
@@ -198,6 +198,14 @@ FEATURES: Final[dict[str, Feature]] = {
             "device_event_device": f"{_CORE}.DevicePythonNode.device_id",
         },
         wanted_by="kernels",
+    ),
+    "log": Feature(
+        {
+            "library": f"{_CORE}.libpaddle",
+            "start_backward_log": f"{_EAGER}._start_capture_backward_vlog_subgraph",
+            "stop_backward_log": f"{_EAGER}._stop_capture_backward_vlog_subgraph",
+        },
+        wanted_by="log",
     ),
     "counters": Feature(
         {

@@ -45,6 +45,7 @@ from paddle_lab.words import say
 if TYPE_CHECKING:
     from paddle_lab.capture.backward_graph.grad_nodes import Reached
     from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch
+    from paddle_lab.capture.log.capture import LogCapture
     from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 
 INPUT = ROLES.index("input")
@@ -95,6 +96,8 @@ class Recorder:
     there is no alarm."""
     familiar_calls: FamiliarCalls | None = None
     """Tells which backward calls are like earlier ones, if memory is recorded."""
+    log: LogCapture | None = None
+    """Records Paddle's log, if the trace or a region asks for it."""
     _has_failed: bool = False
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""

@@ -13,6 +13,8 @@ from paddle_lab.capture.evidence.assembly import add_evidence
 from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
 from paddle_lab.capture.kernels.assembly import add_kernels
 from paddle_lab.capture.kernels.capture import KernelCapture
+from paddle_lab.capture.log.assembly import add_log
+from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.assembly import add_memory
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described
@@ -42,6 +44,7 @@ def assemble(
     cells: Cells,
     memory: MemoryCapture | None = None,
     kernels: KernelCapture | None = None,
+    log: LogCapture | None = None,
     caller: FrameType | None = None,
 ) -> Record:
     """Build the record of a trace that has ended.
@@ -94,6 +97,11 @@ def assemble(
         except Exception as fault:  # noqa: BLE001
             said = say("notices.fault.kernels_lost", fault=described(fault))
             record.origin.notices.append(said)
+    if log is not None and log.text:
+        try:
+            add_log(record, log, recorder)
+        except Exception as fault:  # noqa: BLE001
+            record.origin.notices.append(say("notices.fault.log_lost", fault=described(fault)))
     return record
 
 

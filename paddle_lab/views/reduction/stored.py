@@ -108,6 +108,9 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
         tables[name] = Table.empty(VIEW_TABLES[name])
     if any(len(record.tables[name]) for name in histograms):
         told.append("histograms")
+    if len(record.log):
+        told.append("log")
+        tables["log"] = Table.empty(VIEW_TABLES["log"])
     is_long = [len(record.text(text)) > _LONGEST_SOURCE for text in sources["text"].tolist()]
     if any(is_long):
         told.append("sources")

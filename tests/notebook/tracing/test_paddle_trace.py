@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+from IPython.core.error import UsageError
+
 from tests.notebook.shell import run
 
 if TYPE_CHECKING:
-    import pytest
     from IPython.core.interactiveshell import InteractiveShell
 
 
@@ -98,3 +100,16 @@ def test_a_cell_without_ops_has_an_empty_trace(shell: InteractiveShell) -> None:
     assert len(shell.user_ns["_trace"].ops) == 0
     run(shell, "%%paddle_trace -q").raise_error()
     assert len(shell.user_ns["_trace"].ops) == 0
+
+
+def test_paddles_log_is_recorded_and_not_shown(
+    shell: InteractiveShell, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for options, level in (("--log", 3), ("--log 4", 4)):
+        run(shell, f"%%paddle_trace -q {options}\nnet(x)\n1 / 0")
+        log = shell.user_ns["_trace"].log
+        assert {entry.level for entry in log} == {level}
+        assert {entry.name for entry in log if entry.op} == {"linear"}
+    assert "Running_AD_API" not in "".join(capfd.readouterr())
+    with pytest.raises(UsageError, match="from 1 to 10"):
+        run(shell, "%%paddle_trace --log 12\nnet(x)").raise_error()

@@ -54,12 +54,8 @@ class GradNodeOrder:
             The nodes whose incoming gradients ``paddle.grad`` returns: only the nodes before them
             run. ``None`` if all nodes run.
         """
-        names, following = self._names, self._following
-        waiting_for = self._in_degrees(roots)
-        running: Collection[int] = waiting_for
-        if wanted is not None:
-            running = dict.fromkeys(self._leading_to(wanted, waiting_for))
-        ready = deque(node for node in running if not waiting_for[node])
+        names = self._names
+        waiting_for, running, ready = self._begin(roots, wanted)
         left: dict[str, dict[int, None]] = {}
         found: list[int] = []
         for name in runs:
@@ -72,12 +68,38 @@ class GradNodeOrder:
                 node = next(iter(left.get(name, ())), NO_NODE)
             found.append(node)
             left.get(name, {}).pop(node, None)
-            for target in following[node] if node != NO_NODE else ():
-                waiting_for[target] -= 1
-                if not waiting_for[target] and target in running:
-                    add = ready.appendleft if names[target] == LEAF_NAME else ready.append
-                    add(target)
+            if node != NO_NODE:
+                self._pass_on(node, waiting_for, running, ready)
         return found
+
+    def replay(self, roots: Sequence[int], *, wanted: Sequence[int] | None = None) -> list[int]:
+        """Return the grad nodes of one backward call in the order in which Paddle runs them."""
+        waiting_for, running, ready = self._begin(roots, wanted)
+        found: list[int] = []
+        while ready:
+            node = ready.popleft()
+            found.append(node)
+            self._pass_on(node, waiting_for, running, ready)
+        return found
+
+    def _begin(
+        self, roots: Sequence[int], wanted: Sequence[int] | None
+    ) -> tuple[dict[int, int], Collection[int], deque[int]]:
+        """Return how many gradients nodes wait for, which nodes run, and which are ready."""
+        waiting_for = self._in_degrees(roots)
+        running: Collection[int] = waiting_for
+        if wanted is not None:
+            running = dict.fromkeys(self._leading_to(wanted, waiting_for))
+        return waiting_for, running, deque(node for node in running if not waiting_for[node])
+
+    def _pass_on(
+        self, node: int, waiting_for: dict[int, int], running: Collection[int], ready: deque[int]
+    ) -> None:
+        for target in self._following[node]:
+            waiting_for[target] -= 1
+            if not waiting_for[target] and target in running:
+                add = ready.appendleft if self._names[target] == LEAF_NAME else ready.append
+                add(target)
 
     def _by_name(self, nodes: Iterable[int], without: set[int]) -> dict[str, dict[int, None]]:
         """Return the other nodes, in their order, by name."""

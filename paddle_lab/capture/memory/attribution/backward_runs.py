@@ -42,7 +42,7 @@ class BackwardRuns:
         self.end_ns, self.start_ns = runs.end_ns, runs.start_ns
         self.span = self.spans_at(runs.start_ns, runs.thread)
         """The backward call of each run, or -1."""
-        self._of_span = _grouped(self.span)
+        self._of_span = grouped(self.span)
         self.accumulates = np.array([name == LEAF_NAME for name in runs.names], np.bool_)
         """Which runs accumulate a leaf's gradient."""
         self.is_program = np.array([name in _PROGRAM_NODES for name in runs.names], np.bool_)
@@ -67,7 +67,7 @@ class BackwardRuns:
         found = np.where(spans >= 0, inside, -1)
         # A call inside a grad node (recomputation) starts with no run of its own.
         is_own = (inside >= 0) & (taken(self.span, inside) == spans)
-        for span, moments in _grouped(np.where(is_own, -1, spans)).items():
+        for span, moments in grouped(np.where(is_own, -1, spans)).items():
             runs = self._of_span.get(span)
             if runs is not None:
                 before = np.searchsorted(self.start_ns[runs], time_ns[moments]) - 1
@@ -78,7 +78,7 @@ class BackwardRuns:
         nodes, edges = record.grad_nodes, record.grad_edges
         names = [record.strings[name] for name in nodes["name"].tolist()]
         order = GradNodeOrder(names, edges["source"], edges["target"])
-        roots, targets = _nodes_of_calls(record.grad_roots), _nodes_of_calls(record.grad_targets)
+        roots, targets = nodes_of_calls(record.grad_roots), nodes_of_calls(record.grad_targets)
         for span, runs in self._of_span.items():
             call = int(self.calls[span])
             if call in roots:
@@ -92,13 +92,14 @@ class BackwardRuns:
             self.op[runs] = taken(op[runs], last)
 
 
-def _nodes_of_calls(table: Table) -> dict[int, list[int]]:
-    rows = _grouped(table["backward_call"])
+def nodes_of_calls(table: Table) -> dict[int, list[int]]:
+    """Return the grad nodes of each backward call in a table of such pairs."""
+    rows = grouped(table["backward_call"])
     nodes = {call: table["grad_node"][its_rows] for call, its_rows in rows.items()}
     return {call: of_call[of_call >= 0].tolist() for call, of_call in nodes.items()}
 
 
-def _grouped(values: Int64s) -> dict[int, Int64s]:
+def grouped(values: Int64s) -> dict[int, Int64s]:
     """Return the rows that have each value, in their order; the value -1 is omitted."""
     order = np.argsort(values, kind="stable")
     order = order[np.count_nonzero(values < 0) :]

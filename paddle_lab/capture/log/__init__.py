@@ -1,0 +1,1 @@
+"""Paddle's own log (VLOG) while a trace records it."""

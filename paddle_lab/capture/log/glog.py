@@ -1,0 +1,141 @@
+"""Paddle's log: its level, and a file that it is written to while traces record it.
+
+Paddle writes its log with glog, which can write to a file of its own instead of descriptor 2. So
+nothing else that is written to descriptor 2 is touched: the output of subprocesses, the report of a
+crash, and glog's own warnings, which still go there as well. Each entry is written at once, so that
+the file has all entries if the process dies.
+
+glog's flags are read and set in Paddle's library itself, because Paddle's Python functions cannot
+read them: the level that a user has set must come back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import tempfile
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Final
+
+from paddle_lab.capture.door import DOOR
+
+_WARNING, _FATAL = 1, 3
+_UNBUFFERED: Final = -1
+_PREFIX: Final = "vlog-"
+
+
+class LogRequest:
+    """What one trace or region asks for."""
+
+    def __init__(self, level: int | None) -> None:
+        self.level = level
+        """The level that it sets; ``None`` if the log is only to go to the file."""
+
+
+class Glog:
+    """The flags of glog in Paddle's library.
+
+    Raises
+    ------
+    OSError, ValueError, AttributeError
+        If Paddle's library has no such names.
+    """
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(DOOR.library.__file__)
+        self._level = ctypes.c_int.in_dll(library, "_ZN3fLI7FLAGS_vE")
+        self._is_to_stderr = ctypes.c_bool.in_dll(library, "_ZN3fLB17FLAGS_logtostderrE")
+        self._stderr_threshold = ctypes.c_int.in_dll(library, "_ZN3fLI21FLAGS_stderrthresholdE")
+        self._buffered_level = ctypes.c_int.in_dll(library, "_ZN3fLI17FLAGS_logbuflevelE")
+        self._set_destination = library._ZN6google17SetLogDestinationEiPKc
+        self._set_destination.argtypes = [ctypes.c_int, ctypes.c_char_p]
+        self._set_destination.restype = None
+        self._requests: list[LogRequest] = []
+        self._backward_levels: list[int] = []
+        self._folder = ""
+        self._before: tuple[bool, int, int] | None = None
+        self._own_level = self._level_before = 0
+        self.changes: list[tuple[int, int]] = []
+        """When the level changed (``perf_counter_ns``), and to what, since the first request."""
+
+    @property
+    def path(self) -> Path | None:
+        """The file with the log; ``None`` if nothing was written to it."""
+        files = sorted(Path(self._folder).glob(f"{_PREFIX}*")) if self._folder else []
+        return files[0] if files else None
+
+    @property
+    def size(self) -> int:
+        """The file's size, in bytes."""
+        path = self.path
+        return 0 if path is None else path.stat().st_size
+
+    def add(self, request: LogRequest) -> None:
+        """Let a request take effect. The newest one with a level sets the level."""
+        if self._before is None:
+            self._redirect()
+        self._requests.append(request)
+        self._set_level()
+
+    def remove(self, request: LogRequest) -> None:
+        """End a request. With the last one, everything is as it was before the first."""
+        if request not in self._requests:
+            return
+        self._requests.remove(request)
+        self._set_level()
+        if not self._requests:
+            self._restore()
+
+    def begin_backward(self, level: int) -> None:
+        """Let Paddle set a level whenever it runs a grad node that is made from now on."""
+        self._backward_levels.append(level)
+        DOOR.start_backward_log(level)
+
+    def end_backward(self) -> None:
+        """End the newest :meth:`begin_backward`; the one before it goes on."""
+        self._backward_levels.pop()
+        DOOR.stop_backward_log()
+        if self._backward_levels:
+            DOOR.start_backward_log(self._backward_levels[-1])
+
+    def _set_level(self) -> None:
+        levels = [one.level for one in self._requests if one.level is not None]
+        if self._level.value != self._own_level:
+            self._level_before = self._level.value  # the user's code has set it
+        self._own_level = self._level.value = levels[-1] if levels else self._level_before
+        self.changes.append((perf_counter_ns(), self._own_level))
+
+    def _redirect(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="paddle-lab-log-")
+        self._own_level = self._level_before = self._level.value
+        self.changes.clear()
+        self._before = (
+            self._is_to_stderr.value, self._stderr_threshold.value, self._buffered_level.value,
+        )  # fmt: skip
+        # glog writes an entry to the files of all lower severities, too. One file is enough.
+        for severity in range(_WARNING, _FATAL + 1):
+            self._set_destination(severity, b"")
+        self._set_destination(0, f"{self._folder}/{_PREFIX}".encode())
+        self._stderr_threshold.value = _WARNING
+        self._buffered_level.value = _UNBUFFERED
+        self._is_to_stderr.value = False
+
+    def _restore(self) -> None:
+        before, self._before = self._before, None
+        if before is not None:
+            self._is_to_stderr.value, self._stderr_threshold.value = before[:2]
+            self._buffered_level.value = before[2]
+            self._set_destination(0, b"")  # closes the file
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder = ""
+
+
+_GLOG: list[Glog] = []
+
+
+def glog() -> Glog:
+    """Return glog in Paddle's library, the same object at each call."""
+    if not _GLOG:
+        _GLOG.append(Glog())
+    return _GLOG[0]

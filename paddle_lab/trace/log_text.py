@@ -1,0 +1,108 @@
+"""The text of Paddle's log, as glog writes it: from bytes to columns."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.words import say
+
+Int64s = npt.NDArray[np.int64]
+
+_HEADER: Final = re.compile(
+    rb"^\t*([IWEF])(\d{4} \d\d:\d\d:\d\d\.\d{6}) +(\d+) ([^\s:\]]+):(\d+)\] ?", re.MULTILINE
+)
+"""``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, time, thread, file, line. In a
+PyLayer, Paddle indents it."""
+_PARTS: Final = 6
+"""Parts of an entry: the five groups of its header, and its text."""
+
+
+DEFAULT_LEVEL: Final = 3
+"""Each op and grad node, with the shapes and dtypes of its tensors."""
+LOWEST, HIGHEST = 1, 10
+"""The levels that a user can ask for. Paddle writes little above 6."""
+
+
+def log_level(level: Any) -> int | None:
+    """Return the level that a user's ``log=`` asks for; ``None`` for no log.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a whole number nor ``None``.
+    ValueError
+        If there is no such level.
+    """
+    if level is None:
+        return None
+    if isinstance(level, bool) or not isinstance(level, int):
+        raise TypeError(say("errors.log_level", level=repr(level)))
+    if not LOWEST <= level <= HIGHEST:
+        raise ValueError(say("errors.log_level", level=level))
+    return level
+
+
+class LogEntries(NamedTuple):
+    """Entries of the log, in the order in which they were written; a text may have many lines."""
+
+    severity: list[str]
+    """``"I"``, ``"W"``, ``"E"`` or ``"F"``."""
+    wall_ns: Int64s
+    """Time since the epoch, in whole microseconds."""
+    native_thread: Int64s
+    """The operating system's id of the thread."""
+    file: list[str]
+    line: Int64s
+    text: list[str]
+
+
+def read_log(data: bytes, *, year: int) -> LogEntries:
+    """Return the entries in a log; what stands before the first one is left out.
+
+    Parameters
+    ----------
+    data
+        What glog wrote.
+    year
+        The year of the first entry, which glog does not write.
+    """
+    parts: list[bytes] = _HEADER.split(data)
+    severity, stamps, threads, files, lines, texts = (parts[i::_PARTS] for i in range(1, 7))
+    return LogEntries(
+        _decoded(severity),
+        _wall_ns(stamps, year),
+        np.array(list(map(int, threads)), np.int64),
+        _decoded(files),
+        np.array(list(map(int, lines)), np.int64),
+        [text.strip("\n") for text in _decoded(texts)],
+    )
+
+
+def _decoded(values: list[bytes]) -> list[str]:
+    # One call for all. A zero byte cannot be in a header, and Paddle's texts are C strings.
+    return b"\0".join(values).decode("utf-8", "replace").split("\0") if values else []
+
+
+def _wall_ns(stamps: list[bytes], year: int) -> Int64s:
+    """Return times since the epoch from ``mmdd hh:mm:ss.uuuuuu``, which is local time."""
+    signs = np.frombuffer(b"".join(stamps), np.uint8).reshape(-1, 20)
+    digits = signs.astype(np.int64) - ord("0")
+    day = digits[:, :4] @ (1000, 100, 10, 1)
+    hour, minute, second = (digits[:, at : at + 2] @ (10, 1) for at in (5, 8, 11))
+    micro = digits[:, 14:] @ (10**5, 10**4, 1000, 100, 10, 1)
+    hours, inverse = np.unique(day * 100 + hour, return_inverse=True)
+    begins = []
+    for one in hours.tolist():
+        month_day, its_hour = divmod(one, 100)
+        month, its_day = divmod(month_day, 100)
+        # An entry of January after one of December is of the next year.
+        its_year = year + (len(day) > 0 and month < day[0] // 100 - 6)
+        begins.append(int(time.mktime((its_year, month, its_day, its_hour, 0, 0, 0, 0, -1))))
+    seconds = np.array(begins, np.int64)[inverse] + minute * 60 + second
+    wall_ns: Int64s = seconds * 10**9 + micro * 1000
+    return wall_ns
