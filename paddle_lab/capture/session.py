@@ -109,7 +109,8 @@ class CaptureSession:
         self._kernels = KernelCapture(self._paddle, self._recorder) if profile else None
         self._recorder.reach_limit = self._limiter.reach
         self._recorder.on_step_end = self._end_step
-        self._log = self._recorder.log = LogCapture(log)
+        self._log = LogCapture(log)
+        self._recorder.log_inside = self._log.inside
         self._parts: list[MemoryCapture | KernelCapture | LogCapture] = [
             part for part in (self._memory, self._kernels, self._log) if part is not None
         ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from _thread import get_ident, get_native_id
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import count
 from time import perf_counter_ns
 from types import FrameType, NoneType
@@ -45,7 +46,6 @@ from paddle_lab.words import say
 if TYPE_CHECKING:
     from paddle_lab.capture.backward_graph.grad_nodes import Reached
     from paddle_lab.capture.evidence.gradients.post_hooks import BackwardWatch
-    from paddle_lab.capture.log.capture import LogCapture
     from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 
 INPUT = ROLES.index("input")
@@ -96,8 +96,8 @@ class Recorder:
     there is no alarm."""
     familiar_calls: FamiliarCalls | None = None
     """Tells which backward calls are like earlier ones, if memory is recorded."""
-    log: LogCapture | None = None
-    """Records Paddle's log, if the trace or a region asks for it."""
+    log_inside: Callable[[int], AbstractContextManager[None]] | None = None
+    """Sets the level of Paddle's log for a region, and records the log."""
     _has_failed: bool = False
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""

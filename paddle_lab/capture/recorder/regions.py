@@ -30,8 +30,8 @@ def region(name: Any, log: int | None = None) -> Iterator[None]:
         state = recorder.thread()
         outer = state.scope
         opened.append((state, outer, recorder.open_scope(state, REGION, name, _getframe())))
-        if log is not None and recorder.log is not None:
-            logs.enter_context(recorder.log.inside(log))
+        if log is not None and recorder.log_inside is not None:
+            logs.enter_context(recorder.log_inside(log))
     try:
         with logs:
             yield
