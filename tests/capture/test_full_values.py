@@ -143,6 +143,7 @@ def test_worst_begins_where_nan_does():
     assert frame["op"].tolist() == [value.op_name for value in trace.values]
     assert frame["nans"].sum() == 6
     assert "std. dev." in str(trace.values)
+    assert "log [3], – … –>" in repr(trace.values.worst[0])  # nothing in it is finite
 
 
 class Double(paddle.autograd.PyLayer):

@@ -116,7 +116,7 @@ class Gradient(Measured, Placed):
 
     def __repr__(self) -> str:
         way = f"{self.source or 'start'} → {self.target}"
-        return f"<Gradient {self.key}: {way} {list(self.shape)}, norm {self.norm:.3g}>"
+        return f"<Gradient {self.key}: {way} {list(self.shape)}, norm {self.shown(self.norm)}>"
 
 
 class GradientTable(Reported, Framed, RowTable[Gradient]):
@@ -201,9 +201,9 @@ class GradientTable(Reported, Framed, RowTable[Gradient]):
                 row.parameter or row.target,
                 row.layer,
                 str(list(row.shape)),
-                f"{row.norm:.3g}",
-                f"{row.smallest:.3g}",
-                f"{row.largest:.3g}",
+                row.shown(row.norm),
+                row.shown(row.smallest),
+                row.shown(row.largest),
                 f"{row.zero_share:.0%}",
                 f"{row.nans:,}",
                 f"{row.infs:,}",

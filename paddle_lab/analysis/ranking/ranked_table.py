@@ -197,7 +197,7 @@ def flops_text(count: int | None, unknown: int) -> str:
         return _UNKNOWN
     at_least = "≥ " if unknown else ""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
-        if count >= 10**power:
+        if count >= 0.9995 * 10**power:  # three digits are shown: 999,600 is "1 M"
             return f"{at_least}{count / 10**power:.3g} {prefix}"
     return f"{at_least}{count}"
 

@@ -42,6 +42,11 @@ class Measured(RecordRow):
         """The share of zeros, 0 to 1."""
         return self.zeros / self.elements if self.elements else 0.0
 
+    def shown(self, value: float | None) -> str:
+        """Return one of its statistics as text, ``"–"`` if no value is finite or it is unknown."""
+        is_known = value is not None and self.elements > self.nans + self.infs
+        return f"{value:.3g}" if is_known else "–"
+
     @property
     def magnitude(self) -> float:
         """The largest finite magnitude."""

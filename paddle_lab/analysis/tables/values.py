@@ -93,7 +93,7 @@ class Value(Measured, Placed):
 
     def __repr__(self) -> str:
         what = self.op_name or self.tensor.path or self.tensor.kind
-        numbers = f"{self.smallest:.3g} … {self.largest:.3g}"
+        numbers = f"{self.shown(self.smallest)} … {self.shown(self.largest)}"
         return f"<Value {self.key}: {what} {list(self.shape)}, {numbers}>"
 
 
@@ -152,10 +152,10 @@ class ValueTable(Reported, Framed, RowTable[Value]):
                 row.layer,
                 str(list(row.shape)),
                 row.dtype,
-                f"{row.smallest:.3g}",
-                f"{row.largest:.3g}",
-                f"{row.mean:.3g}",
-                "" if row.deviation is None else f"{row.deviation:.3g}",
+                row.shown(row.smallest),
+                row.shown(row.largest),
+                row.shown(row.mean),
+                row.shown(row.deviation),
                 f"{row.zero_share:.0%}",
                 f"{row.nans:,}",
                 f"{row.infs:,}",

@@ -10,6 +10,7 @@ import pytest
 from paddle.distributed.fleet.utils import recompute
 
 import paddle_lab
+from paddle_lab.analysis.ranking.ranked_table import flops_text
 
 WIDTH, STEPS = 16, 3
 
@@ -120,6 +121,12 @@ def test_unknown_values_are_null_and_named():
     line = trace.table("line")
     assert set(line["flops"]) == {9}  # of the addition
     assert "≥ 9" in repr(line)
+
+
+def test_flops_have_three_digits():
+    texts = [flops_text(count, 0) for count in (0, 999, 1000, 999_499, 999_600, 4_089_184_256)]
+    assert texts == ["0", "999", "1 k", "999 k", "1 M", "4.09 G"]
+    assert (flops_text(None, 2), flops_text(5, 2)) == ("–", "≥ 5")
 
 
 def test_grad_nodes_have_no_times(trace):
