@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace, load
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
+from paddle_lab.exporting import check_export
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.static_programs import program, save_lines
@@ -31,6 +32,7 @@ __all__ = [
     "Trace",
     "TraceFileError",
     "__version__",
+    "check_export",
     "checks",
     "deterministic",
     "language",

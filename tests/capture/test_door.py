@@ -60,6 +60,8 @@ def test_without_a_name_the_code_does_what_it_does_without_a_trace(
     assert found["traced"] == found["plain"]
     if PATHS[path] == "rerun":
         assert path in found["rerun"][0]
+    elif PATHS[path] == "export":
+        assert path in found["export"]
     elif PATHS[path] not in ("values", "programs"):
         assert len(found["notices"]) == 1, found["notices"]
         (notice,) = found["notices"]

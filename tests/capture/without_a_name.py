@@ -188,6 +188,9 @@ def compare(path: str) -> dict[str, Any]:
     told = {"plain": plain, "traced": traced, "notices": notices, "ops": ops, "fault": fault}
     if path in names_of("rerun"):
         told["rerun"] = paddle_lab.rerun(lambda: data().sum()).record.origin.notices
+    if path in names_of("export"):
+        found = paddle_lab.check_export(paddle.nn.Linear(2, 2), [paddle.ones([1, 2])])
+        told["export"] = found.unchecked
     return told
 
 

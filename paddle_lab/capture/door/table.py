@@ -30,6 +30,7 @@ _AST: Final = f"{_STATIC}.program_translator.ASTStaticFunction"
 _SOT: Final = "paddle.jit.sot"
 _SOT_EXECUTOR: Final = f"{_SOT}.opcode_translator.executor"
 _SOT_GRAPH: Final = f"{_SOT_EXECUTOR}.function_graph"
+_TRANSLATOR: Final = f"{_STATIC}.program_translator"
 _PROGRAM: Final = f"{_STATIC}.pir_partial_program.PartialProgramLayer"
 
 FEATURES: Final[dict[str, Feature]] = {
@@ -248,6 +249,22 @@ FEATURES: Final[dict[str, Feature]] = {
             "parameter_names": "paddle.base.unique_name.dygraph_parameter_name_checker._name_set",
         },
         wanted_by="rerun",
+    ),
+    "export": Feature(
+        {
+            "function_cache": f"{_TRANSLATOR}._FUNCTION_CACHE",
+            "translated": f"{_TRANSLATOR}.convert_to_static",
+            "undecorated": f"{_TRANSLATOR}.unwrap_decorators",
+            "refuse_view": f"{_TRANSLATOR}.show_op_callstack",
+            "origin_info": f"{_STATIC}.origin_info.ORIGIN_INFO",
+            "origins": f"{_STATIC}.origin_info.global_origin_info_map",
+            "gast": "paddle.utils.gast",
+            "load_name": f"{_STATIC}.Ld",
+            "cast": f"{_STATIC}.AsDtype",
+            "assertion": f"{_STATIC}.Assert",
+            "static_value": f"{_CORE}.pir.Value",
+        },
+        wanted_by="export",
     ),
 }
 """The features, in the order of the notices about them. All of them need ``"tensors"``."""

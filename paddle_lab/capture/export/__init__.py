@@ -1,0 +1,1 @@
+"""Whether a model can be exported, all that blocks it, and whether it then computes the same."""

@@ -1,0 +1,89 @@
+"""Which kind of blocker a fault is, and the user's line that caused it."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sysconfig
+import traceback
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.export.guarded_source import Place
+
+_LONGEST = 200
+OTHER, LOOP_EXIT, NEW_PARAMETER = "other", "loop-exit", "new-parameter"
+UNUSED_INPUT = "unused-input"
+_KINDS: Final = {
+    "endless-loop": "EndlessLoop",
+    NEW_PARAMETER: "has no attribute 'get_tensor'",
+    LOOP_EXIT: "change from bool to variable",
+    "branch-types": "Dygraph2StaticException|different (return )?type|true_fn|false_fn|l_type|"
+    "dim1\\.size\\(\\)|UndefinedVar",
+    "python-branch": "bool\\(Tensor\\)|cond_cn\\.html",
+    "view-in-place": "viewed Tensor",
+    "number-needed": "(int|float|complex|bool|index)\\((Tensor|Value)\\)|list indices must be|"
+    'interpreted as an integer|astype\\("float64"\\)|KeyError.*Value\\(|real number',
+    "format": "__format__|format string",
+    "numpy": "numpy API|type of received input == `object`|dtype\\('O'\\)",
+    "eager-only": "has no attribute|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
+    "static mode|static graph mode",
+    "recursion": "RecursionError|UnicodeDecodeError",
+    UNUSED_INPUT: "not involved in the target_vars",
+    "input-spec": "requires \\d+ arguments|input_spec|InputSpec",
+    "no-source": "could not get source|source code not available",
+}
+"""What the text of a fault of each kind contains. The first that fits counts."""
+
+
+class Fault(NamedTuple):
+    """What an export meets: its kind, its place in the user's source, what Paddle says."""
+
+    kind: str
+    file: str
+    line: int
+    said: str
+
+
+def fault_of(error: BaseException, fallback: Place) -> Fault:
+    """Return what an exception tells. ``fallback`` is the place if it has no line of the user's."""
+    said = _last_line(error)
+    told = f"{type(error).__name__}: {error}"
+    kind = next((kind for kind, pattern in _KINDS.items() if re.search(pattern, told)), OTHER)
+    frames = [(one.filename, one.lineno or 0) for one in traceback.extract_tb(error.__traceback__)]
+    data = getattr(error, "d2s_error_data", None) or getattr(error, "error_data", None)
+    place = user_place([*frames, *(one[:2] for one in getattr(data, "origin_traceback", ()))])
+    place = place or fallback
+    if linecache.getline(*place).strip().startswith("raise "):
+        kind = "raised"
+    return Fault(kind, *place, said)
+
+
+def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:
+    """Return the last frame that is the user's; for translated code, the line it comes from."""
+    for file, line in reversed(frames):
+        origin: Any = DOOR.origins.get((file, line))
+        if origin is not None:
+            return Place(origin.location.filepath, origin.location.lineno)
+        if not is_library(file):
+            return Place(file, line)
+    return None
+
+
+def is_library(file: str) -> bool:
+    """Tell whether a file is installed, generated, or part of this package."""
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
+    is_generated = "to_static_tmp" in file  # translated code that has no line of the user's
+    return not file or is_generated or file.startswith((*paths, "<frozen", _PACKAGE))
+
+
+_PACKAGE = __file__.rpartition("capture")[0]
+
+
+def _last_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[-1] if lines else type(error).__name__
+    if len(said) > _LONGEST:
+        said = f"{said[:_LONGEST]}…"
+    return said

@@ -1,0 +1,167 @@
+"""The check of an export: blockers first, then the stages, then dimensions that are frozen."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.export import guards
+from paddle_lab.capture.export.causes import Fault, fault_of
+from paddle_lab.capture.export.guarded_source import GuardedTranslation, Place
+from paddle_lab.capture.export.inputs import Inputs, stand_in
+from paddle_lab.capture.export.isolation import Isolation, own_cache, plain_python, temporary_place
+from paddle_lab.capture.export.probe import CAN_FORK, Probe
+from paddle_lab.capture.export.stages import EAGER, EVALUATED, LOADED, StageRun, Stages, compared
+from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.rerun.reach import Unrepeatable
+from paddle_lab.words import listing, say
+
+_SIZES = (2, 3, 4, 8, 1, 16, 32)
+"""Sizes to try for open dimensions, until the model runs with one."""
+
+Again = Callable[[], AbstractContextManager[None]]
+
+
+class Checked(NamedTuple):
+    """What a check of an export has found."""
+
+    blockers: list[Fault]
+    stages: list[StageRun]
+    frozen: list[tuple[str, int, str]]
+    """Input, axis, and what happened with another size."""
+    is_random: bool = False
+    is_evaluated: bool = False
+
+
+def check(layer: Any, specification: Sequence[Any]) -> Checked:
+    """Check the export of a layer. Afterwards all is as before.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        If there is no PaddlePaddle, or one older than 3.3.
+    Unrepeatable
+        If the layer's state cannot be copied.
+    """
+    paddle = require_paddle()
+    lacking = DOOR.lacking("export")
+    if lacking:
+        raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
+    inputs = Inputs(paddle, specification)
+    with HOOKS.suspended():
+        state = Isolation(paddle, [layer, *specification])
+        with temporary_place() as path:
+            stages = Stages(paddle, layer, specification, inputs, path, state.again)
+            size, other = _working_sizes(stages, inputs)
+            blockers = _blockers(paddle, layer, stages, inputs, state.again, (size, other))
+            if blockers:
+                runs = [StageRun(name, has_run=False) for name in stages.ways]
+                return Checked(blockers, runs, [])
+            with own_cache():
+                runs = stages.run(inputs.make(size))
+                is_alike = all(
+                    run.has_run and not run.error and not run.differs for run in runs[:4]
+                )
+                frozen = _frozen(stages, inputs, size, other) if is_alike and other else []
+            return Checked([], runs, frozen, stages.is_random, stages.is_evaluated)
+
+
+def _working_sizes(stages: Stages, inputs: Inputs) -> tuple[int, int]:
+    """Return two sizes with which the model runs eagerly; the second is 0 if there is none."""
+    found: list[int] = []
+    for size in _SIZES:
+        try:
+            stages.outputs(EAGER, inputs.make(size))
+        except Exception:  # noqa: BLE001, S112  (the model does not take this size)
+            continue
+        found.append(size)
+        if len(found) == 2 or not inputs.dynamic:
+            break
+    size, other, *_ = [*found, 0, 0]
+    return size or _SIZES[0], other
+
+
+def _blockers(
+    paddle: Any, layer: Any, stages: Stages, inputs: Inputs, again: Again, sizes: tuple[int, int]
+) -> list[Fault]:
+    forward = DOOR.undecorated(layer.forward)[1]
+    begin = _beginning(forward)
+    if not CAN_FORK:
+        return _first_blocker(stages, again, begin)
+    cache = type(DOOR.function_cache)()
+    translation = GuardedTranslation(cache._dygraph_to_static.get_static_ast)
+    with own_cache(translation):
+        notes = [_noted(forward, layer, inputs.make(size), again) for size in sizes if size]
+        values, others = notes[0], notes[-1]
+        stand_ins = {
+            guard: [
+                stand_in(paddle, value, other)
+                for value, other in zip_longest(noted, others.get(guard, ())[: len(noted)])
+            ]
+            for guard, noted in values.items()
+        }
+        with again():
+            found = Probe(stages.export, stand_ins, translation).run()
+    return [fault if fault.line else fault._replace(file=begin.file, line=begin.line)
+            for fault in found]  # fmt: skip
+
+
+def _noted(forward: Any, layer: Any, inputs: list[Any], again: Again) -> dict[int, list[Any]]:
+    """Run the translated code eagerly. Return the values at its guards, as far as it runs."""
+    eager = guards.Eager()
+    with again(), plain_python():
+        guards.run = eager
+        try:
+            DOOR.translated(forward)(layer, *inputs)
+        except Exception:  # noqa: BLE001, S110  (what was noted until then still helps)
+            pass
+        finally:
+            guards.run = guards.PLAIN
+    return dict(eager.values)
+
+
+def _first_blocker(stages: Stages, again: Again, begin: Place) -> list[Fault]:
+    try:
+        with own_cache(), again():
+            stages.export()
+    except Exception as error:  # noqa: BLE001
+        return [fault_of(error, begin)]
+    return []
+
+
+def _beginning(forward: Any) -> Place:
+    code = getattr(inspect.unwrap(forward), "__code__", None)
+    return Place(code.co_filename, code.co_firstlineno) if code else Place("", 0)
+
+
+def _frozen(stages: Stages, inputs: Inputs, size: int, other: int) -> list[tuple[str, int, str]]:
+    """Return the open dimensions with which only eager takes another size."""
+    said = _fault_with(stages, inputs.make(other))
+    if not said:
+        return []
+    alone = {
+        (index, axis): _fault_with(stages, inputs.make(size, {(index, axis): other}))
+        for index, axis in inputs.dynamic
+    }
+    guilty = {place: told for place, told in alone.items() if told} or dict.fromkeys(alone, said)
+    return [(inputs.name(index), axis, told) for (index, axis), told in guilty.items()]
+
+
+def _fault_with(stages: Stages, inputs: list[Any]) -> str:
+    """Return how the exported model fails with inputs that eager takes, or nothing."""
+    try:
+        expected = stages.outputs(EVALUATED if stages.is_evaluated else EAGER, inputs)
+    except Exception:  # noqa: BLE001
+        return ""
+    try:
+        stage = compared(LOADED, expected, stages.outputs(LOADED, inputs))
+    except Exception as error:  # noqa: BLE001
+        return str(error).strip().splitlines()[-1]
+    if stage.error:
+        return stage.error
+    return f"{stage.max_abs:.3g}" if stage.differs and not stages.is_random else ""

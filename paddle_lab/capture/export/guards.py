@@ -1,0 +1,164 @@
+"""What guards do: note an eager run's values, then go on with them where a static run raises."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from copy import copy
+from typing import Any, Protocol
+
+from paddle_lab.capture.door import DOOR
+
+_MOST_VALUES = 64
+
+
+Compute = Callable[[], Any]
+Read = Callable[[], Any] | None
+StandIns = dict[int, list[Callable[[], Any]]]
+
+
+class Run(Protocol):
+    """What is done at the guards while code runs."""
+
+    def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
+        """Return what an expression stands for."""
+
+    def failed(self, guard: int, fault: Exception) -> None:
+        """Handle the fault of a statement."""
+
+
+class _Plain:
+    def value(self, _guard: int, _condition: int, compute: Compute, _read: Read = None) -> Any:
+        return compute()
+
+    def failed(self, _guard: int, fault: Exception) -> None:
+        raise fault
+
+
+PLAIN = _Plain()
+run: Run = PLAIN
+
+
+def value(guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
+    """Stand in translated code for an expression.
+
+    Parameters
+    ----------
+    guard
+        The number of the guard.
+    condition
+        The guard of the condition if the expression is a whole ``if`` or loop; else −1.
+    compute
+        Computes the expression.
+    read
+        Reads the variables that an ``if`` or a loop assigns.
+    """
+    return run.value(guard, condition, compute, read)
+
+
+def failed(guard: int, fault: Exception) -> None:
+    """Stand in translated code where a statement has raised."""
+    run.failed(guard, fault)
+
+
+class Eager:
+    """An eager run, which notes the values of all expressions."""
+
+    def __init__(self) -> None:
+        self.values: dict[int, list[Any]] = defaultdict(list)
+
+    def value(self, guard: int, _condition: int, compute: Compute, read: Read = None) -> Any:  # noqa: D102
+        result = compute()
+        variables = result if read is None else read()
+        variables = result if variables is None else variables  # of an if expression
+        noted = self.values[guard]
+        if len(noted) < _MOST_VALUES:
+            # The code may change its lists later.
+            noted.append(copy(variables) if type(variables) in (list, dict) else variables)
+        return result
+
+    def failed(self, _guard: int, fault: Exception) -> None:  # noqa: D102
+        raise fault
+
+
+class Restart(BaseException):
+    """The run cannot go on; it must begin again with one more condition taken from eager."""
+
+
+class Static:
+    """A static run that goes on after each fault, with the value of the eager run.
+
+    Parameters
+    ----------
+    stand_ins
+        For each guard, functions that make what stands for the values of an eager run.
+    forced
+        Guards whose expressions are not computed.
+    blame
+        Called with each fault and the guard at which it was met first.
+    enter
+        Called with the number of the guard whose expression is being computed.
+    """
+
+    def __init__(
+        self,
+        stand_ins: StandIns,
+        forced: set[int],
+        blame: Callable[[Exception, int], None],
+        enter: Callable[[int], None],
+    ) -> None:
+        self._values = stand_ins
+        self._forced = forced
+        self._blame = blame
+        self._enter = enter
+        self._counts: dict[int, int] = defaultdict(int)
+        self._inside: list[int] = []
+        self._last: Exception | None = None
+        self.unset = -1
+        """The first ``if`` or loop after which a variable is not set that is a tensor in eager."""
+        self.restart = -1
+        """The guard of the condition for which the run must begin again."""
+
+    def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:  # noqa: D102
+        count = self._counts[guard]
+        self._counts[guard] += 1
+        if guard in self._forced:
+            return self._noted(guard, count)
+        self._inside.append(guard)
+        self._enter(guard)
+        try:
+            result = compute()
+            found = read() if read is not None else None
+            if isinstance(found, tuple) and guard in self._values:
+                self._compare(guard, count, found)
+            return result  # noqa: TRY300
+        except Exception as fault:
+            self._note(fault, guard)
+            if condition >= 0 and self._values.get(condition) and condition not in self._forced:
+                self.restart = condition
+                raise Restart from None
+            if not self._values.get(guard):
+                raise
+            return self._noted(guard, count)
+        finally:
+            self._inside.pop()
+            self._enter(self._inside[-1] if self._inside else -1)
+
+    def failed(self, guard: int, fault: Exception) -> None:  # noqa: D102
+        self._note(fault, guard)
+
+    def _noted(self, guard: int, count: int) -> Any:
+        noted = self._values[guard]
+        return noted[min(count, len(noted) - 1)]()
+
+    def _compare(self, guard: int, count: int, found: Any) -> None:
+        """Note an ``if`` or loop after which variables are not set that are in eager."""
+        for one, expected in zip(found, self._noted(guard, count), strict=False):
+            is_unset = one is None or type(one).__name__ == "UndefinedVar"
+            if is_unset and type(expected) is DOOR.static_value and self.unset < 0:
+                self.unset = guard
+
+    def _note(self, fault: Exception, guard: int) -> None:
+        if fault is not self._last:
+            self._last = fault
+            self._blame(fault, guard)

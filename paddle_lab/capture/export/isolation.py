@@ -1,0 +1,101 @@
+"""Runs a model on a copy of its state, so that a check leaves nothing behind."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.export.guarded_source import GuardedTranslation
+from paddle_lab.capture.rerun.state import StateBefore
+
+
+class Isolation:
+    """The state of a model before a check, for runs that each begin with it.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    roots
+        The model and its inputs.
+    """
+
+    def __init__(self, paddle: Any, roots: list[Any]) -> None:
+        self._names = paddle.utils.unique_name
+        self._state = StateBefore(paddle, roots)
+
+    @contextmanager
+    def again(self) -> Iterator[None]:
+        """Restore the state for a block; then all is as it was, and nothing was printed."""
+        # Paddle refuses a parameter whose name it has given before.
+        with self._state.again(), self._names.guard("paddle_lab_"), redirect_stdout(io.StringIO()):
+            yield
+
+
+@contextmanager
+def own_cache(translation: GuardedTranslation | None = None) -> Iterator[None]:
+    """Let Paddle translate functions into a cache of this block's own.
+
+    Parameters
+    ----------
+    translation
+        Translates the functions; by default Paddle does.
+    """
+    known = dict(DOOR.origins)
+    cache = type(DOOR.function_cache)()
+    if translation is not None:
+        cache._dygraph_to_static = translation
+    patch = DOOR.patch("function_cache", lambda _: cache)
+    patch.apply()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        patch.revert()
+        DOOR.origins.clear()
+        DOOR.origins.update(known)
+
+
+@contextmanager
+def plain_python() -> Iterator[None]:
+    """Let translated code cast, assert and call a PyLayer as Python does, for an eager run."""
+    patches = [
+        DOOR.patch("load_name", lambda _: lambda name: name),
+        DOOR.patch("cast", lambda _: lambda value, kind: _CASTS[kind](value)),
+        # Paddle would translate a function of ours, but not a lambda.
+        DOOR.patch("assertion", lambda _: lambda *said: _asserted(*said)),  # noqa: PLW0108
+    ]
+    for patch in patches:
+        patch.apply()
+    try:
+        yield
+    finally:
+        for patch in patches:
+            patch.revert()
+
+
+@contextmanager
+def temporary_place() -> Iterator[str]:
+    """Make a directory of the block's own; its value is the path prefix of a model in it."""
+    directory = tempfile.mkdtemp(prefix="paddle_lab_export")
+    try:
+        yield str(Path(directory) / "model")
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+_CASTS: dict[str, Callable[[Any], Any]] = {
+    "bool": bool, "int": int, "float": float, "complex": complex,
+}  # fmt: skip
+
+
+def _asserted(condition: Any, message: Any = "") -> None:
+    assert condition, message

@@ -1,0 +1,232 @@
+"""Finds all that blocks an export, in a process of its own that may crash or hang.
+
+The process is a fork. It sees the user's objects, and nothing that it does reaches them.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import mmap
+import os
+import select
+import signal
+import struct
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.export import guards
+from paddle_lab.capture.export.causes import (
+    LOOP_EXIT,
+    NEW_PARAMETER,
+    UNUSED_INPUT,
+    Fault,
+    fault_of,
+    user_place,
+)
+from paddle_lab.capture.export.guarded_source import GuardedTranslation, Place
+
+CRASH, ENDLESS, UNFINISHED = "crash", "endless-loop", "unfinished"
+CAN_FORK = sys.platform.startswith("linux")
+_MOST_RUNS = 40
+_MOST_SECONDS = 120
+
+
+class EndlessLoop(TypeError):  # noqa: N818  (the name is looked for)
+    """Paddle would trace a loop for ever."""
+
+
+class Probe:
+    """Exports that go on after each blocker, until one finds nothing more.
+
+    Parameters
+    ----------
+    export
+        Exports the model to a temporary place.
+    stand_ins
+        What stands for the values of an eager run of the same translated code.
+    translation
+        Has added the guards; it adds more while code is translated.
+    """
+
+    def __init__(
+        self,
+        export: Callable[[], object],
+        stand_ins: guards.StandIns,
+        translation: GuardedTranslation,
+    ) -> None:
+        self._export = export
+        self._stand_ins = stand_ins
+        self._translation = translation
+        self._forced: set[int] = set()
+        self._entered = mmap.mmap(-1, 8)
+
+    def run(self) -> list[Fault]:
+        """Return all blockers, by their line; none if the export works."""
+        found: dict[tuple[str, int], Fault] = {}
+        deadline = time.monotonic() + _MOST_SECONDS
+        for _ in range(_MOST_RUNS):
+            told, status = self._forked(deadline)
+            faults = [Fault(*one) for one in told if isinstance(one, list)]
+            restart = next((one for one in told if isinstance(one, int)), -1)
+            last = [one for one in told if isinstance(one, dict)]
+            if status or (last and not found and not faults and restart < 0):
+                faults += self._ending(status, last)
+            for fault in faults:
+                found.setdefault((fault.file, fault.line), fault)
+            guard = self._guard_entered() if status else restart
+            if guard < 0 or guard in self._forced or not self._stand_ins.get(guard):
+                break
+            self._forced.add(guard)
+        if found and not self._is_refused(deadline):
+            return []
+        placed = [fault for fault in found.values() if fault.line]
+        return placed or list(found.values())
+
+    def _is_refused(self, deadline: float) -> bool:
+        """Tell whether Paddle refuses the export without anything of ours in the way."""
+        told, status = self._forked(deadline, goes_on=False)
+        return bool(told or status)
+
+    def _ending(self, status: int, last: list[dict[str, Any]]) -> list[Fault]:
+        if last:
+            return [Fault(*last[0]["fault"])]
+        guard = self._guard_entered()
+        places = self._translation.places
+        place = places[guard] if 0 <= guard < len(places) else Place("", 0)
+        name = UNFINISHED if status == signal.SIGKILL else CRASH
+        return [Fault(name, *place, signal.Signals(status & 127).name)]
+
+    def _guard_entered(self) -> int:
+        number: int = struct.unpack("q", self._entered[:8])[0]
+        return number
+
+    def _forked(self, deadline: float, *, goes_on: bool = True) -> tuple[list[Any], int]:
+        self._entered[:8] = struct.pack("q", -1)
+        reading, writing = os.pipe()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads
+            process = os.fork()
+        if process == 0:
+            self._in_child(writing, goes_on=goes_on)
+        os.close(writing)
+        text = b""
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([reading], [], [], left)[0]:
+                os.kill(process, signal.SIGKILL)
+                break
+            piece = os.read(reading, 65536)
+            if not piece:
+                break
+            text += piece
+        os.close(reading)
+        _, status = os.waitpid(process, 0)
+        return [json.loads(line) for line in text.splitlines()], status & 127
+
+    def _in_child(self, writing: int, *, goes_on: bool) -> None:
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(1, 2)
+            sys.stdout = sys.stderr = io.StringIO()
+            warnings.simplefilter("ignore")
+            trial = _Trial(
+                self._export, self._stand_ins, self._translation, self._forced, self._note, writing
+            )
+            trial.run(goes_on=goes_on)
+        finally:
+            os._exit(0)
+
+    def _note(self, guard: int) -> None:
+        self._entered[:8] = struct.pack("q", guard)
+
+
+class _Trial:
+    def __init__(
+        self,
+        export: Callable[[], object],
+        stand_ins: guards.StandIns,
+        translation: GuardedTranslation,
+        forced: set[int],
+        enter: Callable[[int], None],
+        writing: int,
+    ) -> None:
+        self._export = export
+        self._translation = translation
+        self._writing = writing
+        self._is_altered = bool(forced)
+        self._made: Place | None = None
+        self._static = guards.Static(stand_ins, forced, self._blame, enter)
+
+    def run(self, *, goes_on: bool) -> None:
+        DOOR.static_value.__iter__ = _iterated
+        if not goes_on:
+            self._export_plainly()
+            return
+        DOOR.patch("refuse_view", lambda _: self._on_view).apply()
+        DOOR.patch("create_parameter", self._noting_parameters).apply()
+        guards.run = self._static
+        try:
+            self._export()
+        except BaseException as error:  # noqa: BLE001
+            if self._static.restart >= 0:
+                self._tell(self._static.restart)
+            elif not self._is_altered:
+                fault = fault_of(error, Place("", 0))
+                self._tell({"fault": self._blamed(fault)})
+
+    def _export_plainly(self) -> None:
+        try:
+            self._export()
+        except BaseException:  # noqa: BLE001
+            self._tell({})
+
+    def _blamed(self, fault: Fault) -> Fault:
+        """Return a fault that Paddle meets after the code has run, with the line that caused it."""
+        if fault.kind == NEW_PARAMETER and self._made:
+            return fault._replace(file=self._made.file, line=self._made.line)
+        if fault.kind == UNUSED_INPUT and self._static.unset >= 0:
+            place = self._translation.places[self._static.unset]
+            return Fault("branch-types", *self._translation.exits.get(place, place), fault.said)
+        if fault.kind == UNUSED_INPUT and self._translation.returns:
+            return Fault(LOOP_EXIT, *self._translation.returns[0], fault.said)
+        return fault
+
+    def _blame(self, error: Exception, guard: int) -> None:
+        self._is_altered = True
+        fault = fault_of(error, self._translation.places[guard])
+        if fault.kind == LOOP_EXIT:
+            loop = self._translation.places[guard]
+            fault = fault._replace(line=self._translation.exits.get(loop, loop).line)
+        self._tell(fault)
+
+    def _noting_parameters(self, create: Callable[..., Any]) -> Callable[..., Any]:
+        def noting(*arguments: Any, **named: Any) -> Any:
+            stack = traceback.extract_stack(sys._getframe(1))
+            place = user_place([(one.filename, one.lineno or 0) for one in stack])
+            self._made = self._made or place
+            if self._is_altered and place:
+                self._tell(Fault(NEW_PARAMETER, *place, ""))
+            return create(*arguments, **named)
+
+        return noting
+
+    def _on_view(self, op: Any) -> None:
+        lines = [line.strip().split(", ") for line in op.callstack[::2]]
+        frames = [(line[0][6:-1], int(line[1][5:])) for line in lines]
+        place = user_place(frames) or Place("", 0)
+        self._tell(Fault("view-in-place", *place, op.name()))
+
+    def _tell(self, what: Any) -> None:
+        os.write(self._writing, json.dumps(what).encode() + b"\n")
+
+
+def _iterated(value: Any) -> Any:
+    if not value.shape or value.shape[0] < 0:
+        raise EndlessLoop("EndlessLoop")
+    return iter([value[index] for index in range(value.shape[0])])

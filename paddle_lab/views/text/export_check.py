@@ -1,0 +1,170 @@
+"""What a check of an export has found, as text and as HTML."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.words import say
+
+
+@dataclass(frozen=True)
+class Blocker:
+    """One thing that blocks an export, or that makes the exported model compute other numbers."""
+
+    kind: str
+    file: str
+    line: int
+    said: str = ""
+    """What Paddle says, in a line."""
+
+    @property
+    def cause(self) -> str:
+        """Why it blocks, in the language of :func:`paddle_lab.language`."""
+        return say(f"export.{self.kind}.cause", said=self.said)
+
+    @property
+    def advice(self) -> str:
+        """What to write instead."""
+        return say(f"export.{self.kind}.advice")
+
+    @property
+    def source(self) -> str:
+        """The line of source; empty if the file is gone."""
+        return linecache.getline(self.file, self.line).strip()
+
+    def __repr__(self) -> str:
+        lines = (f"{self.file}:{self.line}  {self.source}", self.cause, self.advice)
+        return "\n    ".join(lines)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One way to run the model, compared with eager."""
+
+    name: str
+    ran: bool
+    max_abs: float | None
+    """The largest absolute difference; ``None`` if there is nothing to compare."""
+    max_rel: float | None
+    """The same, relative to the largest number of the output."""
+    differs: bool
+    """Whether the difference is larger than rounding explains."""
+    error: str
+
+    @property
+    def title(self) -> str:
+        """The stage's name for people."""
+        return say(f"export.stage.{self.name.replace('_', '-')}")
+
+    def row(self) -> tuple[str, str, str, str]:
+        """Return the cells of a table."""
+        numbers = ["" if one is None else f"{one:.3g}" for one in (self.max_abs, self.max_rel)]
+        told = say("export.result.not_run")
+        if self.ran:
+            told = say("export.result.differs" if self.differs else "export.result.ran")
+            told = self.error.strip().splitlines()[-1] if self.error.strip() else told
+        return (self.title, *numbers, told)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class FrozenDimension:
+    """A dimension that was left open, and that the exported model takes in one size only."""
+
+    input: str
+    axis: int
+    said: str
+    """What happens with another size."""
+
+
+@dataclass(frozen=True)
+class ExportCheck:
+    """What :func:`paddle_lab.check_export` returns. A notebook shows it as tables."""
+
+    title: str
+    blockers: list[Blocker] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    frozen: list[FrozenDimension] = field(default_factory=list)
+    is_random: bool = False
+    """Whether outputs depend on Paddle's random numbers: then they are not compared."""
+    is_evaluated: bool = False
+    """Whether the layer is in training mode, and the exported model computes as in evaluation."""
+
+    unchecked: str = ""
+    """Why nothing could be checked; empty if it was."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the model can be exported, and then computes the same."""
+        return not self.blockers and not self.frozen and not self.unchecked and all(
+            stage.ran and not stage.error and not stage.differs for stage in self.stages
+        )  # fmt: skip
+
+    @property
+    def first_difference(self) -> str:
+        """The first stage whose outputs differ from eager, or that fails; empty if none does."""
+        names = (stage.name for stage in self.stages if stage.error or stage.differs)
+        return next(names, "")
+
+    def _sentences(self) -> list[str]:
+        told = [self.verdict]
+        if self.is_evaluated:
+            told.append(say("export.evaluated"))
+        told += [
+            say("export.frozen", input=one.input, axis=one.axis, said=one.said)
+            for one in self.frozen
+        ]
+        return told
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        if self.unchecked:
+            return say("export.verdict.unchecked", title=self.title, reason=self.unchecked)
+        if self.blockers:
+            return say("export.verdict.blocked", title=self.title, n=len(self.blockers))
+        if self.ok:
+            is_open = self.is_random and not self.is_evaluated
+            return say(f"export.verdict.{'random' if is_open else 'ok'}", title=self.title)
+        stage = next((one for one in self.stages if one.error or one.differs), None)
+        if stage is None:
+            return say("export.verdict.frozen", title=self.title)
+        key = "failed" if stage.error else "differs"
+        return say(f"export.verdict.{key}", title=self.title, stage=stage.title)
+
+    def _header(self) -> list[str]:
+        return [say(f"export.column.{name}") for name in ("stage", "max_abs", "max_rel", "result")]
+
+    def __repr__(self) -> str:
+        told = [*self._sentences(), *map(repr, self.blockers)]
+        if any(stage.ran for stage in self.stages):
+            rows = [stage.row() for stage in self.stages]
+            told.append(text_table(self._header(), rows, numbers=(1, 2)))
+        return "\n".join(told)
+
+    def _repr_html_(self) -> str:
+        told = "".join(f"<p>{escape(one)}</p>" for one in self._sentences())
+        if self.blockers:
+            header = [
+                say(f"export.column.{name}") for name in ("line", "source", "cause", "advice")
+            ]
+            rows = [
+                (f"{Path(one.file).name}:{one.line}", one.source, one.cause, one.advice)
+                for one in self.blockers
+            ]
+            told += html_table(header, rows, numbers=(99,))
+        if any(stage.ran for stage in self.stages):
+            told += html_table(self._header(), [one.row() for one in self.stages], numbers=(1, 2))
+        return told
+
+    def to_html(self, path: str | Path) -> None:
+        """Write a page without scripts."""
+        style = "body{font:14px/1.5 sans-serif;margin:2em}td,th{padding:4px 10px;text-align:left}"
+        page = (
+            f"<!doctype html><meta charset=utf-8><title>{escape(self.title)}</title>"
+            f"<style>{style}</style>{self._repr_html_()}"
+        )
+        Path(path).write_text(page, encoding="utf-8")

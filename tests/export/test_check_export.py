@@ -1,0 +1,126 @@
+"""``paddle_lab.check_export`` against what ``paddle.jit.save`` refuses and takes."""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import paddle
+import pytest
+from paddle.static import InputSpec
+
+import paddle_lab
+from tests.export import blocked, healthy
+
+SPECIFICATION = [InputSpec([None, 4], "float32", name="x")]
+
+
+def layers(module: Any) -> dict[str, type]:
+    return {
+        name: found
+        for name, found in vars(module).items()
+        if inspect.isclass(found) and issubclass(found, paddle.nn.Layer)
+    }
+
+
+def marked(*objects: Any) -> set[tuple[int, str]]:
+    """The marked lines in the sources of classes and functions."""
+    found = set()
+    for one in objects:
+        lines, first = inspect.getsourcelines(one)
+        for number, line in enumerate(lines, first):
+            if mark := re.search(r"BLOCKER: (\S+)", line):
+                found.add((number, mark[1]))
+    return found
+
+
+PARTS: dict[str, list[Any]] = {"Fifteen": [blocked.Inner], "Untranslated": [blocked.flipped]}
+
+
+@pytest.mark.parametrize("name", layers(blocked))
+def test_all_blockers_are_named_together(name: str, tmp_path: Path) -> None:
+    kind = layers(blocked)[name]
+    layer = kind()
+    layer.eval()
+    found = paddle_lab.check_export(layer, SPECIFICATION)
+
+    assert {(one.line, one.kind) for one in found.blockers} == marked(kind, *PARTS.get(name, ()))
+    assert {one.file for one in found.blockers} == {blocked.__file__}
+    assert not found.ok
+    if name != "Fifteen":  # there, Paddle's own loop would not end
+        with pytest.raises(Exception):  # noqa: B017, PT011
+            paddle.jit.save(kind(), str(tmp_path / "model"), SPECIFICATION)
+
+
+@pytest.mark.parametrize("name", layers(healthy))
+@pytest.mark.parametrize("mode", ["eval", "train"])
+def test_a_healthy_model_has_no_blocker(name: str, mode: str) -> None:
+    layer = layers(healthy)[name]()
+    getattr(layer, mode)()
+    found = paddle_lab.check_export(layer, SPECIFICATION)
+
+    assert found.ok, found
+    assert [stage.ran for stage in found.stages] == [True] * 6
+    changes = name in ("Dropping", "Normed") and mode == "train"
+    assert found.is_evaluated == changes
+
+
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    layer = healthy.Normed()
+    layer.train()
+    forward = vars(layer).get("forward")
+    before = {name: value.numpy().copy() for name, value in layer.state_dict().items()}
+    cache = paddle.jit.dy2static.program_translator._FUNCTION_CACHE
+    known = len(cache._code_to_ast_caches)
+    seen = [random.getstate(), np.random.get_state()[1].tolist()]
+    paddle.seed(7)
+    drawn = paddle.rand([3]).tolist()
+    paddle.seed(7)
+
+    assert paddle_lab.check_export(layer, SPECIFICATION).ok
+
+    assert layer.training
+    assert vars(layer).get("forward") is forward
+    assert layer.seen == []
+    assert all(
+        np.array_equal(before[name], value.numpy()) for name, value in layer.state_dict().items()
+    )
+    assert paddle.jit.dy2static.program_translator._FUNCTION_CACHE is cache
+    assert len(cache._code_to_ast_caches) == known
+    assert [random.getstate(), np.random.get_state()[1].tolist()] == seen
+    assert paddle.rand([3]).tolist() == drawn
+    assert not list(tmp_path.iterdir())
+
+
+class Counting(paddle.nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        return x * self.calls
+
+
+def test_a_frozen_python_value_is_named_by_the_first_stage_that_has_it() -> None:
+    layer = Counting()
+    found = paddle_lab.check_export(layer, SPECIFICATION)
+
+    assert not found.ok
+    assert found.first_difference == "to_static"
+    assert layer.calls == 0
+
+
+def test_text_and_page(tmp_path: Path) -> None:
+    found = paddle_lab.check_export(blocked.Raising(), SPECIFICATION)
+    page = tmp_path / "check.html"
+    found.to_html(page)
+    (one,) = found.blockers
+    for text in (repr(found), found._repr_html_(), page.read_text(encoding="utf-8")):
+        assert str(one.line) in text
+        assert one.advice in text
