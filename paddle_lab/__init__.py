@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from paddle_lab.api import Trace, load
+from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
 from paddle_lab.exporting import check_export
 from paddle_lab.recording import memory, region, step, trace
@@ -37,6 +37,7 @@ __all__ = [
     "deterministic",
     "language",
     "load",
+    "load_dump",
     "load_ipython_extension",
     "memory",
     "program",

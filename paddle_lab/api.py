@@ -288,6 +288,37 @@ def load(path: PathLike) -> Trace:
     return Trace(load_record(path))
 
 
+def load_dump(directory: PathLike) -> Trace:
+    """Open what Paddle itself wrote of graphs, stacks and its log; Paddle need not be installed.
+
+    These are the files of ``dump_backward_graph_path``, of ``capture_forward_subgraph_guard`` and
+    ``capture_backward_subgraph_guard``, of ``FLAGS_dump_api_python_stack_path`` and
+    ``FLAGS_dump_grad_node_forward_stack_path``, and its log (``GLOG_v``), under any name. They are
+    joined by Paddle's names and pointers, which it writes with ``FLAGS_enable_unique_name=1``.
+
+    Parameters
+    ----------
+    directory
+        Where the files are; folders in it are looked at, too. If several processes wrote them,
+        each is a region of the trace.
+
+    Returns
+    -------
+    Trace
+        Only what the files say. Notices name files that are damaged or unknown.
+
+    Raises
+    ------
+    TraceFileError
+        If the directory has no such files.
+    OSError
+        If there is no such directory, or it cannot be read.
+    """
+    from paddle_lab.dumps.record import read_dump
+
+    return Trace(read_dump(Path(directory)))
+
+
 def page_of(payload: bytes) -> str:
     """Return the page of a graph from the bytes of :meth:`Trace.payload`."""
     from paddle_lab.trace.unpack import unpack

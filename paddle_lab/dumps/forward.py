@@ -1,0 +1,126 @@
+"""The ops of one process: their names, stacks and tensors, from all files that tell of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Final, NamedTuple
+
+from paddle_lab.dumps.dot import Edge, Node
+from paddle_lab.dumps.files import Backward, Process
+from paddle_lab.dumps.stacks import Stack
+
+LEAF: Final = "GradNodeAccumulation"
+_SOURCE: Final = "_SourceNode"
+_NODE: Final = "GradNode"
+
+
+class Tensor(NamedTuple):
+    """A tensor that an op reads."""
+
+    key: str
+    """Equal for the same tensor."""
+    name: str
+    dtype: str
+    shape: str
+    producer: str
+    """The op that made it, ``""`` if none did."""
+
+
+@dataclass
+class Op:
+    """An op."""
+
+    name: str
+    stack: Stack = ()
+    inputs: dict[str, Tensor] = field(default_factory=dict)
+
+
+class Forward:
+    """The ops of a process, each by its unique name or, without one, by its grad node.
+
+    Parameters
+    ----------
+    process
+        What the process wrote.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.ops = {name: Op(name, stack) for name, stack in process.stacks.ops.items()}
+        self.leaves: dict[tuple[str, str], str] = {}
+        """From a backward call and a leaf's node to the key of its tensor."""
+        for graph in process.forwards:
+            for node in graph.nodes.values():
+                if not node.name.endswith(_SOURCE):
+                    self.ops.setdefault(node.name, Op(node.name))
+            for edge in graph.edges:
+                producer = "" if edge.source.endswith(_SOURCE) else edge.source
+                self._read(edge.target, Tensor(*_named(edge, edge.tensor), producer))
+        for backward in process.backwards:
+            for node in backward.graph.nodes.values():
+                self._add(node, backward)
+            for number, edge in enumerate(backward.graph.edges):
+                self._reverse(backward, number, edge)
+
+    def op_of(self, node: Node, backward: Backward) -> str:
+        """Return the key of the op that made a grad node, ``""`` for a leaf's."""
+        if node.name == LEAF:
+            return ""
+        name = backward.ops.get(node.address) or node.name
+        name = name.removesuffix("Final").removesuffix(_NODE)
+        # Unique names begin with the op's, others with the class's.
+        is_unique = node.name.endswith(_NODE) and node.name[0].islower()
+        return name if is_unique else f"{name}@{node.address:x}"
+
+    def in_order(self) -> list[str]:
+        """Return the ops, each after those whose tensors it reads."""
+        readers: defaultdict[str, list[str]] = defaultdict(list)
+        waits = dict.fromkeys(self.ops, 0)
+        for key, op in self.ops.items():
+            for producer in {one.producer for one in op.inputs.values()} & self.ops.keys() - {key}:
+                readers[producer].append(key)
+                waits[key] += 1
+        keys = list(self.ops)
+        number = {key: at for at, key in enumerate(keys)}
+        # Of those that could be next, the one that the files have first.
+        ready, found = [number[key] for key in keys if not waits[key]], []
+        while ready:
+            found.append(keys[heappop(ready)])
+            for reader in readers[found[-1]]:
+                waits[reader] -= 1
+                if not waits[reader]:
+                    heappush(ready, number[reader])
+        return [*found, *(key for key in keys if waits[key])]
+
+    def _add(self, node: Node, backward: Backward) -> None:
+        key = self.op_of(node, backward)
+        if not key:
+            return
+        op = self.ops.setdefault(key, Op(key.partition("@")[0]))
+        known: Iterable[dict[tuple[str, int], Stack]] = (
+            backward.stacks,
+            self._process.stacks.grad_nodes,
+        )
+        for stacks in known:
+            op.stack = op.stack or stacks.get((node.name, node.address), ())
+
+    def _reverse(self, backward: Backward, number: int, edge: Edge) -> None:
+        """Add the tensor whose gradient an edge carries: the other way round, it is an input."""
+        source, target = (backward.graph.nodes[one] for one in (edge.source, edge.target))
+        reader, producer = self.op_of(source, backward), self.op_of(target, backward)
+        key, name, dtype, shape = _named(edge, edge.tensor.removesuffix("@Grad"))
+        key = key or f"{backward.name} {number}"
+        if not producer:
+            self.leaves[backward.name, edge.target] = key
+        self._read(reader, Tensor(key, name, dtype, shape, producer))
+
+    def _read(self, reader: str, tensor: Tensor) -> None:
+        if reader in self.ops:
+            self.ops[reader].inputs.setdefault(tensor.key, tensor)
+
+
+def _named(edge: Edge, name: str) -> tuple[str, str, str, str]:
+    return name, name, edge.dtype, edge.shape
