@@ -126,6 +126,15 @@ def test_it_saves_and_loads(model, tmp_path):
     assert "if" in trace.summary()
 
 
+def test_a_table_gives_no_time_and_no_size_that_a_program_does_not_have(model):
+    table = paddle_lab.program(model).table()
+    relu = next(row for row in table if row["op"] == "relu")
+    unknown = ("self_ns", "total_ns", "flops", "output_bytes", "saved_bytes")
+    assert [relu[name] for name in unknown] == [None] * len(unknown)
+    assert " ms" not in repr(table)
+    assert table.unknown["relu"] == relu["calls"]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -64,6 +64,11 @@ class Call:
         return [one.shape for one in self.made]
 
     @property
+    def is_open(self) -> bool:
+        """Whether a saved program leaves an extent open: ``[-1, 3, 224, 224]``."""
+        return any(extent < 0 for shape in (*self.shapes, *self.outputs) for extent in shape)
+
+    @property
     def is_complex(self) -> bool:
         """Whether it read or made complex numbers."""
         return any(one.dtype.startswith("complex") for one in (*self.read, *self.made))

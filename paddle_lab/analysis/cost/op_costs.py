@@ -76,7 +76,7 @@ def call_cost(call: Call) -> Cost:
     formula = FORWARD.get(name)
     if formula is None or (call.is_complex and name not in MOVEMENT):
         return UNKNOWN
-    if any(extent < 0 for shape in (*call.shapes, *call.outputs) for extent in shape):
+    if call.is_open:
         return UNKNOWN
     try:
         return formula(call)

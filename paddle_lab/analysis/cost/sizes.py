@@ -55,10 +55,12 @@ _HIDDEN: Final[dict[str, Callable[[Call], int]]] = {"dropout": _mask, "layer_nor
 
 
 def output_bytes(call: Call) -> int:
-    """Return the size of the tensors that a call returned.
+    """Return the size of the tensors that a call returned, -1 if that is not known.
 
     An ``einsum`` returns what it keeps for backward as well, which its caller never sees.
     """
+    if call.is_open:
+        return -1
     return sum(one.bytes for one in (call.made[:1] if call.name == "einsum" else call.made))
 
 
@@ -70,6 +72,8 @@ def saved_bytes(call: Call) -> int:
     """
     if call.name in optimizers.FORWARD or not any(one.needs_grad for one in call.made):
         return 0
+    if call.is_open:
+        return -1
     name = call.name.removesuffix("_")
     inputs, outputs = KEPT.get(name, (None, 0))
     if name == "batch_norm":

@@ -33,16 +33,15 @@ def grad_node_columns(record: Record) -> dict[str, Values]:
         **{each: Partial(np.zeros(count, np.int64), np.ones(count, bool)) for each in _NOT_KNOWN},
         "kernel_ns": _sums(kernel_ns(record, "grad_node"), name, count),
     }
-    unknown = np.bincount(row, record.grad_node_costs["flops"][ran] < 0, count).astype(np.int64)
     for each in ("flops", "macs"):
-        cost = record.grad_node_costs[each][ran]
-        known = np.bincount(row, np.maximum(cost, 0), count).astype(np.int64)
-        columns[each] = Partial(known, (known == 0) & (unknown > 0))
+        columns[each] = _sums(record.grad_node_costs[each][ran], row, count)
+    saved = _saved_bytes(record)
     return {
         **columns,
         "output_bytes": Partial(np.zeros(count, np.int64), np.ones(count, bool)),
-        "saved_bytes": _sums(_saved_bytes(record), name, count),
-        "unknown_flops": unknown,
+        "saved_bytes": _sums(saved, name, count),
+        "unknown_flops": _unknown(record.grad_node_costs["flops"][ran], row, count),
+        "unknown_saved_bytes": _unknown(saved, name, count),
         **_parameters(record, name, count),
         "dtype": _dtypes(record, name, count),
     }
@@ -68,6 +67,10 @@ def _sums(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> Partia
     """Return the sum of the known values of each row; below 0 a value is not known."""
     known = np.bincount(row, np.maximum(values, 0), count).astype(np.int64)
     return Partial(known, np.bincount(row, values >= 0, count) == 0)
+
+
+def _unknown(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    return np.bincount(row, values < 0, count).astype(np.int64)
 
 
 def _parameters(record: Record, name: npt.NDArray[Any], count: int) -> dict[str, Values]:

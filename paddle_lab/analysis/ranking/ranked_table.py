@@ -35,7 +35,6 @@ _SHOWN = (
     "calls", "self_ns", "total_ns", "kernel_ns", "flops", "parameters", "output_bytes",
     "saved_bytes", "dtype",
 )  # fmt: skip
-_UNKNOWN = "–"
 _UNKNOWN_SHOWN = 8
 
 
@@ -89,7 +88,7 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
         shown = [name for name in _SHOWN if any(row[name] is not None for row in self)]
         header = [say(f"reports.table.column.{name}") for name in (self.by, *shown)]
         rows = [
-            (self._name(row), *(_TEXTS.get(name, _plain)(row, name) for name in shown))
+            (self._name(row), *(cell_text(row, name) for name in shown))
             for row in self[:ROWS_SHOWN]
         ]
         title, numbers = say(f"reports.table.{self.by}", n=len(self)), range(1, len(shown))
@@ -108,7 +107,9 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
 
 
 def time_notes(host: HostTime) -> list[str]:
-    """Return sentences on the parts of a cell's host time."""
+    """Return sentences on the parts of a cell's host time; none for a saved program."""
+    if not host.wall_ns:
+        return []
     in_ops = int(host.spans.self_ns[host.spans.thread == 0].sum())
     if host.outside_ns is None or host.own_ns is None:
         notes = [say("reports.time.incomplete", ops=_time(in_ops))]
@@ -148,8 +149,8 @@ def ranked_table(record: Record, by: str = "op") -> RankedTable:
         columns = {**grouping.names, **Sums(record, host.spans, grouping).columns()}
         order = list(range(grouping.row_count))
         if by in {"op", "line"}:
-            self_ns = listed(columns["self_ns"])
-            order.sort(key=lambda row: -self_ns[row])
+            self_ns, flops = listed(columns["self_ns"]), listed(columns["flops"])
+            order.sort(key=lambda row: (-(self_ns[row] or 0), -(flops[row] or 0)))
     columns = {name: _taken(values, order) for name, values in columns.items()}
     return RankedTable(by, columns, host, _unknown(record))
 
@@ -168,42 +169,30 @@ def _unknown(record: Record) -> dict[str, int]:
     return dict(Counter(map(record.text, names.tolist())).most_common())
 
 
-def _plain(row: dict[str, Any], name: str) -> str:
+def cell_text(row: dict[str, Any], name: str) -> str:
+    """Return a cell as it is shown: ``"4.1 G"``; ``"≥ 4.1 G"`` if a part is unknown, ``"–"``."""
     value = row[name]
     if value is None:
-        return _UNKNOWN
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return "–"
+    text = _TEXTS.get(name, str)(value)
+    return f"≥ {text}" if row.get(f"unknown_{name}") else text
 
 
 def _time(time_ns: int) -> str:
     return f"{time_ns / 1e6:,.3f} ms"
 
 
-def _known(text: Callable[[int], str]) -> Callable[[dict[str, Any], str], str]:
-    return lambda row, name: _UNKNOWN if row[name] is None else text(row[name])
-
-
-def flops_text(count: int | None, unknown: int) -> str:
-    """Return a number of FLOPs with a decimal prefix: ``"4.1 G"``, ``"≥ 4.1 G"``.
-
-    Parameters
-    ----------
-    count
-        The known FLOPs, None if none are known.
-    unknown
-        How many calls have no known FLOPs.
-    """
-    if count is None:
-        return _UNKNOWN
-    at_least = "≥ " if unknown else ""
+def _amount(count: int) -> str:
+    """Return a number with three digits and a decimal prefix."""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
-        if count >= 0.9995 * 10**power:  # three digits are shown: 999,600 is "1 M"
-            return f"{at_least}{count / 10**power:.3g} {prefix}"
-    return f"{at_least}{count}"
+        if count >= 0.9995 * 10**power:  # 999,600 is "1 M"
+            return f"{count / 10**power:.3g} {prefix}"
+    return str(count)
 
 
-_TEXTS: dict[str, Callable[[dict[str, Any], str], str]] = {
-    **dict.fromkeys(("self_ns", "total_ns", "kernel_ns"), _known(_time)),
-    **dict.fromkeys(("output_bytes", "saved_bytes"), _known(size_text)),
-    "flops": lambda row, name: flops_text(row[name], row["unknown_flops"]),
+_TEXTS: dict[str, Callable[[int], str]] = {
+    **dict.fromkeys(("calls", "parameters"), "{:,}".format),
+    **dict.fromkeys(("self_ns", "total_ns", "kernel_ns"), _time),
+    **dict.fromkeys(("output_bytes", "saved_bytes"), size_text),
+    "flops": _amount,
 }

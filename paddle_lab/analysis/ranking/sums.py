@@ -46,36 +46,38 @@ class Sums:
         count = grouping.row_count
         calls = np.bincount(own_row, minlength=count) if grouping.calls is None else grouping.calls
         self_ns = np.bincount(own_row, spans.self_ns, count).astype(np.int64)
+        no_time = np.full(count, self._record.origin.duration_ns == 0)  # a saved program
         found: dict[str, Values] = {
             "calls": calls,
-            "self_ns": self_ns,
-            "total_ns": self._inside(spans.self_ns),
+            "self_ns": Partial(self_ns, no_time),
+            "total_ns": Partial(self._inside(spans.self_ns), no_time),
         }
+        unknown = {}
         for name in COSTS:
-            found[name] = self._known(name)
-        found["unknown_flops"] = self._inside(self.cost("flops")[1])
+            cost, missing, counted = map(self._inside, self._cost(name))
+            is_unknown = missing > 0 if name == "output_bytes" else False
+            found[name] = Partial(cost, (counted == 0) | is_unknown)
+            unknown[f"unknown_{name}"] = missing
+        found |= {name: unknown[name] for name in ("unknown_flops", "unknown_saved_bytes")}
         return {**found, **self._read_parameters(), "dtype": self._dtypes()}
 
-    def cost(self, name: str) -> tuple[Numbers, Numbers]:
-        """Return the known cost of each span, and how many unknown costs it has besides.
+    def _cost(self, name: str) -> tuple[Numbers, Numbers, Numbers]:
+        """Return of each span the known cost, and how many costs are unknown and known.
 
         A backward call costs what the grad nodes in its graph cost.
         """
         record, spans = self._record, self._spans
         of_ops, of_nodes = self._costs(name)
         is_op = spans.op >= 0
-        cost = np.full(len(spans), -1 if of_nodes is None else 0)
-        cost[is_op] = of_ops[spans.op[is_op]]
-        known, unknown = np.maximum(cost, 0), (cost < 0).astype(np.int64)
+        sums = np.zeros((3, len(spans)), np.int64)
+        sums[:, is_op] = _parts(of_ops[spans.op[is_op]])
         if of_nodes is not None:
             members = record.backward_members
-            cost = of_nodes[members["grad_node"]]
             called = np.flatnonzero(spans.backward_call >= 0)
-            call = spans.backward_call[called]
-            for sums, weights in ((known, np.maximum(cost, 0)), (unknown, cost < 0)):
-                of_call = np.bincount(members["backward_call"], weights, len(record.backward_calls))
-                sums[called] += of_call.astype(np.int64)[call]
-        return known, unknown
+            for sum_, part in zip(sums, _parts(of_nodes[members["grad_node"]]), strict=True):
+                of_call = np.bincount(members["backward_call"], part, len(record.backward_calls))
+                sum_[called] += of_call.astype(np.int64)[spans.backward_call[called]]
+        return sums[0], sums[1], sums[2]
 
     def _costs(self, name: str) -> tuple[Numbers, Numbers | None]:
         """Return the cost of each op, and that of one run of each grad node, if there is one."""
@@ -86,11 +88,6 @@ class Sums:
             return kernel_ns(record, "op"), of_all_runs // np.maximum(runs, 1)
         table = record.grad_node_costs
         return record.op_costs[name], table[name] if name in table.columns else None
-
-    def _known(self, name: str) -> Values:
-        """Return the sum of the known costs; unknown for a row in which none is known."""
-        known, unknown = map(self._inside, self.cost(name))
-        return Partial(known, (known == 0) & (unknown > 0))
 
     def _inside(self, values: Numbers) -> Numbers:
         """Return the sum over all spans inside each row."""
@@ -134,3 +131,8 @@ class Sums:
         ):
             found[row] = texts[code] if found[row] is None else f"{found[row]}, {texts[code]}"
         return found
+
+
+def _parts(cost: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
+    """Return the known costs, and which are unknown and known."""
+    return np.maximum(cost, 0), cost < 0, cost >= 0

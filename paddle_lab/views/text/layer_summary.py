@@ -11,7 +11,7 @@ from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.ranking.grad_node_rows import node_runs
 from paddle_lab.analysis.ranking.ranked_table import (
     RankedTable,
-    flops_text,
+    cell_text,
     time_notes,
     unknown_notes,
 )
@@ -55,16 +55,12 @@ def layer_lines(record: Record, table: RankedTable) -> list[str]:
         times["total_ns"] = say("reports.summary.host_time")
     if len(record.kernel_times):
         times["kernel_ns"] = say("reports.table.column.kernel_ns")
+    names = ("parameters", "flops", "output_bytes", *times)
     rows = [
         (
-            row["layer"],
-            row["class"],
-            f"{row['calls']:,}",
+            *(cell_text(row, name) for name in ("layer", "class", "calls")),
             shape,
-            f"{row['parameters']:,}",
-            flops_text(row["flops"], row["unknown_flops"]),
-            size_text(row["output_bytes"]),
-            *(f"{row[name] / 1e6:,.3f} ms" for name in times),
+            *(cell_text(row, name) for name in names),
         )
         for row, level, shape in zip(layers, depth.tolist(), shapes, strict=True)
         if level <= deepest
@@ -120,7 +116,7 @@ def _totals(record: Record, table: RankedTable) -> list[str]:
         *(parameters_told if len(record.layers) else []),
         say("reports.summary.flops", phases=_flops_by_phase(record)),
         *unknown_notes(table.unknown),
-        *(time_notes(table.host) if record.origin.duration_ns else ()),
+        *time_notes(table.host),
     ]
 
 
@@ -135,8 +131,7 @@ def _flops_by_phase(record: Record) -> str:
         if len(flops):
             unknown = int(np.sum(flops < 0))
             known = None if unknown == len(flops) else int(np.maximum(flops, 0).sum())
+            text = cell_text({"flops": known, "unknown_flops": unknown}, "flops")
             name = say(f"page.phase.{phase}")
-            told.append(
-                say("reports.summary.of_phase", phase=name, flops=flops_text(known, unknown))
-            )
+            told.append(say("reports.summary.of_phase", phase=name, flops=text))
     return say("lists.between").join(told)
