@@ -56,7 +56,8 @@ class _Contracted:
     def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Return the sum of ``values``, one for each row, over each group."""
         sums = np.zeros(len(self.first), np.int64)
-        np.add.at(sums, self.number, values[self.inside])
+        # ``ufunc.at`` takes 100 times as long if it has to convert its values.
+        np.add.at(sums, self.number, values[self.inside].astype(np.int64))
         return sums
 
     def counts(self) -> npt.NDArray[np.int64]:
@@ -112,7 +113,8 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
     group: Keys = np.append(ops.group, np.int32(-1))[op]
     # A grad node that no op made, such as a leaf, belongs to the nodes that pass it gradients.
     source, target = (record.grad_edges[name] for name in ("source", "target"))
-    most, least = np.full(len(group), -1), np.full(len(group), len(record.groups))
+    most = np.full(len(group), -1, group.dtype)
+    least = np.full(len(group), len(record.groups), group.dtype)
     np.maximum.at(most, target, group[source])
     np.minimum.at(least, target, group[source])
     return np.where((op < 0) & (most == least), most, group).astype(np.int32)
@@ -124,9 +126,7 @@ def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
     last = np.zeros_like(first)
     np.maximum.at(last, ops.number, ops.inside)
     columns = {name: column.copy() for name, column in rows.columns.items()}
-    columns["name"][first] = [
-        strings[say("reports.reduced.ops_here", n=n)] for n in ops.counts().tolist()
-    ]
+    columns["name"][first] = _names("reports.reduced.ops_here", ops, strings)
     columns["attributes"][first] = strings[""]
     columns["is_pylayer"][first] = 0
     columns["duration_ns"][first] = ops.sums(rows["duration_ns"])
@@ -144,14 +144,19 @@ def _name_nodes(tables: Tables, ops: _Contracted, nodes: _Contracted, strings: S
     """Name the grad node of each closed group, and pair it with the group's op."""
     first = nodes.first
     columns = {name: column.copy() for name, column in tables["grad_nodes"].columns.items()}
-    columns["name"][first] = [
-        strings[say("reports.reduced.nodes_here", n=n)] for n in nodes.counts().tolist()
-    ]
+    columns["name"][first] = _names("reports.reduced.nodes_here", nodes, strings)
     columns["parameter"][first] = -1
     columns["op"][first] = ops.first[np.searchsorted(ops.group[ops.first], nodes.group[first])]
     tables["grad_nodes"] = Table(columns)
     _sum_costs(tables, "grad_node_costs", nodes)
     _move_into_groups(tables, "grad_node_groups", nodes)
+
+
+def _names(key: str, rows: _Contracted, strings: StringPool) -> npt.NDArray[np.int32]:
+    """Return the name of the row of each closed group: how many rows it replaces."""
+    counts, of_group = np.unique(rows.counts(), return_inverse=True)
+    names = [strings[say(key, n=n)] for n in counts.tolist()]
+    return np.array(names, np.int32)[of_group]
 
 
 def _sum_costs(tables: Tables, name: str, rows: _Contracted) -> None:

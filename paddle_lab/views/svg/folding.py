@@ -69,7 +69,8 @@ def _opened(record: Record, items: GroupItems, depth: int | None, most_rows: int
     opened: set[int] = set()
     waiting = deque((item, 0) for item in items.of(-1))
     count = len(waiting)
-    while waiting:
+    # With more items than rows, none can be opened.
+    while waiting and (depth is not None or count <= most_rows):
         item, level = waiting.popleft()
         if not item.groups or not may_open[item.groups[0]]:
             continue

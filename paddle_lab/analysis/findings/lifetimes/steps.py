@@ -66,8 +66,8 @@ class Steps:
         last = np.full(len(record.tensors), -1, np.int64)
         uses = record.uses
         is_read = (uses["role"] == _INPUT) & (uses["tensor"] >= 0)
-        tensor, op = uses["tensor"][is_read], uses["op"][is_read]
-        np.maximum.at(last, tensor, op)
+        # ``ufunc.at`` takes 100 times as long if it has to convert its values.
+        np.maximum.at(last, uses["tensor"][is_read], uses["op"][is_read].astype(np.int64))
         for event in self._facts.events("read"):
             if event.tensor >= 0:
                 last[event.tensor] = max(last[event.tensor], event.ops_before)
