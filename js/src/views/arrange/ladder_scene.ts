@@ -154,7 +154,7 @@ function columnHeads(
 ): SceneLabel[] {
   const head = (x: number, text: string, tone: SceneLabel["tone"]): SceneLabel => ({
     x,
-    y: -HEAD_PX / 2 - 4,
+    y: -HEAD_PX / 2 - 8,
     text,
     align: "middle",
     tone,

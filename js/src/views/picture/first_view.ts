@@ -9,6 +9,7 @@ const MARGIN_PX = 28;
 const LEAST_MARGIN_PX = 8;
 /** On the right, nothing may be under the zoom buttons. */
 const LEAST_RIGHT_PX = BUTTONS.width;
+const OUTLINE_PX = 2;
 const SCALE_STEP = 0.01;
 /** A scene that is too wide is cut anyway. Slightly enlarged, it may be cut between two boxes. */
 const LARGEST_WIDE_SCALE = 1.06;
@@ -167,9 +168,9 @@ function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number)
     if ((top - bounds.top) * scale < view.height) {
       shifts.add(Math.round(LEAST_MARGIN_PX - left * scale));
       shifts.add(Math.round(view.width - LEAST_MARGIN_PX - right * scale));
-      // Just out of view.
-      shifts.add(Math.ceil(view.width - left * scale));
-      shifts.add(Math.floor(-right * scale));
+      // Just out of view, with the outline.
+      shifts.add(Math.ceil(view.width - left * scale) + OUTLINE_PX);
+      shifts.add(Math.floor(-right * scale) - OUTLINE_PX);
     }
   }
   return [...shifts]
