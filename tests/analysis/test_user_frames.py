@@ -38,6 +38,18 @@ def test_the_innermost_library_frame_where_none_is_ones_own():
     assert shown(w) == [("fit", 4), ("linear", 5)]
 
 
+def test_the_function_of_a_thread_and_not_what_starts_it():
+    w = RecordWriter()
+    w._callers = [("lib/threading.py", "_bootstrap", 1002, "library")]
+    with (
+        w.call("run", line=982, file="lib/threading.py", kind="library"),
+        w.call("_thread_loop", line=235, file="paddle/dataloader_iter.py", kind="paddle"),
+        w.call("stack", line=12, file="paddle/f.py", kind="paddle"),
+    ):
+        w.op("stack", line=99)
+    assert shown(w) == [("_thread_loop", 12)]
+
+
 def test_ones_own_frame_comes_before_a_librarys_further_in():
     w = RecordWriter()
     with w.call("fit", line=7, file="lib.py", kind="library"):

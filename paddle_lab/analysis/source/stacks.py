@@ -125,12 +125,17 @@ def stack_frames(record: Record) -> Keys:
     """Return the frame to show for each stack, int32, shape ``[stacks]``.
 
     It is the user's innermost frame, else the innermost library frame, else the innermost frame.
+    Frames that start a thread say nothing: the function that the thread runs is shown instead.
     """
     frame, caller = record.stacks["frame"], record.stacks["caller"]
     kind = taken(record.frames["kind"], frame)
+    file = np.array(record.strings, object)[record.frames["file"]]
+    starts = np.array([ntpath.basename(name) == "threading.py" for name in file], bool)
+    is_start = (kind == LIBRARY) & np.append(starts, False)[frame]
+    is_target = ~is_start & np.append(is_start, False)[caller]
     best = frame
-    for wanted in (LIBRARY, USER):
-        found = nearest_marked(caller, kind == wanted)
+    for wanted in (is_target, (kind == LIBRARY) & ~is_start, kind == USER):
+        found = nearest_marked(caller, wanted)
         best = np.where(found >= 0, frame[found], best)
     return best.astype(np.int32)
 
