@@ -133,6 +133,13 @@ def test_a_loop_around_the_trace_is_none_of_its_own():
     assert {len(around) for around in turns_of_ops(trace.record)} == {1}
 
 
+def test_a_loop_that_runs_cells_is_no_loop_of_theirs(shell: Any):
+    for _ in range(2):
+        shell.run_cell("%%paddle_trace -q\nimport paddle\nfor step in (1, 2): paddle.ones([step])")
+        turns = turns_of_ops(shell.user_ns["_trace"].record)
+        assert turns == [("step 1",), ("step 2",)]
+
+
 def test_nothing_is_left_at_the_frames_that_go_on():
     with paddle_lab.trace():
         for step in range(2):

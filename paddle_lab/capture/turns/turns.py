@@ -19,6 +19,7 @@ from weakref import ref
 
 from paddle_lab.capture.native import NATIVE, native_twin
 from paddle_lab.capture.rows.address_table import AddressTable
+from paddle_lab.capture.stacks.frame_kinds import is_runner
 from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
 from paddle_lab.trace.schema import SCOPE_KINDS
 
@@ -273,6 +274,8 @@ class TurnTracker:
             loops = self._loops_of(frame.f_code)
             if loops is not None:
                 calls.append((frame, loops, called))
+            elif is_runner(frame.f_code.co_filename):
+                break  # a script may run cells in a loop
             called, frame = frame, frame.f_back
         return calls[::-1]
 
