@@ -87,7 +87,8 @@ def in_page(cell: str, runs: int, server: JupyterServer, browser: Browser) -> It
         notebook.run_cell(1)
         notebook.page.wait_for_timeout(SETTLE_MS)
         if notebook.cell(1).locator(".pdl-canvas").count():
-            notebook.cell(1).locator("canvas[data-in-view]").first.wait_for()
+            drawn = notebook.cell(1).locator("canvas[data-in-view], .pdl-timeline[data-drawn]")
+            drawn.locator("visible=true").first.wait_for()
         notebook.run_cell(2)
         for _ in range(2):
             session.send("HeapProfiler.collectGarbage")

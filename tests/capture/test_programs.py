@@ -13,6 +13,13 @@ from paddle.jit.dy2static.pir_partial_program import PartialProgramLayer
 import paddle_lab
 
 
+@pytest.fixture(autouse=True)
+def own_scope():
+    """Leave nothing in the global scope."""
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        yield
+
+
 class Block(nn.Layer):
     def __init__(self) -> None:
         super().__init__()
