@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from paddle_lab.options import hints_options
 from paddle_lab.trace.file import load as load_record
 from paddle_lab.trace.file import save, write_atomically
+from paddle_lab.trace.record import Origin
+from paddle_lab.trace.schema import PROGRAM_KINDS
 from paddle_lab.trace_answers import TraceAnswers
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
+    from paddle_lab.analysis.tables.ops import Op
     from paddle_lab.trace.record import Record
     from paddle_lab.views.html.notebook_output import GraphOutput, StillGraph
     from paddle_lab.views.widgets.graph_widget import GraphWidget
@@ -93,7 +97,7 @@ class Trace(TraceAnswers):
         """
         from paddle_lab.views.svg.picture import svg_picture
 
-        picture = svg_picture(self._shown_record, view=view, theme=theme, depth=depth)
+        picture = svg_picture(self._drawn_record, view=view, theme=theme, depth=depth)
         return write_atomically(path, picture.encode("utf-8"))
 
     def to_chrome_trace(self, path: PathLike) -> Path:
@@ -171,6 +175,29 @@ class Trace(TraceAnswers):
         memory = self.memory if place is None else self.memory.on(place)
         return write_atomically(path, memory_csv(memory, time_ns=time_ns).encode("utf-8"))
 
+    @property
+    def programs(self) -> list[ProgramTrace]:
+        """The programs that ``to_static`` or an ``Executor`` ran, each as a trace of its own.
+
+        In this trace a program is one op, ``run_program``, for each of its runs. The pictures of
+        the graph also show the program's ops inside the first of them.
+        """
+        from paddle_lab.programs.record import record_of
+        from paddle_lab.programs.splice import programs_of
+
+        table, found = self.record.programs, []
+        for number, told in programs_of(self.record).items():
+            is_own = table["program"] == number
+            ops = table["op"][is_own].tolist()
+            is_alone = all(int((table["op"] == op).sum()) == ops.count(op) for op in ops)
+            ran_in = [self.ops[op] for op in dict.fromkeys(ops)]
+            record = record_of(told, Origin(title=say("reports.programs.one", n=number + 1)))
+            program = ProgramTrace(record)
+            program.kind, program.ran_in = PROGRAM_KINDS[int(table["kind"][is_own][0])], ran_in
+            program.duration_ns = sum(op.duration_ns for op in ran_in) if is_alone else None
+            found.append(program)
+        return found
+
     def summary(self) -> str:
         """Return the trace in a page of text.
 
@@ -187,7 +214,7 @@ class Trace(TraceAnswers):
         """Return the bytes that the front end draws from: the record and the answer tables."""
         from paddle_lab.trace.pack import pack
 
-        record = self._shown_record
+        record = self._drawn_record
         if record is not self._packed_of:
             self._packed_of, self._payload, self._stored_payload = record, pack(record), None
         return self._payload
@@ -198,7 +225,7 @@ class Trace(TraceAnswers):
 
         payload = self.payload()
         if self._stored_payload is None:
-            self._stored_payload = stored_payload(self._shown_record, payload)
+            self._stored_payload = stored_payload(self._drawn_record, payload)
         return self._stored_payload
 
     def page_html(self) -> str:
@@ -273,6 +300,17 @@ class Trace(TraceAnswers):
         from paddle_lab.views.text.summary import one_line
 
         return f"<Trace: {one_line(self._shown_record)}>"
+
+
+class ProgramTrace(Trace):
+    """A program that ran in a traced cell, as a trace of its own: its ops, and their lines."""
+
+    kind: str
+    """``"full_graph"``, ``"sot"`` or ``"executor"``."""
+    ran_in: list[Op]
+    """The ops of the cell's trace that ran it: one for each run."""
+    duration_ns: int | None
+    """The host time of these ops; ``None`` if one of them also ran other programs."""
 
 
 def load(path: PathLike) -> Trace:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from paddle_lab.api import PathLike, Trace
+from paddle_lab.trace.record import Origin
+from paddle_lab.version import __version__
 
 
 def program(source: Any, *inputs: Any) -> Trace:
@@ -44,8 +46,6 @@ def program(source: Any, *inputs: Any) -> Trace:
     from paddle_lab.capture.static.building import built_program
     from paddle_lab.notebook_cells import running_cells
     from paddle_lab.programs.record import record_of
-    from paddle_lab.trace.record import Origin
-    from paddle_lab.version import __version__
 
     built = built_program(source, inputs, running_cells())
     title = getattr(source, "__qualname__", "") or type(source).__qualname__

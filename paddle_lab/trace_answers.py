@@ -39,6 +39,7 @@ class TraceAnswers:
         self._record = record
         self._findings: dict[str, list[Finding]] = {}
         self._shown: tuple[str, Record] | None = None
+        self._drawn: tuple[Record, Record] | None = None
 
     def complete(self, record: Record) -> None:
         """Set the record of a trace that has ended; the capture calls this once."""
@@ -73,13 +74,32 @@ class TraceAnswers:
 
     @property
     def _shown_record(self) -> Record:
-        """The record with the answer tables of the views and with the findings."""
+        """The record with the answer tables of the views and with the findings.
+
+        Texts about a trace are made of it; pictures also show the ops of compiled programs.
+        """
         from paddle_lab.analysis.findings.tables import with_findings
         from paddle_lab.words import language
 
         if self._shown is None or self._shown[0] != language():
             self._shown = language(), with_findings(self.view_record, self.findings)
         return self._shown[1]
+
+    @property
+    def _drawn_record(self) -> Record:
+        """The same record, in which compiled programs also have their ops."""
+        from paddle_lab.analysis.answers import with_answers
+        from paddle_lab.analysis.findings.tables import with_findings
+        from paddle_lab.programs.splice import with_program_ops
+
+        shown = self._shown_record
+        if not len(self.record.program_texts):
+            return shown
+        if self._drawn is None or self._drawn[0] is not shown:
+            with collection_paused():
+                record = with_answers(with_program_ops(self.record))
+            self._drawn = shown, with_findings(record, self.findings)
+        return self._drawn[1]
 
     @property
     def findings(self) -> FindingList:

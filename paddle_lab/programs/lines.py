@@ -17,7 +17,7 @@ from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.version import __version__
 from paddle_lab.words import say
 
-_FORMAT: Final = "paddle_lab lines"
+_FORMAT: Final = "paddle_lab.lines"
 _VERSION: Final = 1
 
 
@@ -41,7 +41,7 @@ def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
     document = {
         "format": _FORMAT,
         "version": _VERSION,
-        "written_by": f"paddle_lab {__version__}",
+        "written_by": f"paddle_lab/{__version__}",
         "fingerprint": fingerprint,
         "ops": ops,
         "stacks": rows,

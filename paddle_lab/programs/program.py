@@ -62,6 +62,11 @@ class Value(NamedTuple):
         return prod(self.shape or ()) if known else 0
 
 
+def computes(name: str) -> bool:
+    """Tell whether an op of this name is no constant, parameter, input, output, or list."""
+    return not (name.startswith(("builtin.", "cf.")) or name in _CONSTANTS | _DATA | _OUTPUTS)
+
+
 @dataclass
 class Op:
     """An op as the program has it: also parameters, constants, inputs and outputs are ops."""
@@ -88,13 +93,8 @@ class Op:
 
     @property
     def computes(self) -> bool:
-        """Whether it is no constant, parameter, input, output, or list of values."""
-        return not (
-            self.name.startswith(("builtin.", "cf."))
-            or self.name in _CONSTANTS
-            or self.name in _DATA
-            or self.name in _OUTPUTS
-        )
+        """Whether it is a node of a graph: see :func:`computes`."""
+        return computes(self.name)
 
     @property
     def is_constant(self) -> bool:

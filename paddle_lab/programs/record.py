@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from paddle_lab.programs.layer_paths import layer_paths, parts
 from paddle_lab.programs.missing_lines import fill_lines
@@ -16,15 +17,38 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
 
 
+class Written(NamedTuple):
+    """A program as a record, and its tensors at both ends, in order."""
+
+    record: Record
+    inputs: list[int]
+    outputs: list[int]
+
+
 def record_of(program: Program, origin: Origin) -> Record:
     """Return the record of a program that stands alone: nothing of it ran."""
+    return written(program, origin).record
+
+
+def written(program: Program, origin: Origin, *, has_backward_ops: bool = False) -> Written:
+    """Return the record of a program, and which tensors go in and out.
+
+    Parameters
+    ----------
+    has_backward_ops
+        Whether gradient ops are ops of the backward phase, instead of grad nodes.
+    """
     fill_lines(program.forward)
-    return _Writer(program).written(origin)
+    writer = _Writer(program, has_backward_ops=has_backward_ops)
+    return Written(writer.written(origin), writer.inputs, writer.outputs)
 
 
 class _Writer:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, has_backward_ops: bool) -> None:
         self._program = program
+        self._gradients_phase = -1 if has_backward_ops else BACKWARD
+        self.inputs: list[int] = []
+        self.outputs: list[int] = []
         self._strings = StringPool()
         self._tables = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
         self._tensors: dict[int, list[int]] = {}
@@ -43,7 +67,7 @@ class _Writer:
         program = self._program
         told = phases(program.forward)
         mine = zip(program.forward.ops, told, strict=True)
-        backward = [op for op, phase in mine if phase == BACKWARD]
+        backward = [op for op, phase in mine if phase == self._gradients_phase]
         if program.backward is not None:
             backward = program.backward.ops
         flat = list(Block(backward).walk())
@@ -80,7 +104,7 @@ class _Writer:
         """Write the ops of a block. Calls of layers in it are groups."""
         opened: list[tuple[str, int]] = []
         for op, phase in zip(ops, told, strict=True):
-            if phase == BACKWARD:
+            if phase == self._gradients_phase:
                 self._gradient_op(op)
                 continue
             # Paddle adds copies of its own, which no layer called.
@@ -159,6 +183,10 @@ class _Writer:
             path = self._program.paths.get(op.label, "")
             for key in op.outputs:
                 self._make(key, name=op.label, kind=kind, path=path)
+                if op.name == "pd_op.data":
+                    self.inputs += self._tensors.get(key, ())
+        if op.name == "pd_op.fetch" or op.label.startswith("output_"):
+            self.outputs += [row for key in op.inputs for row in self._tensors.get(key, ())]
 
     def _pass_items(self, op: Op, found: dict[int, list[int]]) -> None:
         items = [item for key in op.inputs for item in found.get(key, ())]

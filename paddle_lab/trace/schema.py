@@ -297,6 +297,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "source_line": "i32",
         "text": "str",
     },
+    # The ops of each compiled program, as ``paddle_lab.programs.packed`` writes them. A view shows
+    # them inside the first op that ran the program.
+    "program_texts": {"program": "i32", "text": "str"},
     # Default values of the attributes that ops in this trace were called with.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
     # Actions of the traced code other than ops, in order: the evidence for findings.
@@ -431,6 +434,9 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     # The layer that each parameter belongs to, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
     "op_groups": {"group": "key:groups"},  # one row per op
+    # Ops of compiled programs, which stand after all ops that the trace recorded.
+    "program_ops": {"op": "key:ops"},
+    "program_grad_nodes": {"grad_node": "key:grad_nodes"},  # the same of their backwards
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
     # The frame to show first: the user's innermost frame.
     "stack_frames": {"frame": "key:frames"},  # one row per stack

@@ -39,6 +39,8 @@ ALLOWED = {
     # Lines of the user's program, as it has them.
     "capture/turns/source_loops.py": r"(for|while) …$",
     "capture/deterministic.py": r"(paddle\.seed|DataLoader)",
+    # A line of a traceback, as Python writes it.
+    "capture/static/sot_lines.py": r'  File "…", line …, in …$',
     # Keys, of counters and of evidence, and a name of Paddle's.
     "capture/evidence/events/pylayer_rules.py": r"(pylayer …|… for …)$",
     "capture/memory/counters.py": r"peak allocated$",

@@ -58,6 +58,9 @@ export class Trace {
   readonly strings: readonly string[];
   readonly origin: Origin;
   readonly opCount: number;
+  /** Without the ops of compiled programs, which come after all others. */
+  readonly recordedOpCount: number;
+  readonly recordedGradNodeCount: number;
   readonly gradNodeCount: number;
   readonly groupCount: number;
 
@@ -73,6 +76,8 @@ export class Trace {
     this.#views = viewsOf(packed.tables);
     this.opCount = packed.tables.ops.length;
     this.gradNodeCount = packed.tables.grad_nodes.length;
+    this.recordedOpCount = this.opCount - packed.tables.program_ops.length;
+    this.recordedGradNodeCount = this.gradNodeCount - packed.tables.program_grad_nodes.length;
     this.groupCount = packed.tables.groups.length;
   }
 

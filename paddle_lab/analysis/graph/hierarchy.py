@@ -13,8 +13,8 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
 
-_LAYER, _PYLAYER, _CALL, _TURN = (
-    SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn")
+_LAYER, _PYLAYER, _CALL, _TURN, _BLOCK = (
+    SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn", "block")
 )
 
 
@@ -131,7 +131,8 @@ def _with_pylayer_ops(record: Record) -> Keys:
     nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
     has_others = direct - (own_scope == rows) + nested > 0
     # The scope of a PyLayer's backward also names its op: the op stays in the forward.
-    is_call = (scopes["kind"] == _PYLAYER) & (own_op >= 0)
+    # So does a compiled program, which is drawn inside the op that ran it.
+    is_call = np.isin(scopes["kind"], (_PYLAYER, _BLOCK)) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
     return scope_of_op

@@ -86,6 +86,7 @@ class _FunctionCall(_ExecutorCall):
     layers: list[Any]
     """The layers whose programs have run."""
     tells_programs = False
+    layer: Any = None
 
     @property
     def is_sot(self) -> bool:
@@ -96,6 +97,7 @@ class _FunctionCall(_ExecutorCall):
         recorder = self.recorder
         reference: Any = DOOR.static_layer(self.args[0])
         layer: Any = None if reference is None else reference()
+        self.layer = layer
         if layer is not None:
             # The program reads its parameters without calling an op that is recorded.
             for parameter in layer.parameters():
@@ -115,4 +117,4 @@ class _FunctionCall(_ExecutorCall):
         op = recorder.end_op(_NAME, tuple(args), self.resolved, values, *self.times_ns, self.caller)
         # If layers ran but their programs cannot be read, note nothing, not even "no program".
         if runs or (self.tells_programs and not self.layers):
-            recorder.programs.note(op, SOT if self.is_sot else FULL_GRAPH, runs)
+            recorder.programs.note(op, SOT if self.is_sot else FULL_GRAPH, runs, self.layer)

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.stacks.source_texts import Cells
+from paddle_lab.capture.static.live_program import parameter_paths, read_live
 from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.programs.packed import pack
+from paddle_lab.programs.program import computes
 from paddle_lab.trace.schema import PROGRAM_KINDS
 from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import say
 
 FULL_GRAPH, SOT, EXECUTOR = range(len(PROGRAM_KINDS))
 
 _PARAMETER: Final = "builtin.parameter"
-_NO_COMPUTATION: Final = ("pd_op.data", "pd_op.feed", "pd_op.fetch", "feed", "fetch")
 
 
 class Counts(NamedTuple):
     """Counts of a program's ops and parameters."""
 
     ops: int
-    """Ops that compute something."""
+    """Ops that compute something, also inside ``if`` and ``while``."""
     all_ops: int
     """``len(program.global_block().ops)``: parameters, inputs and outputs are ops, too."""
     parameters: int
@@ -50,17 +55,31 @@ class ProgramLog:
         self.rows: list[tuple[Any, ...]] = []
         """Op, kind, and the other columns of the table in their order."""
         # Programs are held while the trace is recorded, so that their identities stay unique.
-        self._known: dict[int, tuple[Any, int, Counts, Counts]] = {}
+        self._known: dict[int, tuple[Run, int, Counts, Counts]] = {}
+        self._paths: dict[int, dict[str, str]] = {}
 
-    def note(self, op: int, kind: int, runs: Iterable[Run]) -> None:
-        """Note the programs that an op ran. If it ran none, that is noted, too."""
+    def note(self, op: int, kind: int, runs: Iterable[Run], layer: Any = None) -> None:
+        """Note the programs that an op ran. If it ran none, that is noted, too.
+
+        Parameters
+        ----------
+        layer
+            The layer whose function was compiled.
+        """
         rows = len(self.rows)
         for run in runs:
             known = self._known.get(id(run.program))
             if known is None:
                 number = len(self._known)
-                known = run.program, number, counts_of(run.forward), counts_of(run.backward)
+                # Of the user's objects only the program is held.
+                known = (
+                    run._replace(parameters=[]),
+                    number,
+                    counts_of(run.forward),
+                    counts_of(run.backward),
+                )
                 self._known[id(run.program)] = known
+                self._paths[number] = {} if layer is None else parameter_paths([layer])
             _, number, forward, backward = known
             counts = (*forward[:2], *backward[:2], forward.parameters)
             self.rows.append((op, kind, number, *counts, run.feeds, run.fetches, run.place))
@@ -70,6 +89,27 @@ class ProgramLog:
     def forget(self, ops: frozenset[int]) -> None:
         """Forget the programs of ops that the trace does not keep."""
         self.rows = [row for row in self.rows if row[0] not in ops]
+
+    def add_texts(
+        self, builder: TableBuilder, strings: StringPool, cells: Cells | None
+    ) -> list[str]:
+        """Fill the table ``program_texts`` with the programs of ops that the trace keeps.
+
+        Returns
+        -------
+        list of str
+            A sentence if a program could not be read.
+        """
+        kept = {row[2] for row in self.rows}
+        try:
+            for run, number, *_ in self._known.values():
+                if number in kept:
+                    paths = self._paths[number]
+                    program = read_live(run.forward, run.backward, cells=cells, paths=paths)
+                    builder.append(number, strings[pack(program)])
+        except Exception as fault:  # noqa: BLE001  (the ops are there all the same)
+            return [say("notices.fault.programs_lost", fault=described(fault))]
+        return []
 
     def add_rows(self, builder: TableBuilder, strings: StringPool, keys: RecordKeys) -> None:
         """Fill the table ``programs``."""
@@ -85,9 +125,13 @@ def counts_of(program: Any) -> Counts:
         names = [op.name() if callable(getattr(op, "name", None)) else op.type for op in ops]
     except Exception:  # noqa: BLE001  (another version's program: its counts are not known)
         return NOTHING
-    computing = [
-        name
-        for name in names
-        if name not in _NO_COMPUTATION and not name.startswith(("builtin.", "cf."))
-    ]
-    return Counts(len(computing), len(names), names.count(_PARAMETER))
+    computing = sum(computes(name) for name in _names_inside(program.global_block()))
+    return Counts(computing, len(names), names.count(_PARAMETER))
+
+
+def _names_inside(block: Any) -> Iterator[str]:
+    """Yield the names of the ops in a block, and in its ops' blocks."""
+    for op in block.ops:
+        yield str(op.name())
+        for inner in op.blocks():
+            yield from _names_inside(inner)

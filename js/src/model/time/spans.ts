@@ -151,7 +151,7 @@ function unsorted(trace: Trace, thread: number) {
   const [threads, starts, durations] = (["thread", "start_ns", "duration_ns"] as const).map(
     (name) => ops.column(name),
   );
-  for (let row = 0; row < ops.length; row++) {
+  for (let row = 0; row < trace.recordedOpCount; row++) {
     if (threads![row] === thread) add([row, -1], starts![row]!, durations![row]!, ownOfOp[row]!);
   }
   for (let row = 0; row < times.length; row++) {

@@ -109,9 +109,12 @@ function setIdle(of: HTMLButtonElement, isIdle: boolean, does: string, why: stri
 function summaryOf({ trace }: Store): string[] {
   const { duration_ns, paddle } = trace.origin;
   const { opTotal, gradNodeTotal } = standInsOf(trace);
+  const inPrograms = trace.opCount - trace.recordedOpCount;
+  const gradNodes = gradNodeTotal - (trace.gradNodeCount - trace.recordedGradNodeCount);
   return [
-    t("count.op", { n: opTotal }),
-    gradNodeTotal ? t("count.grad_node", { n: gradNodeTotal }) : "",
+    t("count.op", { n: opTotal - inPrograms }),
+    gradNodes ? t("count.grad_node", { n: gradNodes }) : "",
+    inPrograms ? t("count.program_op", { n: inPrograms }) : "",
     duration_ns ? formatDuration(duration_ns) : "",
     paddle ? `Paddle ${paddle}` : "",
   ].filter(Boolean);

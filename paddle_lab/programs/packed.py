@@ -1,0 +1,72 @@
+"""A program as text, as a trace's record keeps it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from paddle_lab.programs.program import Block, Frame, Op, Program, Source, Stack, Value
+
+_OF_OP: Final = ("name", "inputs", "outputs", "attributes", "label", "layer", "is_trainable")
+
+
+def pack(program: Program) -> str:
+    """Return a program as JSON, each frame and each stack once."""
+    frames: dict[Frame, int] = {}
+    stacks: dict[Stack, int] = {}
+
+    def block(of: Block) -> list[Any]:
+        return [of.arguments, [op(each) for each in of.ops]]
+
+    def op(of: Op) -> list[Any]:
+        stack = stacks.setdefault(of.stack, len(stacks))
+        told = [getattr(of, name) for name in _OF_OP]
+        return [*told, [block(inner) for inner in of.blocks], stack]
+
+    document = {
+        "forward": block(program.forward),
+        "backward": program.backward and block(program.backward),
+        "values": program.values,
+        "paths": program.paths,
+        "gradients": [*program.gradients.items()],
+        "sources": program.sources,
+        "stacks": [[frames.setdefault(frame, len(frames)) for frame in each] for each in stacks],
+        "frames": [*frames],
+    }
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def unpack(text: str) -> Program:
+    """Return the program that :func:`pack` wrote.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If the text is no such program.
+    """
+    document = json.loads(text)
+    frames = [Frame(*row) for row in document["frames"]]
+    stacks = [tuple(frames[at] for at in row) for row in document["stacks"]]
+
+    def block(of: list[Any]) -> Block:
+        arguments, ops = of
+        return Block([op(*each) for each in ops], arguments)
+
+    def op(*row: Any) -> Op:
+        told: dict[str, Any] = dict(zip(_OF_OP, row, strict=False))
+        blocks, stack = row[len(_OF_OP) :]
+        return Op(**told, blocks=[block(inner) for inner in blocks], stack=stacks[stack])
+
+    return Program(
+        block(document["forward"]),
+        document["backward"] and block(document["backward"]),
+        [_value(*row) for row in document["values"]],
+        document["paths"],
+        dict(document["gradients"]),
+        [Source(*row) for row in document["sources"]],
+    )
+
+
+def _value(dtype: str, shape: list[int] | None, stops: bool, items: list[Any]) -> Value:  # noqa: FBT001
+    of_list = tuple(_value(*item) for item in items)
+    return Value(dtype, None if shape is None else tuple(shape), stops, of_list)

@@ -1,0 +1,137 @@
+"""Programs that a traced cell ran: their ops are shown, but counted apart from eager ops."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import paddle
+import pytest
+from paddle.jit.dy2static.pir_partial_program import PartialProgramLayer
+
+import paddle_lab
+from tests.programs import models
+from tests.programs.models import Block
+from tests.programs.test_saved_model import blocks_of, names_in
+
+_MODES = pytest.mark.parametrize("full_graph", [True, False], ids=["full graph", "sot"])
+
+
+def names_of(program) -> Counter[str]:
+    return sum(map(names_in, blocks_of(program.global_block())), Counter())
+
+
+@_MODES
+def test_a_program_is_one_op_that_opens(full_graph):
+    paddle.seed(1)
+    net = paddle.jit.to_static(Block(), full_graph=full_graph)
+    x = paddle.randn([4, 8])
+    with paddle_lab.trace() as trace:
+        for _ in range(2):
+            net(x).mean().backward()
+    assert [op.name for op in trace.ops] == ["run_program", "mean"] * 2
+    (program,) = trace.programs
+    assert [op.key for op in program.ran_in] == [0, 2]
+    assert program.duration_ns == trace.ops[0].duration_ns + trace.ops[2].duration_ns
+    assert {op.file for op in program.ops} == {models.__file__}
+    drawn = trace._drawn_record
+    own, added = len(trace.record.ops), drawn.program_ops["op"].tolist()
+    assert len(added) == len(program.ops)
+    assert added == list(range(own, own + len(added)))
+    # What is drawn hangs together: from the op before the program into it, and out again.
+    edges = {
+        *zip(drawn.op_edges["source"].tolist(), drawn.op_edges["target"].tolist(), strict=True)
+    }
+    assert any(source in added and target == 0 for source, target in edges)
+    groups = [drawn.text(code) for code in drawn.groups["path"].tolist()]
+    assert any("program ×2" in path for path in groups)
+    assert "net.up" in groups
+    members = drawn.backward_members
+    of_first = members["grad_node"][members["backward_call"] == 0].tolist()
+    assert {*drawn.program_grad_nodes["grad_node"].tolist()} <= {*of_first}
+    assert f"{own} ops" in repr(trace)
+
+
+@_MODES
+def test_the_ops_are_those_of_the_programs_that_ran(full_graph, monkeypatch):
+    ran: list[PartialProgramLayer] = []
+    call = PartialProgramLayer.call_run_impl_with_hook
+
+    def noting(self, *args, **kwargs):
+        ran.append(self)
+        return call(self, *args, **kwargs)
+
+    noting.__code__ = noting.__code__.replace(co_filename=call.__code__.co_filename)
+    monkeypatch.setattr(PartialProgramLayer, "call_run_impl_with_hook", noting)
+    net = paddle.jit.to_static(Block(), full_graph=full_graph)
+    with paddle_lab.trace() as trace:
+        net(paddle.randn([4, 8])).mean().backward()
+    assert len(trace.programs) == len(ran)
+    for program, layer in zip(trace.programs, ran, strict=True):
+        assert Counter(op.name for op in program.ops) == names_of(layer.program.forward_program)
+        nodes = [node for _, node in program.graph("backward").nodes(data=True)]
+        told = Counter(node["name"] for node in nodes if not node["parameter"])
+        assert told == names_of(layer.program.backward_program)
+        rows = trace.record.programs
+        assert rows["ops"][0] == len(trace.programs[0].ops)
+
+
+def test_what_sot_compiles_in_a_trace_has_the_lines_of_the_statements():
+    net = paddle.jit.to_static(Block(), full_graph=False)
+    with paddle_lab.trace() as trace:
+        net(paddle.randn([4, 8]))
+    (program,) = trace.programs
+    texts = {op.name: op.frame.text for op in program.ops}
+    assert texts["gelu"].startswith("x = x + self.down(functional.gelu(")
+    assert texts["greater_than"] == "if x.sum() > 0:"
+    assert {op.layer for op in program.ops if op.name == "gelu"} == {""}
+
+
+def test_a_traced_run_of_sot_leaves_its_pieces_and_results_as_they_are():
+    def run(traced):
+        paddle.seed(7)
+        net = paddle.jit.to_static(Block(), full_graph=False)
+        x = paddle.randn([4, 8])
+        with paddle_lab.trace() if traced else paddle.no_grad():
+            outputs = [net(x).numpy() for _ in range(2)]
+        return outputs, net(x).numpy()
+
+    for told, expected in zip(run(True), run(False), strict=True):
+        assert np.array_equal(told, expected)
+
+
+def test_a_program_of_an_executor_shows_its_three_phases():
+    paddle.enable_static()
+    try:
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            x = paddle.static.data("x", [None, 8])
+            loss = paddle.static.nn.fc(x, 4).mean()
+            paddle.optimizer.SGD(0.1).minimize(loss)
+        executor = paddle.static.Executor()
+        with paddle_lab.trace() as trace:
+            executor.run(startup)
+            executor.run(main, feed={"x": np.ones((2, 8), "float32")}, fetch_list=[loss])
+    finally:
+        paddle.disable_static()
+    assert [op.name for op in trace.ops] == ["run_program"] * 2
+    _, program = trace.programs
+    assert program.kind == "executor"
+    assert {op.phase for op in program.ops} == {"forward", "optimizer"}
+    assert "matmul_grad" in [name for _, name in program.graph("backward").nodes(data="name")]
+    assert {op.file for op in program.ops} == {__file__}
+    drawn = trace._drawn_record
+    assert len({*drawn.ops["phase"][drawn.program_ops["op"]].tolist()}) == 3
+
+
+def test_it_is_kept_in_a_saved_trace(tmp_path):
+    net = paddle.jit.to_static(Block(), full_graph=True)
+    with paddle_lab.trace() as trace:
+        net(paddle.randn([4, 8])).mean().backward()
+    again = paddle_lab.load(trace.save(tmp_path / "cell.pltrace"))
+    (program,) = again.programs
+    assert [op.where for op in program.ops] == [op.where for op in trace.programs[0].ops]
+    trace.to_svg(tmp_path / "one.svg")
+    again.to_svg(tmp_path / "two.svg")
+    assert (tmp_path / "one.svg").read_text() == (tmp_path / "two.svg").read_text()
+    assert trace.to_html(tmp_path / "cell.html").stat().st_size > 10_000
