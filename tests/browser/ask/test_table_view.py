@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+    from paddle_lab.analysis.ranking.ranked_table import By
     from paddle_lab.api import Trace
     from tests.browser.graph_view import GraphView
 
@@ -103,7 +104,7 @@ def name_of(kind: str, row: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("kind", ["op", "layer", "line", "turn"])
 def test_the_page_and_python_have_the_same_numbers(
-    view: GraphView, trace: Trace, kind: str
+    view: GraphView, trace: Trace, kind: By
 ) -> None:
     frame = trace.table(kind).to_pandas()
     rows = frame[frame[frame.columns[0]].notna()].to_dict("records")

@@ -1,5 +1,6 @@
 /** What each op, backward call or grad node costs: the numbers that the table adds up. */
 
+import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { Spans } from "../time/spans.ts";
 
@@ -18,23 +19,41 @@ const COST_COLUMNS = { flops: "flops", output: "output_bytes", saved: "saved_byt
 /** Undefined if the trace does not have it. */
 export function amountsOfSpans(trace: Trace, spans: Spans, name: AmountName): Amounts | undefined {
   if (name === "self") return { values: spans.self_ns };
+  return kept(trace, `${name} of spans`, () => readAmounts(trace, spans, name));
+}
+
+function readAmounts(
+  trace: Trace,
+  spans: Spans,
+  name: Exclude<AmountName, "self">,
+): Amounts | undefined {
+  const costs = trace.table("op_costs");
   const ofOp =
     name === "kernel"
       ? kernelTimes(trace, "op")
-      : trace.table("op_costs").length
-        ? trace.table("op_costs").column(COST_COLUMNS[name])
+      : costs.length
+        ? costs.column(COST_COLUMNS[name])
         : undefined;
   const ofNode = amountsOfNodes(trace, name)?.values;
   if (!ofOp && !ofNode) return undefined;
-  const values = Float64Array.from(spans.op, (op) => (op >= 0 ? (ofOp?.[op] ?? -1) : Number.NaN));
-  const unknown = Int32Array.from(values, (value) => Number(value < 0));
+  const values = new Float64Array(spans.length).fill(Number.NaN);
+  const unknown = new Int32Array(spans.length);
+  for (let span = 0; span < spans.length; span++) {
+    const op = spans.op[span]!;
+    if (op < 0) continue;
+    values[span] = ofOp?.[op] ?? -1;
+    unknown[span] = Number(values[span]! < 0);
+  }
   // What a backward call saved or made belongs to its grad nodes' ops.
   if (ofNode && name !== "saved") {
-    const spanOf = new Map(Array.from(spans.call, (call, span) => [call, span]));
-    spanOf.delete(-1);
+    const spanOf = new Map<number, number>();
+    spans.call.forEach((call, span) => {
+      if (call < 0) return;
+      spanOf.set(call, span);
+      values[span] = 0;
+    });
     const members = trace.table("backward_members");
     const [call, node] = [members.column("backward_call"), members.column("grad_node")];
-    for (const span of spanOf.values()) values[span] = 0;
     for (let row = 0; row < members.length; row++) {
       const [span, amount] = [spanOf.get(call[row]!), ofNode[node[row]!] ?? Number.NaN];
       if (span === undefined) continue;

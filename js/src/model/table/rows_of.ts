@@ -60,7 +60,7 @@ function byName(trace: Trace, spans: Spans): TableRows {
     kind: "op",
     count: keys.length,
     rowOf,
-    places: { parent: spans.parent, ofItem: identity(spans.length), row: rowOf },
+    ...inSpans(spans, rowOf),
     names: keys,
     selection: () => ({ kind: "none" }),
   };
@@ -72,10 +72,16 @@ function eachOp(trace: Trace, spans: Spans): TableRows {
     kind: "each",
     count: spans.length,
     rowOf: row,
-    places: { parent: spans.parent, ofItem: row, row },
+    ...inSpans(spans, row),
     names: namesOf(trace, spans),
     selection: (span) => selectionOfSpan(trace, spans, span),
   };
+}
+
+/** The ops around ops; in most traces no op runs inside another. */
+function inSpans({ parent, length }: Spans, row: Int32Array): Pick<TableRows, "places"> {
+  const isNested = parent.some((around) => around >= 0);
+  return isNested ? { places: { parent, ofItem: identity(length), row } } : {};
 }
 
 function eachNode(trace: Trace): TableRows {

@@ -40,7 +40,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
   const isOfNodes = kind === "node";
   const spans = allSpans(trace);
   const opOf = isOfNodes ? trace.pairedOps : spans.op;
-  const mask = found && Uint8Array.from(opOf, (op) => (op >= 0 ? found[op]! : 0));
+  const mask = found && new Uint8Array(opOf.length).map((_, item) => found[opOf[item]!] ?? 0);
   const sums = new Map<SumColumn, Sums>();
   const put = (name: SumColumn, column: Sums | undefined): void => {
     if (column && column.totalKnown > 0) sums.set(name, column);
@@ -68,7 +68,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
   const { values: inside } = sumRows(rows, ones, mask, isNested(kind));
   // A layer without ops was called all the same.
   const hasIdleRows = kind === "layer" && !mask;
-  const all = Int32Array.from(inside, (_, row) => row);
+  const all = new Int32Array(rows.count).map((_, row) => row);
   return {
     rows,
     mask,

@@ -21,7 +21,7 @@ export interface TableRows {
   readonly count: number;
   /** The row of each item, -1 for none; of rows inside each other, the innermost. */
   readonly rowOf: Int32Array;
-  /** Where items are: a row includes what is inside its places. None for grad nodes. */
+  /** Where items are: a row includes what is inside its places. Without it, nothing is in another. */
   readonly places?: Places;
   /** By row, a number for each name: a string code, or below 0 a kind of backward call. */
   readonly names?: ArrayLike<number>;
