@@ -5,13 +5,6 @@ import { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "./backward_calls.ts";
 
-/** The number of values with a magnitude in [2^exponent, 2^(exponent + 1)), by sign. */
-export interface HistogramBin {
-  readonly exponent: number;
-  negative: number;
-  positive: number;
-}
-
 /** One number for one or several gradients together. */
 export interface GradientNorm {
   /** Of the finite values. */
@@ -30,7 +23,6 @@ export class Gradients {
   readonly #trace: Trace;
   readonly #ofEdge: RowsByKey;
   readonly #began: RowsByKey;
-  readonly #bins: RowsByKey;
   readonly #call: Column;
   readonly #floats = new Map<string, Float32Array>();
   readonly #ranges = new Map<number, NormRange | undefined>();
@@ -48,7 +40,6 @@ export class Gradients {
     this.#ofEdge = RowsByKey.index(edge, trace.table("grad_edges").length);
     const withoutEdge = { column: edge, value: -1 };
     this.#began = RowsByKey.index(stats.column("grad_node"), trace.gradNodeCount, withoutEdge);
-    this.#bins = RowsByKey.index(trace.table("grad_histograms").column("grad_stat"), stats.length);
   }
 
   get isRecorded(): boolean {
@@ -113,32 +104,6 @@ export class Gradients {
       this.#ranges.set(backwardCall, this.#rangeOf(backwardCall));
     }
     return this.#ranges.get(backwardCall);
-  }
-
-  /** By exponent, ascending, without gaps. */
-  histogram(row: number): HistogramBin[] {
-    const table = this.#trace.table("grad_histograms");
-    const rows = this.#bins.of(row);
-    const exponents = Array.from(rows, (bin) => table.column("exponent")[bin]!);
-    if (!exponents.length) {
-      return [];
-    }
-    const least = Math.min(...exponents);
-    // float32 has 277 powers of two, float64 some 2,100: more is a damaged file.
-    const length = Math.min(2200, Math.max(...exponents) - least + 1);
-    const bins = Array.from({ length }, (_, at) => ({
-      exponent: least + at,
-      negative: 0,
-      positive: 0,
-    }));
-    for (const bin of rows) {
-      const at = bins[table.column("exponent")[bin]! - least];
-      if (at) {
-        at[table.column("is_negative")[bin] ? "negative" : "positive"] +=
-          table.column("count")[bin]!;
-      }
-    }
-    return bins;
   }
 
   #rangeOf(backwardCall: number): NormRange | undefined {

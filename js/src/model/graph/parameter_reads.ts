@@ -1,4 +1,4 @@
-/** Which parameters ops read. What a parameter is is told as in `analysis/cost/parameters.py`. */
+/** Which parameters ops read. */
 import { kept } from "../../trace/kept.ts";
 import { ROLES, TENSOR_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -22,8 +22,8 @@ export function parameterReads(trace: Trace): ParameterReads {
       uses.column(name),
     );
     const kind = trace.table("tensors").column("kind");
-    const first = firstValues(trace);
-    const statistics = runningStatistics(trace, first);
+    const identityOf = identities(trace);
+    const statistics = runningStatistics(trace, identityOf);
     const numberOf = new Map<number, number>();
     const readBy = new Map<number, number>();
     const [ops, numbers]: [number[], number[]] = [[], []];
@@ -31,13 +31,13 @@ export function parameterReads(trace: Trace): ParameterReads {
     for (let use = 0; use < uses.length; use++) {
       const [op, tensor] = [opOf![use]!, tensorOf![use]!];
       if (role![use] !== INPUT || op < 0 || tensor < 0 || kind![tensor] !== PARAMETER) continue;
-      const parameter = first[tensor]!;
+      const parameter = identityOf(tensor);
       if (statistics.has(parameter)) continue;
       let number = numberOf.get(parameter);
       if (number === undefined) {
-        const shape = trace.textAt("tensors", "shape", parameter).match(/\d+/g) ?? [];
+        const shape = trace.textAt("tensors", "shape", tensor).match(/\d+/g) ?? [];
         number = elements.push(shape.reduce((product, size) => product * Number(size), 1)) - 1;
-        bytes.push(trace.at("tensors", "bytes", parameter));
+        bytes.push(trace.at("tensors", "bytes", tensor));
         numberOf.set(parameter, number);
       }
       if (readBy.get(number) === op) continue;
@@ -49,25 +49,26 @@ export function parameterReads(trace: Trace): ParameterReads {
   });
 }
 
-/** The first value of each tensor: an optimizer's step makes a new row for the same parameter. */
-function firstValues(trace: Trace): Int32Array {
+/**
+ * Equal for all rows of one parameter. Its initializer and an optimizer's step make new rows, which have
+ * Paddle's name of it.
+ */
+function identities(trace: Trace): (tensor: number) => number {
+  const name = trace.table("tensors").column("name");
   const previous = trace.table("tensors").column("previous");
-  const first = new Int32Array(previous.length).fill(-1);
-  for (let tensor = 0; tensor < first.length; tensor++) {
-    const way: number[] = [];
+  return (tensor) => {
     let at = tensor;
-    while (first[at]! < 0 && previous[at]! >= 0 && way.length < first.length) {
-      way.push(at);
+    for (let steps = 0; !name[at] && previous[at]! >= 0 && steps < name.length; steps++)
       at = previous[at]!;
-    }
-    const found = first[at]! < 0 ? at : first[at]!;
-    for (const passed of [...way, at]) first[passed] = found;
-  }
-  return first;
+    return name[at] || -1 - at;
+  };
 }
 
 /** Running means and variances of batch normalisations, which are not trained. */
-function runningStatistics(trace: Trace, first: Int32Array): ReadonlySet<number> {
+function runningStatistics(
+  trace: Trace,
+  identityOf: (tensor: number) => number,
+): ReadonlySet<number> {
   const found = new Set<number>();
   const isNorm = trace.strings.map((text) => text.includes("batch_norm"));
   const name = trace.table("ops").column("name");
@@ -78,7 +79,7 @@ function runningStatistics(trace: Trace, first: Int32Array): ReadonlySet<number>
   for (let use = 0; use < uses.length; use++) {
     const isMeant = role![use] === INPUT && (slot![use] === 1 || slot![use] === 2);
     if (isMeant && opOf![use]! >= 0 && tensorOf![use]! >= 0 && isNorm[name[opOf![use]!]!])
-      found.add(first[tensorOf![use]!]!);
+      found.add(identityOf(tensorOf![use]!));
   }
   return found;
 }

@@ -152,5 +152,16 @@ function foundMask(found: readonly number[], count: number): Uint8Array {
 }
 
 function isSame(a: Selection, b: Selection): boolean {
-  return a.kind !== "none" && JSON.stringify(a) === JSON.stringify(b);
+  switch (a.kind) {
+    case "op":
+      return b.kind === "op" && a.op === b.op;
+    case "grad_node":
+      return b.kind === "grad_node" && a.gradNode === b.gradNode;
+    case "group":
+      return b.kind === "group" && a.group === b.group;
+    case "line":
+      return b.kind === "line" && a.file === b.file && a.line === b.line;
+    default:
+      return false;
+  }
 }

@@ -17,6 +17,7 @@ import {
 } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
 import { leafCountText, oddNote, refoldLabel } from "../names/group_label.ts";
+import { valueText } from "../names/value_text.ts";
 import { mainReaches } from "../scene/main_groups.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
@@ -222,7 +223,12 @@ function edgeKind(side: Side, shape: number, isDetached: boolean): EdgeKind {
   return side === "backward" ? "gradient" : "data";
 }
 
-function labelOf({ trace }: Pictured, side: Side, { count, shape }: VisibleEdge): string {
-  if (count === 1) return trace.text(shape);
+/** "[4, 16] 0 … 4.23": a tensor's shape, and its values if they were recorded. */
+function labelOf({ trace }: Pictured, side: Side, edge: VisibleEdge): string {
+  const { count, shape, tensor } = edge;
+  if (count === 1) {
+    const values = side === "forward" ? valueText(trace, tensor) : undefined;
+    return [trace.text(shape), values?.broken || values?.range].filter(Boolean).join(" ");
+  }
   return t(side === "backward" ? "count.gradient" : "count.tensor", { n: count });
 }

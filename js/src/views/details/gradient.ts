@@ -1,12 +1,13 @@
 /** The panel's page of a gradient: an edge of the backward graph, and what flowed along it. */
 
 import { button, element } from "../../dom/element.ts";
+import { histogramOf } from "../../model/graph/histogram.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import type { PanelContext } from "../facts/context.ts";
 import { type Fact, facts, gradNodeLink, heading, list, section, small } from "../facts/facts.ts";
-import { gradientHistogram } from "../gradients/gradient_histogram.ts";
 import { normText } from "../paint/norm_ink.ts";
+import { histogram } from "./histogram.ts";
 import { countFacts, statistics } from "./statistics.ts";
 
 /** @param beside the other edges that are drawn as the same line */
@@ -43,7 +44,7 @@ export function gradientFacts(
   rows: readonly number[],
   backwardCall: number,
 ): HTMLElement[] {
-  const { store, trace } = context;
+  const { trace } = context;
   if (!rows.length) {
     return [element("p", { class: "pdl-soft" }, notRecorded(context))];
   }
@@ -99,7 +100,7 @@ export function gradientFacts(
       section(
         t("gradient.values"),
         t("count.element", { n: stats.count("elements") }),
-        gradientHistogram(store.gradients.histogram(row), stats.count("zeros")),
+        histogram(histogramOf(trace, "grad", row), stats.count("zeros")),
       ),
     ];
   }

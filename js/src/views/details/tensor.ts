@@ -19,7 +19,7 @@ import {
 import { renderStack } from "../source/stack.ts";
 import { edgeNorm, gradientLink, gradientName } from "./gradient.ts";
 import { memoryFact } from "./memory.ts";
-import { valueFacts } from "./values.ts";
+import { valueSection } from "./values.ts";
 
 export function tensorDetails(context: PanelContext, tensor: number): HTMLElement[] {
   const { store, trace } = context;
@@ -52,8 +52,8 @@ export function tensorDetails(context: PanelContext, tensor: number): HTMLElemen
       memoryFact(store),
       producer >= 0 && [t("block.made_by"), opLink(context, producer)],
       detached >= 0 && [t("tensor.detached_from"), tensorLink(context, detached)],
-      ...valueFacts(context, tensor),
     ]),
+    ...valueSection(context, tensor),
     ...gradientOf(context, leaf),
     versions(context, tensor),
     section(

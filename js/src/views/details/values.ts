@@ -1,44 +1,51 @@
 /** Statistics of a tensor's values, if they were recorded. */
 
 import { element } from "../../dom/element.ts";
+import { histogramOf } from "../../model/graph/histogram.ts";
+import { floats } from "../../trace/columns.ts";
 import { t } from "../../words/page.ts";
+import { formatValue } from "../../words/quantities.ts";
 import type { PanelContext } from "../facts/context.ts";
-import type { Fact } from "../facts/facts.ts";
-import { countFacts, shareText, statistics } from "./statistics.ts";
+import { type Fact, facts, section } from "../facts/facts.ts";
+import { valueText } from "../names/value_text.ts";
+import { histogram } from "./histogram.ts";
+import { countFacts, statistics } from "./statistics.ts";
 
-/** As facts for the tensor's own page; empty if nothing was recorded. */
-export function valueFacts({ trace, totals }: PanelContext, tensor: number): Fact[] {
+/** A section of the tensor's own page; none if nothing was recorded. */
+export function valueSection({ trace, totals }: PanelContext, tensor: number): HTMLElement[] {
   const row = totals.valueStat[tensor]!;
-  if (row < 0) {
-    return [];
-  }
+  if (row < 0) return [];
   const values = statistics(trace, "value_stats", row);
-  const finite: Fact[] = [
+  const deviations = trace.table("value_deviations");
+  const at = deviations.column("value_stat").indexOf(row);
+  const deviation = at >= 0 && floats(Int32Array.of(deviations.column("deviation")[at]!))[0]!;
+  const finite: (Fact | false)[] = [
     [t("gradient.range"), values.range],
     [t("gradient.mean"), values.value("mean")],
+    deviation !== false && [t("values.deviation"), formatValue(deviation)],
     [t("gradient.norm"), values.value("norm")],
   ];
-  return [...(values.hasFinite ? finite : []), ...countFacts(values)];
+  const bins = histogramOf(trace, "value", row);
+  return [
+    section(
+      t("gradient.values"),
+      t("count.element", { n: values.count("elements") }),
+      facts([...(values.hasFinite ? finite : []), ...countFacts(values)]),
+      ...(bins.length ? [histogram(bins, values.count("zeros"))] : []),
+    ),
+  ];
 }
 
 /** As one line below a tensor on an op's page. */
-export function valueLine({ trace, totals }: PanelContext, tensor: number): HTMLElement | "" {
-  const row = totals.valueStat[tensor]!;
-  if (row < 0) {
-    return "";
-  }
-  const { count, value, range, hasFinite } = statistics(trace, "value_stats", row);
-  const parts = hasFinite ? [range, t("values.mean", { mean: value("mean") })] : [];
-  if (count("zeros")) parts.push(t("values.zeros", { zeros: shareText(count, "zeros") }));
-  const broken = (["nans", "infs"] as const)
-    .filter((name) => count(name))
-    .map((name) => `✕ ${shareText(count, name)} ${name === "nans" ? "NaN" : "Inf"}`)
-    .join(" · ");
-  const between = parts.length ? " · " : "";
+export function valueLine({ trace }: PanelContext, tensor: number): HTMLElement | "" {
+  const text = valueText(trace, tensor);
+  if (!text) return "";
+  const known = [text.range, text.rest].filter(Boolean).join(" · ");
+  const broken = text.broken && known ? ` · ${text.broken}` : text.broken;
   return element(
     "div",
     { class: "pdl-values" },
-    parts.join(" · "),
-    !!broken && element("span", { class: "pdl-warn-text" }, between + broken),
+    known,
+    !!broken && element("span", { class: "pdl-warn-text" }, broken),
   );
 }

@@ -7,6 +7,7 @@ import { formatBytes, formatDuration } from "../../words/quantities.ts";
 import type { ColourInk } from "../colour/colour_ink.ts";
 import { frameLabel } from "../names/stack_order.ts";
 import { shapesOf } from "../names/tensors.ts";
+import { valueText } from "../names/value_text.ts";
 import { normText } from "../paint/norm_ink.ts";
 import { markLines, marksOfBox } from "../scene/box_marks.ts";
 import type { SceneBox, SceneEdge } from "../scene/scene.ts";
@@ -156,7 +157,12 @@ function edgeLines({ trace, gradients, state }: Store, edge: SceneEdge): string[
     return [t("tooltip.ends")];
   }
   const note = edge.kind === "detach" ? t("tooltip.detached") : "";
+  const values = valueText(trace, edge.tensor);
   return edge.tensor >= 0
-    ? [tensorLines(trace, edge.tensor)[1]!, note].filter(Boolean)
+    ? [
+        tensorLines(trace, edge.tensor)[1]!,
+        [values?.range, values?.rest, values?.broken].filter(Boolean).join(" · "),
+        note,
+      ].filter(Boolean)
     : [t("gradient.labelled", { label: edge.label }), ...norms];
 }

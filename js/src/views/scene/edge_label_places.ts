@@ -4,7 +4,7 @@ import type { SceneEdge } from "./scene.ts";
 const SHORTEST_LABELLED_PX = 18;
 /** Distance from the box to the middle of the words. */
 const AWAY_PX = 11;
-export const LONGEST_LABEL_PX = 130;
+export const LONGEST_LABEL_PX = 180;
 
 /** The edges that leave one box: their range of x, and whether any turns left or right at once. */
 export interface Leaving {

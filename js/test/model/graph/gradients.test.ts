@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { gradientsOverDepth } from "../../../src/model/graph/gradient_depth.ts";
+import { histogramOf } from "../../../src/model/graph/histogram.ts";
 import { Store } from "../../../src/model/state/store.ts";
 import { bits, withGradients } from "../../records/planted.ts";
 import { encoder } from "../../records/synthetic_nets.ts";
@@ -39,8 +40,7 @@ test("a histogram has a place for every power of two between its ends", async ()
   const stat = made.add("grad_stats", { backward_call: 0, grad_edge: 0, elements: 9 });
   made.add("grad_histograms", { grad_stat: stat, exponent: -4, is_negative: 1, count: 2 });
   made.add("grad_histograms", { grad_stat: stat, exponent: -2, is_negative: 0, count: 7 });
-  const { gradients } = new Store(await made.trace());
-  expect(gradients.histogram(stat)).toEqual([
+  expect(histogramOf(await made.trace(), "grad", stat)).toEqual([
     { exponent: -4, negative: 2, positive: 0 },
     { exponent: -3, negative: 0, positive: 0 },
     { exponent: -2, negative: 0, positive: 7 },

@@ -1,8 +1,8 @@
-/** A histogram of a gradient's values by powers of two: negative, zero, positive. */
+/** A histogram of values by powers of two: negative, zero, positive. */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";
-import type { HistogramBin } from "../../model/graph/gradients.ts";
+import type { HistogramBin } from "../../model/graph/histogram.ts";
 import { t } from "../../words/page.ts";
 import { formatCount, formatShare } from "../../words/quantities.ts";
 
@@ -29,7 +29,7 @@ interface Bar {
 }
 
 /** @param zeros how many values are zero */
-export function gradientHistogram(bins: readonly HistogramBin[], zeros: number): HTMLElement {
+export function histogram(bins: readonly HistogramBin[], zeros: number): HTMLElement {
   const bars = together(bins);
   const most = Math.max(1, zeros, ...bars.flatMap((bar) => [bar.negative, bar.positive]));
   const total = zeros + bars.reduce((sum, bar) => sum + bar.negative + bar.positive, 0);
