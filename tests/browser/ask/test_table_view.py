@@ -103,9 +103,7 @@ def name_of(kind: str, row: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("kind", ["op", "layer", "line", "turn"])
-def test_the_page_and_python_have_the_same_numbers(
-    view: GraphView, trace: Trace, kind: By
-) -> None:
+def test_the_page_and_python_have_the_same_numbers(view: GraphView, trace: Trace, kind: By) -> None:
     frame = trace.table(kind).to_pandas()
     rows = frame[frame[frame.columns[0]].notna()].to_dict("records")
     # Both loops have equal iterations: they are compared in the order of their times.
