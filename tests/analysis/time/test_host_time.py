@@ -133,22 +133,25 @@ PROGRAMS = (
 
 
 def measured(program):
+    """Return the record of a program, and bounds of its time: inside of the trace and around it."""
+    around_ns = -time.perf_counter_ns()
     with paddle_lab.trace() as trace:
-        begin_ns = time.perf_counter_ns()
+        inside_ns = -time.perf_counter_ns()
         program()
-        end_ns = time.perf_counter_ns()
-    return trace.view_record, end_ns - begin_ns
+        inside_ns += time.perf_counter_ns()
+    around_ns += time.perf_counter_ns()
+    return trace.view_record, (inside_ns, around_ns)
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_self_times_and_the_rest_add_up_to_the_cell(program):
     program()  # Paddle loads things when they are used first
-    record, measured_ns = measured(program)
+    record, (inside_ns, around_ns) = measured(program)
     host = host_time(record)
     in_ops = host.spans.self_ns[host.spans.thread == 0].sum()
     assert host.is_complete
     assert in_ops + host.outside_ns + host.own_ns == host.wall_ns
-    assert host.wall_ns == pytest.approx(measured_ns, rel=0.02, abs=0.2e6)
+    assert inside_ns <= host.wall_ns <= around_ns
     assert np.all(host.spans.self_ns >= 0)
     assert 0 < host.own_ns < host.wall_ns
 
@@ -156,9 +159,9 @@ def test_self_times_and_the_rest_add_up_to_the_cell(program):
 def test_a_sleep_is_outside_of_ops_below_the_line_that_called_it():
     record, _ = measured(sleeping)
     gaps = host_time(record).gaps
-    longest = int((gaps.end_ns - gaps.start_ns).argmax())
-    assert gaps.end_ns[longest] - gaps.start_ns[longest] >= 50e6
-    assert gaps.own_ns[longest] < 5e6
+    outside_ns = gaps.end_ns - gaps.start_ns - gaps.own_ns
+    longest = int(outside_ns.argmax())
+    assert outside_ns[longest] >= 50e6
     inner = stack_of(record, int(gaps.stack[longest]))[0]
     assert inner.text == "program()"
 
