@@ -20,11 +20,13 @@ import { tensorDetails } from "../details/tensor.ts";
 import { detailsText } from "../details/text.ts";
 import type { PanelContext } from "../facts/context.ts";
 import { isolateButtons } from "../isolate/isolate_items.ts";
+import { hasLog, mountLog } from "../log/log_page.ts";
 import { mountSource } from "../source/source.ts";
 import { showUnderlined } from "../source/stack.ts";
 import { mountSplitter } from "./splitter.ts";
 
-type Page = "details" | "source";
+const PAGES = ["details", "source", "log"] as const;
+type Page = (typeof PAGES)[number];
 
 /**
  * @param root the `.pdl-panel` element
@@ -41,8 +43,10 @@ export function mountPanel(
   const tabs = {
     details: tab("details", t("app.details")),
     source: tab("source", t("panel.source")),
+    log: tab("log", t("panel.log")),
   };
-  const pages = { details: page("details"), source: page("source") };
+  const names = hasLog(trace) ? PAGES : PAGES.filter((name) => name !== "log");
+  const pages = { details: page("details"), source: page("source"), log: page("log") };
   /** Whether the details are up to date; while their page is hidden, they are not written. */
   let isWritten = false;
   /** Whether the selection has changed since the last update. */
@@ -62,6 +66,7 @@ export function mountPanel(
     turnTo("source");
   }
   store.onSource.add(showSource);
+  const renderLog = hasLog(trace) ? mountLog(pages.log, context) : () => {};
   // Subscribe before the source view: it then need not write a page that this hides.
   const unsubscribe = store.subscribe((state, previous) => {
     const isSelected = state.selection !== previous.selection;
@@ -80,11 +85,13 @@ export function mountPanel(
   const tabList = element(
     "div",
     { role: "tablist", "aria-label": t("toolbar.panel"), onkeydown: moveInTabs },
-    tabs.details,
-    tabs.source,
+    ...names.map((name) => tabs[name]),
   );
   const disposeSplitter = mountSplitter(root);
-  root.append(element("div", { class: "pdl-tabs" }, tabList, close), pages.details, pages.source);
+  root.append(
+    element("div", { class: "pdl-tabs" }, tabList, close),
+    ...names.map((name) => pages[name]),
+  );
   const { finding } = store;
   if (finding && finding.line > 0) source.show(finding.file, finding.line);
   // If gradients were recorded and nothing was found, show the details first: they have the curve.
@@ -107,7 +114,9 @@ export function mountPanel(
   }
 
   function turnToSelection({ kind }: Selection): void {
-    if (kind !== "none") turnTo(kind === "line" ? "source" : "details");
+    // Who reads the log goes on reading it, op by op.
+    const readsLog = !pages.log.hidden && (kind === "op" || kind === "grad_node");
+    if (kind !== "none") turnTo(kind === "line" ? "source" : readsLog ? "log" : "details");
   }
 
   function renderDetails(): void {
@@ -134,13 +143,14 @@ export function mountPanel(
     if (isOther) pages.details.scrollTop = 0;
     isOther = false;
     if (name === "details" && !isWritten) renderDetails();
-    for (const other of ["details", "source"] as const) {
+    if (name === "log") renderLog();
+    for (const other of names) {
       pages[other].hidden = other !== name;
       tabs[other].setAttribute("aria-selected", String(other === name));
       tabs[other].tabIndex = other === name ? 0 : -1;
     }
     if (name === "source") source.scrollToLit();
-    else showUnderlined(pages.details);
+    if (name === "details") showUnderlined(pages.details);
   }
 
   function tab(name: Page, label: string): HTMLButtonElement {
@@ -163,7 +173,9 @@ export function mountPanel(
 
   function moveInTabs(event: KeyboardEvent): void {
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
-    const other = event.target === tabs.details ? "source" : "details";
+    const step = event.key === "ArrowLeft" ? names.length - 1 : 1;
+    const at = names.findIndex((name) => tabs[name] === event.target);
+    const other = names[(at + step) % names.length]!;
     event.preventDefault();
     event.stopPropagation();
     turnTo(other);
@@ -173,6 +185,7 @@ export function mountPanel(
   return () => {
     store.onSource.delete(showSource);
     unsubscribe();
+    pages.log.dispatchEvent(new Event("pdl-dispose"));
     store.onOverview.delete(showOverview);
     source.dispose();
     disposeSplitter();
