@@ -66,7 +66,7 @@ def _saved_bytes(record: Record) -> npt.NDArray[Any]:
 def _sums(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> Partial:
     """Return the sum of the known values of each row; below 0 a value is not known."""
     known = np.bincount(row, np.maximum(values, 0), count).astype(np.int64)
-    return Partial(known, np.bincount(row, values >= 0, count) == 0)
+    return Partial(known, (known == 0) & (_unknown(values, row, count) > 0))
 
 
 def _unknown(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:

@@ -55,7 +55,8 @@ class Sums:
         unknown = {}
         for name in COSTS:
             cost, missing, counted = map(self._inside, self._cost(name))
-            is_unknown = missing > 0 if name == "output_bytes" else False
+            # Of the bytes of outputs all are known or none: a saved program leaves extents open.
+            is_unknown = (missing > 0) & ((cost == 0) | (name == "output_bytes"))
             found[name] = Partial(cost, (counted == 0) | is_unknown)
             unknown[f"unknown_{name}"] = missing
         found |= {name: unknown[name] for name in ("unknown_flops", "unknown_saved_bytes")}
