@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
-from paddle_lab.exporting import check_export
+from paddle_lab.exporting import check_export, compare_static
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.static_programs import program, save_lines
@@ -34,6 +34,7 @@ __all__ = [
     "__version__",
     "check_export",
     "checks",
+    "compare_static",
     "deterministic",
     "language",
     "load",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paddle_lab.views.text.export_check import Blocker, ExportCheck, FrozenDimension, Stage
+from paddle_lab.views.text.static_comparison import ComparedOp, StaticComparison
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.export.op_pairs import Pair
 
 
 def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
@@ -51,4 +55,57 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
         frozen=[FrozenDimension(*one) for one in found.frozen],
         is_random=found.is_random,
         is_evaluated=found.is_evaluated,
+    )
+
+
+def compare_static(layer: Any, *inputs: Any) -> StaticComparison:
+    """Compare an eager run of a layer with its compiled program, op by op.
+
+    Both begin from the same state, and both are called twice: a Python value that was frozen when
+    the program was built differs in the second call. All is as before afterwards.
+
+    Parameters
+    ----------
+    layer
+        A layer, a function, or what ``paddle.jit.to_static`` returned. If that has compiled a
+        program for such inputs, this program is compared, as old as it may be.
+    inputs
+        What it is called with.
+
+    Returns
+    -------
+    StaticComparison
+        Has ``first``, the first op that differs, with its line in both; ``rows``, all ops; and
+        ``to_pandas()``. If nothing could be compared, ``unchecked`` says why.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        If there is no PaddlePaddle, or one older than 3.3.
+    """
+    from paddle_lab.capture.export.compare import compare
+    from paddle_lab.capture.rerun.reach import Unrepeatable
+
+    title = getattr(layer, "__name__", type(layer).__name__)
+    try:
+        found = compare(layer, inputs)
+    except Unrepeatable as reason:
+        return StaticComparison(title, [], None, 0, unchecked=str(reason))
+    first = None if found.first is None else _compared_op(found.first)
+    return StaticComparison(title, [_compared_op(one) for one in found.pairs], first, found.call)
+
+
+def _compared_op(pair: Pair) -> ComparedOp:
+    eager, static, compared = pair.eager, pair.static, pair.compared
+    return ComparedOp(
+        eager.name if eager else "",
+        eager.place.file if eager else "",
+        eager.place.line if eager else 0,
+        static.name if static else "",
+        static.place.file if static else "",
+        static.place.line if static else 0,
+        compared.max_abs if compared else None,
+        compared.max_rel if compared else None,
+        pair.differs,
+        compared.error if compared else "",
     )

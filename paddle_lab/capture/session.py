@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 import os
 import platform
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from sys import _getframe
 from time import perf_counter_ns
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
@@ -38,8 +38,10 @@ from paddle_lab.trace.record import Origin, Record
 from paddle_lab.version import __version__
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.evidence.collector import Forgotten
+    from paddle_lab.capture.evidence.collector import Collector, Forgotten
     from paddle_lab.capture.limit.kept_ops import KeptOps
+
+_Part = TypeVar("_Part", bound="Collector")
 
 
 class CaptureSession:
@@ -137,6 +139,12 @@ class CaptureSession:
         folder = os.path.dirname(os.path.abspath(self._paddle.__file__))
         inside = Inside(recorder, values, paddle_folder=folder) if isinstance(values, str) else None
         return Values(recorder, in_full=bool(values), inside=inside, elsewhere=elsewhere)
+
+    def collect(self, make: Callable[[Recorder], _Part]) -> _Part:
+        """Add a collector of the caller's own, before the session is opened, and return it."""
+        collector = make(self._recorder)
+        self._recorder.collectors.append(collector)
+        return collector
 
     @property
     def op_count(self) -> int:

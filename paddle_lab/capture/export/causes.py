@@ -14,7 +14,7 @@ from paddle_lab.capture.export.guarded_source import Place
 
 _LONGEST = 200
 OTHER, LOOP_EXIT, NEW_PARAMETER = "other", "loop-exit", "new-parameter"
-UNUSED_INPUT = "unused-input"
+UNUSED_INPUT, DIFFERENT = "unused-input", "different-result"
 _KINDS: Final = {
     "endless-loop": "EndlessLoop",
     NEW_PARAMETER: "has no attribute 'get_tensor'",

@@ -11,12 +11,22 @@ from typing import Any, NamedTuple
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export import guards
-from paddle_lab.capture.export.causes import Fault, fault_of
+from paddle_lab.capture.export.causes import DIFFERENT, Fault, fault_of
+from paddle_lab.capture.export.compare import compare
 from paddle_lab.capture.export.guarded_source import GuardedTranslation, Place
 from paddle_lab.capture.export.inputs import Inputs, stand_in
 from paddle_lab.capture.export.isolation import Isolation, own_cache, plain_python, temporary_place
+from paddle_lab.capture.export.op_pairs import plain
 from paddle_lab.capture.export.probe import CAN_FORK, Probe
-from paddle_lab.capture.export.stages import EAGER, EVALUATED, LOADED, StageRun, Stages, compared
+from paddle_lab.capture.export.stages import (
+    EAGER,
+    EVALUATED,
+    LOADED,
+    STATIC,
+    StageRun,
+    Stages,
+    compared,
+)
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.words import listing, say
@@ -68,7 +78,22 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
                     run.has_run and not run.error and not run.differs for run in runs[:4]
                 )
                 frozen = _frozen(stages, inputs, size, other) if is_alike and other else []
-            return Checked([], runs, frozen, stages.is_random, stages.is_evaluated)
+            other_ops = _other_ops(layer, specification, inputs.make(size), runs)
+            return Checked(other_ops, runs, frozen, stages.is_random, stages.is_evaluated)
+
+
+def _other_ops(
+    layer: Any, specification: Sequence[Any], inputs: list[Any], runs: list[StageRun]
+) -> list[Fault]:
+    """Return the line from which the compiled model computes something else than eager."""
+    if not any(run.name == STATIC and run.differs for run in runs):
+        return []
+    try:
+        first = compare(layer, tuple(inputs), specification).first
+    except Exception:  # noqa: BLE001  (the stages tell that it differs)
+        return []
+    op = first and (first.eager or first.static)
+    return [Fault(DIFFERENT, *op.place, plain(op.name))] if op else []
 
 
 def _working_sizes(stages: Stages, inputs: Inputs) -> tuple[int, int]:

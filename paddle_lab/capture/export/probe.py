@@ -5,6 +5,7 @@ The process is a fork. It sees the user's objects, and nothing that it does reac
 
 from __future__ import annotations
 
+import faulthandler
 import io
 import json
 import mmap
@@ -131,6 +132,7 @@ class Probe:
 
     def _in_child(self, writing: int, *, goes_on: bool) -> None:
         try:
+            faulthandler.disable()  # a crash here is an answer
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             os.dup2(1, 2)
             sys.stdout = sys.stderr = io.StringIO()

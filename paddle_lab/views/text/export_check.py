@@ -124,7 +124,7 @@ class ExportCheck:
         """The answer in a sentence."""
         if self.unchecked:
             return say("export.verdict.unchecked", title=self.title, reason=self.unchecked)
-        if self.blockers:
+        if any(one.kind != "different-result" for one in self.blockers):
             return say("export.verdict.blocked", title=self.title, n=len(self.blockers))
         if self.ok:
             is_open = self.is_random and not self.is_evaluated

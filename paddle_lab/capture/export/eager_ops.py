@@ -1,0 +1,83 @@
+"""The ops of an eager run with their lines and first outputs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from paddle_lab.capture.backward_graph.graphs import flat
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.collector import Collector
+from paddle_lab.capture.export.causes import user_place
+from paddle_lab.capture.export.guarded_source import Place
+from paddle_lab.capture.session import CaptureSession
+
+
+class OpRun(NamedTuple):
+    """One op that has run."""
+
+    name: str
+    place: Place
+    output: np.ndarray[Any, Any] | None
+    """A copy of the first output; ``None`` if it has no values to compare."""
+
+
+class Outputs(Collector):
+    """Copies the first output of every op.
+
+    Parameters
+    ----------
+    recorder
+        The recorder whose ops are looked at.
+    """
+
+    def __init__(self, recorder: Any) -> None:
+        self._recorder = recorder
+        self.noted: list[tuple[Place, np.ndarray[Any, Any] | None]] = []
+
+    def open(self) -> None:
+        """Look at the outputs of ops from now on."""
+        self._recorder.on_op = self._on_op
+
+    def close(self) -> None:
+        """Look at nothing any more."""
+        self._recorder.on_op = None
+
+    def _on_op(self, _op: int, result: Any) -> None:
+        frames = []
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None:
+            frames.append((frame.f_code.co_filename, frame.f_lineno))
+            frame = frame.f_back
+        tensors = [one for one in flat(result) if isinstance(one, self._recorder.tensor_type)]
+        self.noted.append((user_place(frames[::-1]) or Place("", 0), _copied(tensors)))
+
+
+def _copied(tensors: list[Any]) -> np.ndarray[Any, Any] | None:
+    if not tensors or not DOOR.is_initialized(tensors[0]) or not DOOR.is_dense(tensors[0]):
+        return None
+    # Paddle's own method: a hook around it would record a read by the user's code.
+    numpy = type(tensors[0]).numpy
+    return np.array(getattr(numpy, "__wrapped__", numpy)(tensors[0].detach()))
+
+
+def eager_ops(run: Callable[[], object]) -> list[OpRun]:
+    """Run code eagerly, and return its ops in order."""
+    session = CaptureSession(anchor=sys._getframe())
+    outputs = session.collect(Outputs)
+    session.open()
+    try:
+        run()
+    except BaseException:
+        session.abort()
+        raise
+    record = session.close()
+    names = [record.text(name) for name in record.ops["name"].tolist()]
+    return [
+        OpRun(name, place, output)
+        for name, (place, output) in zip(names, outputs.noted, strict=False)
+    ]

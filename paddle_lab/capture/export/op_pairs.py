@@ -1,0 +1,115 @@
+"""Pairs the ops of an eager run with those of a compiled program, and compares what they made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from paddle_lab.capture.export.eager_ops import OpRun
+from paddle_lab.capture.export.stages import StageRun, compared
+
+_CONSTANTS: Final = frozenset({"full", "full_int_array"})
+"""Eager ops take numbers as they are; in a program ops make them."""
+_BESIDE: Final = frozenset({
+    "full_like", "assign", "assign_value", "cast", "shape", "shape64", "slice", "split", "combine",
+    "if", "while", "set_value", "select_input",
+})  # fmt: skip
+"""Ops that only one side may have, although both compute the same."""
+
+
+class Pair(NamedTuple):
+    """An op of the eager run and its partner in the program; either may be missing."""
+
+    eager: OpRun | None
+    static: OpRun | None
+    compared: StageRun | None
+    """How far their first outputs are apart; ``None`` without two outputs."""
+    is_alone: bool = False
+    """Whether the other run has not come to the op's line here."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the outputs differ by more than rounding explains."""
+        return self.compared is not None and self.compared.differs
+
+
+def pairs(eager: Sequence[OpRun], static: Sequence[OpRun]) -> list[Pair]:
+    """Return all ops in order, paired by line, order and name."""
+    ours = _by_line([op for op in eager if plain(op.name) not in _CONSTANTS])
+    theirs = _by_line([op for op in static if plain(op.name) not in _CONSTANTS])
+    matcher = SequenceMatcher(
+        None, [run[0].place for run in ours], [run[0].place for run in theirs], autojunk=False
+    )
+    found: list[Pair] = []
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        if kind == "equal":
+            for one, other in zip(ours[i:i_end], theirs[j:j_end], strict=True):
+                found.extend(_of_line(one, other))
+        else:
+            found.extend(Pair(op, None, None, is_alone=True) for run in ours[i:i_end] for op in run)
+            found.extend(
+                Pair(None, op, None, is_alone=True) for run in theirs[j:j_end] for op in run
+            )
+    return found
+
+
+def first_difference(found: Sequence[Pair]) -> Pair | None:
+    """Return where the two runs part: other ops, or the first other output."""
+    parted: Pair | None = None
+    for pair in found:
+        if pair.differs:
+            return parted or pair
+        if pair.compared is not None:
+            parted = None
+        elif pair.is_alone and not _is_beside(pair):
+            parted = pair if parted is None else _joined(parted, pair)
+    return None
+
+
+def _by_line(ops: Sequence[OpRun]) -> list[list[OpRun]]:
+    return [list(run) for _, run in groupby(ops, key=lambda op: op.place)]
+
+
+def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
+    if any(plain(op.name) == "while" for op in static):  # all turns stand on this line in eager
+        yield from (Pair(op, None, None) for op in eager)
+        yield from (Pair(None, op, None) for op in static)
+        return
+    names, others = [plain(op.name) for op in eager], [plain(op.name) for op in static]
+    matcher = SequenceMatcher(None, names, others, autojunk=False)
+    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+        ours, theirs = eager[i:i_end], static[j:j_end]
+        if kind == "equal":
+            for one, other in zip(ours, theirs, strict=True):
+                yield _paired(one, other)
+        else:
+            # Where the ops differ, what they make together is compared: linear with matmul, add.
+            count = len(ours) if len(ours) == len(theirs) else min(1, len(ours), len(theirs))
+            yield from (Pair(op, None, None) for op in ours[: len(ours) - count])
+            yield from (Pair(None, op, None) for op in theirs[: len(theirs) - count])
+            for one, other in zip(ours[len(ours) - count :], theirs[len(theirs) - count :],
+                                  strict=True):  # fmt: skip
+                yield _paired(one, other)
+
+
+def _paired(eager: OpRun, static: OpRun) -> Pair:
+    if eager.output is None or static.output is None:
+        return Pair(eager, static, None)
+    if plain(eager.name) != plain(static.name) and eager.output.shape != static.output.shape:
+        return Pair(eager, static, None)
+    return Pair(eager, static, compared(eager.name, [eager.output], [static.output]))
+
+
+def plain(name: str) -> str:
+    """Return an op's name without what tells its mode: ``pd_op.add_`` is ``add``."""
+    return name.rpartition(".")[2].rstrip("_")
+
+
+def _joined(parted: Pair, pair: Pair) -> Pair:
+    return Pair(parted.eager or pair.eager, parted.static or pair.static, None, is_alone=True)
+
+
+def _is_beside(pair: Pair) -> bool:
+    return all(plain(op.name) in _BESIDE for op in (pair.eager, pair.static) if op is not None)

@@ -1,0 +1,93 @@
+"""The ops of a compiled program with their lines and first outputs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import numpy as np
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.export.causes import user_place
+from paddle_lab.capture.export.eager_ops import OpRun
+from paddle_lab.capture.export.guarded_source import Place
+
+_LINE: Final = re.compile(r'File "(.*)", line (\d+)')
+_NOT_COMPUTED: Final = (
+    "builtin.parameter", "pd_op.data", "builtin.shadow_output", "builtin.combine",
+)  # fmt: skip
+
+
+class StaticRun:
+    """A compiled program that runs on the values of a layer's tensors.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    concrete
+        Paddle's program with its parameters.
+    """
+
+    def __init__(self, paddle: Any, concrete: Any) -> None:
+        self._paddle = paddle
+        self._scope = paddle.static.Scope()
+        for tensor, value in zip(*concrete.parameters, strict=True):
+            held = self._scope.var(value.name).get_tensor()
+            try:
+                held._share_data_with(tensor.value().get_tensor())
+            except RuntimeError:  # a buffer without memory, such as the dropout state of an LSTM
+                kind = str(tensor.dtype).rpartition(".")[2]
+                held.set(np.zeros(tensor.shape, kind), paddle.CPUPlace())
+        block = concrete.main_program.global_block()
+        self._names = [op.attrs()["name"] for op in block.ops if op.name() == "pd_op.data"]
+        self._ops: list[tuple[str, Place]] = []
+        self._fetched: list[Any] = []
+        # A clone has the same ops, and the user's program stays as it is.
+        self._program = concrete.main_program.clone()
+        paddle.enable_static()
+        try:
+            self._fetch(list(block.ops))
+            self._executor = paddle.static.Executor()
+        finally:
+            paddle.disable_static()
+
+    def _fetch(self, originals: list[Any]) -> None:
+        """Copy the first output of every op where it is made: a later op may write into it."""
+        with self._paddle.static.program_guard(self._program):
+            place = Place("", 0)
+            for op, original in zip(
+                list(self._program.global_block().ops), originals, strict=True
+            ):  # fmt: skip
+                place = _place(original) or place
+                outputs = op.results()
+                if op.name() in _NOT_COMPUTED or not outputs:
+                    continue
+                if outputs[0].is_dense_tensor_type():
+                    DOOR.insert_after(op)
+                    self._fetched.append(self._paddle.assign(outputs[0]))
+                    self._ops.append((op.name(), place))
+            DOOR.insert_at_end()
+
+    def run(self, arrays: list[np.ndarray[Any, Any]]) -> list[OpRun]:
+        """Run the program once on inputs, and return its ops in order."""
+        self._paddle.enable_static()
+        try:
+            with self._paddle.static.scope_guard(self._scope):
+                outputs = self._executor.run(
+                    self._program,
+                    feed=dict(zip(self._names, arrays, strict=True)),
+                    fetch_list=self._fetched,
+                )
+        finally:
+            self._paddle.disable_static()
+        return [
+            OpRun(name, place, np.array(output))
+            for (name, place), output in zip(self._ops, outputs, strict=True)
+        ]
+
+
+def _place(op: Any) -> Place | None:
+    lines = op.callstack if op.has_attr("op_callstack") else []
+    found = [match for line in lines if (match := _LINE.search(line))]
+    return user_place([(match[1], int(match[2])) for match in found])

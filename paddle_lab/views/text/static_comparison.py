@@ -1,0 +1,130 @@
+"""The ops of an eager run beside those of the compiled program, as text and as tables."""
+
+from __future__ import annotations
+
+import linecache
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_MOST_ROWS = 60
+
+
+@dataclass(frozen=True)
+class ComparedOp:
+    """An op of the eager run and its partner in the program. What is missing is empty."""
+
+    eager: str
+    file: str
+    line: int
+    static: str
+    static_file: str
+    static_line: int
+    max_abs: float | None
+    """The largest absolute difference of the first outputs; ``None`` if they were not compared."""
+    max_rel: float | None
+    """The same, relative to the largest number."""
+    differs: bool
+    """Whether the difference is larger than rounding explains."""
+    error: str
+    """How shapes or dtypes differ."""
+
+    @property
+    def source(self) -> str:
+        """The line of source."""
+        place = (self.file, self.line) if self.file else (self.static_file, self.static_line)
+        return linecache.getline(*place).strip()
+
+    def __repr__(self) -> str:
+        missing = say("export.compare.missing")
+        return say(
+            "export.compare.op",
+            eager=f"{self.eager} {self.file}:{self.line}" if self.eager else missing,
+            static=f"{self.static} {self.static_file}:{self.static_line}"
+            if self.static
+            else missing,
+            source=self.source,
+        )
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the cells of a table."""
+        numbers = ["" if one is None else f"{one:.3g}" for one in (self.max_abs, self.max_rel)]
+        line = str(self.line or self.static_line)
+        told = self.error or (say("export.result.differs") if self.differs else "")
+        return (line, self.eager, self.static, *numbers, told)
+
+
+class StaticComparison:
+    """What :func:`paddle_lab.compare_static` returns.
+
+    Parameters
+    ----------
+    title
+        The name of what was compared.
+    rows
+        The ops in order.
+    first
+        The first op that differs; ``None`` if none does.
+    call
+        In which of the two calls, from 1.
+    unchecked
+        Why nothing was compared.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        rows: list[ComparedOp],
+        first: ComparedOp | None,
+        call: int,
+        unchecked: str = "",
+    ) -> None:
+        self.title = title
+        self.rows = rows
+        self.first = first
+        self.call = call
+        self.unchecked = unchecked
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a sentence."""
+        if self.unchecked:
+            return say("export.verdict.unchecked", title=self.title, reason=self.unchecked)
+        if self.first is None:
+            count = sum(row.max_abs is not None for row in self.rows)
+            return say("export.compare.same", title=self.title, n=count)
+        return say(f"export.compare.call{self.call}", title=self.title, op=repr(self.first))
+
+    def _header(self) -> list[str]:
+        names = ("line", "eager", "static", "max_abs", "max_rel", "result")
+        return [say(f"export.column.{name}") for name in names]
+
+    def _shown(self) -> list[tuple[str, ...]]:
+        return [row.cells() for row in self.rows[:_MOST_ROWS]]
+
+    def __repr__(self) -> str:
+        table = text_table(self._header(), self._shown(), numbers=(0, 3, 4)) if self.rows else ""
+        return f"{self.verdict}\n{table}".rstrip()
+
+    def _repr_html_(self) -> str:
+        table = html_table(self._header(), self._shown(), numbers=(0, 3, 4)) if self.rows else ""
+        return html_table([self.verdict], []) + table
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the rows as a data frame.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(say("errors.pandas", wanted_by="to_pandas")) from error
+        return pd.DataFrame([asdict(row) for row in self.rows])

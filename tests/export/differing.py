@@ -1,0 +1,116 @@
+"""Models that compute something else compiled than eagerly. The op is marked with its name."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+import numpy as np
+import paddle
+import paddle.nn.functional as F
+from paddle import nn
+
+
+class Linear(nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.calls = 0
+        self.scales = [1.0]
+        self.flag = True
+
+
+class RandomScale(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        h = h * random.random()  # OP: multiply
+        return F.relu(h)
+
+
+class NumpyNoise(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        h = h + paddle.to_tensor(np.random.rand(4).astype("float32"))  # OP: add
+        return F.relu(h)
+
+
+class Counter(Linear):
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        h = self.linear(x)
+        h = h * self.calls  # OP: multiply
+        return h.sum()
+
+
+class Clock(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        h = h + time.perf_counter() % 1  # OP: add
+        return h.sum()
+
+
+class Growing(Linear):
+    def forward(self, x: Any) -> Any:
+        self.scales.append(2.0)
+        h = self.linear(x)
+        return F.relu(h * sum(self.scales))  # OP: multiply
+
+
+class ViewWritten(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        first = h[0]
+        first[:] = 0.0
+        return h * 2  # OP: multiply
+
+
+class EagerOnly(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        if isinstance(h, paddle.Tensor):
+            h = F.relu(h)  # OP: relu
+        return h * 2
+
+
+class OtherPath(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        if paddle.in_dynamic_mode():  # noqa: SIM108
+            h = F.gelu(h)  # OP: gelu
+        else:
+            h = F.relu(h)
+        return h * 2
+
+
+SETTINGS = {"scale": 2.0}
+
+
+class OldGlobal(Linear):
+    """Compiled with another value of the global."""
+
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        return F.relu(h * SETTINGS["scale"])  # OP: multiply
+
+
+class OldFlag(Linear):
+    """Compiled with another value of the attribute."""
+
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        if self.flag:
+            h = F.tanh(h)  # OP: tanh
+        return h + 1
+
+
+def compiled(kind: type, x: Any) -> Any:
+    """Make a layer; where its name says so, what it had when it was compiled is old."""
+    layer = kind()
+    if kind in (OldGlobal, OldFlag):
+        layer = paddle.jit.to_static(layer, full_graph=True)
+        SETTINGS["scale"] = 2.0
+        layer(x)
+        SETTINGS["scale"] = 3.0
+        layer.flag = False
+    return layer
