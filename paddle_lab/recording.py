@@ -255,6 +255,11 @@ class Recording:
         """How many ops have run while this records; 0 when it does not."""
         return 0 if self._session is None else self._session.op_count
 
+    @property
+    def log_bytes(self) -> int:
+        """How many bytes of Paddle's log were written while this records; 0 when it does not."""
+        return 0 if self._session is None else self._session.log_bytes
+
     def __enter__(self) -> Trace:
         from paddle_lab.capture.session import CaptureSession
 

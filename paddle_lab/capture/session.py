@@ -151,6 +151,11 @@ class CaptureSession:
         """How many ops have run so far, including those that are not kept."""
         return self._recorder.next_op.next
 
+    @property
+    def log_bytes(self) -> int:
+        """How many bytes of Paddle's log were written so far."""
+        return self._log.size
+
     def open(self) -> None:
         """Install the hooks and start the clock."""
         self._recorder.start_ns = perf_counter_ns()

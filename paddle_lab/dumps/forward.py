@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
-from paddle_lab.dumps.dot import Edge, Node
+from paddle_lab.dumps.dot import Edge, Graph, Node
 from paddle_lab.dumps.files import Backward, Process
+from paddle_lab.dumps.log import logged_ops
 from paddle_lab.dumps.stacks import Stack
+from paddle_lab.trace.log_text import LogEntries
 
 LEAF: Final = "GradNodeAccumulation"
 _SOURCE: Final = "_SourceNode"
@@ -53,12 +55,9 @@ class Forward:
         self.leaves: dict[tuple[str, str], str] = {}
         """From a backward call and a leaf's node to the key of its tensor."""
         for graph in process.forwards:
-            for node in graph.nodes.values():
-                if not node.name.endswith(_SOURCE):
-                    self.ops.setdefault(node.name, Op(node.name))
-            for edge in graph.edges:
-                producer = "" if edge.source.endswith(_SOURCE) else edge.source
-                self._read(edge.target, Tensor(*_named(edge, edge.tensor), producer))
+            self._add_graph(graph)
+        for log in process.logs:
+            self._add_log(log)
         for backward in process.backwards:
             for node in backward.graph.nodes.values():
                 self._add(node, backward)
@@ -94,6 +93,22 @@ class Forward:
                 if not waits[reader]:
                     heappush(ready, number[reader])
         return [*found, *(key for key in keys if waits[key])]
+
+    def _add_graph(self, graph: Graph) -> None:
+        for node in graph.nodes.values():
+            if not node.name.endswith(_SOURCE):
+                self.ops.setdefault(node.name, Op(node.name))
+        for edge in graph.edges:
+            producer = "" if edge.source.endswith(_SOURCE) else edge.source
+            self._read(edge.target, Tensor(*_named(edge, edge.tensor), producer))
+
+    def _add_log(self, log: LogEntries) -> None:
+        made: dict[str, str] = {}
+        for name, inputs, outputs in logged_ops(log):
+            self.ops.setdefault(name, Op(name))
+            for one in inputs:
+                self._read(name, Tensor(one.name, *one, made.get(one.name, "")))
+            made.update((one.name, name) for one in outputs)
 
     def _add(self, node: Node, backward: Backward) -> None:
         key = self.op_of(node, backward)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from paddle_lab.trace.log_text import LogEntries
 
@@ -13,6 +13,43 @@ _ENDS: Final = re.compile(r"=+Finish_AD_API: ")
 _UNIQUE: Final = re.compile(r"=+Running_C\+\+_API: (\w+)=")
 _NODE: Final = re.compile(r"(\S+)\(0x([0-9a-f]+)\) (?:Preparing|begin run)")
 _BACKWARD_ENDS: Final = re.compile(r"=+RunBackward: Finish Backward")
+_INFO: Final = re.compile(
+    r"\s*Forward Debug Info \{\s*API_Name: (\w+)\s+Input: (.*?)Output: ", re.DOTALL
+)
+_TENSOR: Final = re.compile(r"\{\n(\t+)Name: ([^,\s]+),")
+_DTYPE: Final = re.compile(r"Dtype: (\w+)")
+_SHAPE: Final = re.compile(r"Shape: ([\d, ]*),")
+_UNNAMED: Final = "None"
+
+
+class LoggedTensor(NamedTuple):
+    """A tensor of which the log has its unique name."""
+
+    name: str
+    dtype: str
+    shape: str
+    """``"[1, 12]"``, ``""`` if the level was too low."""
+
+
+def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[LoggedTensor]]]:
+    """Return each op whose tensors the log names: its unique name, its inputs and its outputs."""
+    for text in log.text:
+        if info := _INFO.match(text):
+            yield info[1], _tensors(info[2]), _tensors(text[info.end() :])
+
+
+def _tensors(text: str) -> list[LoggedTensor]:
+    found = list(_TENSOR.finditer(text))
+    # What is indented more belongs to a tensor: its gradient.
+    found = [one for one in found if len(one[1]) == len(found[0][1]) and one[2] != _UNNAMED]
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    tensors = []
+    for one, end in zip(found, ends, strict=False):
+        said = text[one.end() : end]
+        dtype, shape = _DTYPE.search(said), _SHAPE.search(said)
+        extents = f"[{shape[1]}]" if shape else ""
+        tensors.append(LoggedTensor(one[2], dtype[1] if dtype else "", extents))
+    return tensors
 
 
 def log_rows(

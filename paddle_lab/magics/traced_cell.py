@@ -93,8 +93,9 @@ class TracedCell:
     def finish(self, error: BaseException | None) -> None:
         """End the recording after the cell, successful or not; keep the trace and show it."""
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
-        note = WaitingNote(0 if error or is_quiet else self._recording.op_count)
-        note.tell(say("magics.waiting.record", n=self._recording.op_count))
+        count, log_bytes = self._recording.op_count, self._recording.log_bytes
+        note = WaitingNote(*((0, 0) if error or is_quiet else (count, log_bytes)))
+        note.tell(say("magics.waiting.record", n=count))
         self._recording.__exit__(type(error) if error else None, error, None)
         # A second run restores tensors, perhaps at other addresses: so find the holders first.
         tensors = find_holders(trace, memory) if self._records_memory else []

@@ -8,6 +8,8 @@ from IPython.display import display
 
 _MANY_OPS = 20_000
 """With fewer ops, the picture appears before a user could read the sentence."""
+_MUCH_LOG_BYTES = 8 << 20
+"""So much is read in half a second or more."""
 
 
 class WaitingNote:
@@ -17,10 +19,12 @@ class WaitingNote:
     ----------
     ops
         How many ops ran; 0 for no sentences.
+    log_bytes
+        How many bytes of Paddle's log there are to read.
     """
 
-    def __init__(self, ops: int) -> None:
-        self._is_wanted = ops >= _MANY_OPS
+    def __init__(self, ops: int, log_bytes: int = 0) -> None:
+        self._is_wanted = ops >= _MANY_OPS or log_bytes >= _MUCH_LOG_BYTES
         self._handle: Any = None
 
     def tell(self, sentence: str) -> None:

@@ -122,6 +122,23 @@ def test_ops_are_joined_by_their_tensors_and_the_log_by_names(
     assert all("dtype: float32" in entry.text for entry in values)
 
 
+def test_the_log_alone_gives_the_forward_graph(
+    dumped: tuple[Path, paddle_lab.Trace], tmp_path: Path
+) -> None:
+    folder, _ = dumped
+    shutil.copy(folder / "vlog.log", tmp_path)
+    trace = paddle_lab.load_dump(tmp_path)
+    edges = Counter(
+        (re.sub(r"\d+$", "", trace.ops[tensor.producer].name), re.sub(r"\d+$", "", op.name))
+        for op in trace.ops
+        for tensor in op.inputs
+        if tensor.producer is not None
+    )
+    assert edges["relu", "flatten"] == 2
+    assert edges["matmul", "add"] == 2
+    assert edges["flatten", "matmul"] == 2
+
+
 def test_it_opens_where_there_is_no_paddle(dumped: tuple[Path, paddle_lab.Trace]) -> None:
     folder, _ = dumped
     code = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.evidence.collector import Forgotten
     from paddle_lab.capture.limit.kept_ops import KeptOps
 
-LARGEST_BYTES: Final = 64 << 20
+LARGEST_BYTES: Final = 32 << 20
 """A trace keeps so much of the log."""
 _SETTLE_OPS: Final = 200
 """After so many ops the size is looked at."""
@@ -50,6 +50,11 @@ class LogCapture:
         self._is_full = False
         self._requests: list[LogRequest] = []
         self._lock = threading.RLock()
+
+    @property
+    def size(self) -> int:
+        """How many bytes of the log there are so far."""
+        return glog().size - self._start if self._requests else 0
 
     def open(self) -> None:
         """Start to record, if the trace has a level."""
@@ -116,7 +121,7 @@ class LogCapture:
     def settle(self, _ops: int) -> int:
         """Stop at the limit of size; return after how many ops to call this again."""
         with self._lock:
-            if self._requests and glog().size - self._start > LARGEST_BYTES:
+            if self.size > LARGEST_BYTES:
                 self._is_full = True
                 for request in self._requests[1:]:
                     glog().remove(request)

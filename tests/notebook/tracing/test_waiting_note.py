@@ -49,3 +49,11 @@ def test_a_small_cell_is_shown_at_once(
     (output,) = (output for output in shown.outputs if WIDGET in output["data"])
     assert not output["transient"]
     assert not any("has ended" in one["data"].get("text/plain", "") for one in shown.outputs)
+
+
+def test_a_long_log_is_waited_for(
+    shell: InteractiveShell, shown: CapturingDisplayPublisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waiting_note, "_MUCH_LOG_BYTES", 100)
+    run(shell, "%%paddle_trace --log 3\nnet(x).sum()").raise_error()
+    assert any("record of 2 ops" in one["data"].get("text/plain", "") for one in shown.outputs)
