@@ -6,9 +6,7 @@ import { t } from "../../words/page.ts";
 import { iconButton } from "../controls.ts";
 import type { Scene } from "../scene/scene.ts";
 import { ColourInk } from "./colour_ink.ts";
-import { type LegendPart, legendParts, legendTitle } from "./legend_parts.ts";
-
-const STEPS = 12;
+import { legendElements, legendParts, legendTitle } from "./legend_parts.ts";
 
 export class ColourLegend {
   readonly #root = element("div", { class: "pdl-colour-legend", hidden: true });
@@ -38,7 +36,7 @@ export class ColourLegend {
     const close = iconButton("×", t("colour.off"), () => this.store.update({ colourBy: "none" }), {
       class: "pdl-button pdl-quiet pdl-icon",
     });
-    const parts = legendParts(ink, theme).flatMap(partElements);
+    const parts = legendElements(legendParts(ink, theme));
     this.#root.replaceChildren(
       element("div", {}, legendTitle(ink), close),
       element("div", {}, ...parts),
@@ -49,20 +47,4 @@ export class ColourLegend {
     this.#unsubscribe();
     this.#root.remove();
   }
-}
-
-function partElements(part: LegendPart): HTMLElement[] {
-  if (part.kind === "swatch") {
-    const sample = element("i", {
-      class: part.isHatched ? "pdl-swatch pdl-hatched" : "pdl-swatch",
-      style: `background-color: ${part.colour}`,
-    });
-    return [element("span", {}, sample, part.label)];
-  }
-  const colours = Array.from({ length: STEPS + 1 }, (_, step) => part.colourAt(step / STEPS));
-  const ramp = element("i", {
-    class: "pdl-ramp",
-    style: `--pdl-ramp: ${colours.join(",")}`,
-  });
-  return [element("span", {}, part.least, ramp, part.most)];
 }

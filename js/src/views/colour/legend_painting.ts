@@ -1,4 +1,4 @@
-/** The legend of the colours in an exported picture. */
+/** Draws the legend of colours in an exported picture. */
 import {
   type Brush,
   fillPath,
@@ -10,40 +10,50 @@ import {
 import type { ColourInk } from "./colour_ink.ts";
 import { type LegendPart, legendParts, legendTitle } from "./legend_parts.ts";
 
+type LegendBrush = Pick<Brush, "context" | "theme" | "measure">;
+
 export const COLOUR_LEGEND_PX = 52;
 export const COLOUR_LEGEND_WIDTH_PX = 560;
 
-const SWATCH = { width: 22, height: 12 };
+const SWATCH = { width: 14, height: 12 };
 const RAMP_PX = 180;
 const STEPS = 36;
 
-/** Draw the legend with its upper left corner at a place. */
+/** Draw the legend and its title, with their upper left corner at a place. */
 export function paintColourLegend(brush: Brush, ink: ColourInk, left: number, top: number): void {
-  const { theme, measure } = brush;
+  const { theme } = brush;
   write(brush, legendTitle(ink), left, top + 6, "sublabel", theme.soft);
+  paintLegend(brush, legendParts(ink, theme), left, top + 28);
+}
+
+/** Draw a legend's parts in a row. @param y the middle of their height */
+export function paintLegend(
+  brush: LegendBrush,
+  parts: readonly LegendPart[],
+  left: number,
+  y: number,
+): void {
   let x = left;
-  const y = top + 28;
-  const say = (text: string): void => {
-    write(brush, text, x, y, "sublabel", theme.ink);
-    x += measure.width(text, "sublabel") + 14;
+  const say = (text: string, gap: number): void => {
+    write(brush, text, x, y, "sublabel", brush.theme.ink);
+    x += brush.measure.width(text, "sublabel") + gap;
   };
-  for (const part of legendParts(ink, theme)) {
+  for (const part of parts) {
     if (part.kind === "ramp") {
-      say(part.least);
-      x -= 6;
+      say(part.least, 8);
       paintRamp(brush, part, x, y);
       x += RAMP_PX + 8;
-      say(part.most);
+      say(part.most, 14);
     } else {
       paintSwatch(brush, part, x, y);
       x += SWATCH.width + 6;
-      say(part.label);
+      say(part.label, 14);
     }
   }
 }
 
 function paintRamp(
-  { context }: Brush,
+  { context }: LegendBrush,
   { colourAt }: Extract<LegendPart, { kind: "ramp" }>,
   x: number,
   y: number,
@@ -56,18 +66,18 @@ function paintRamp(
 }
 
 function paintSwatch(
-  { context, theme }: Brush,
-  { colour, isHatched }: Extract<LegendPart, { kind: "swatch" }>,
+  { context, theme }: LegendBrush,
+  { colour, look }: Extract<LegendPart, { kind: "swatch" }>,
   x: number,
   y: number,
 ): void {
   const place = { x: x + SWATCH.width / 2, y, ...SWATCH };
   traceRectangle(context, place, 3);
   fillPath(context, colour);
-  if (isHatched) {
+  if (look === "hatched") {
     traceHatching(context, place);
     strokePath(context, theme.soft, 1);
     traceRectangle(context, place, 3);
   }
-  strokePath(context, theme.soft, 1);
+  strokePath(context, theme.soft, 1, look === "dashed" ? [3, 3] : []);
 }

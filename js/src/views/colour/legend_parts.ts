@@ -1,4 +1,5 @@
 /** What a legend of colours says, on screen and in an exported picture. */
+import { element } from "../../dom/element.ts";
 import type { Theme } from "../../dom/theme.ts";
 import { t } from "../../words/page.ts";
 import { isSummed } from "./box_values.ts";
@@ -8,7 +9,7 @@ import { dtypeColour, rampColour } from "./ramp.ts";
 
 export type LegendPart =
   | { kind: "ramp"; least: string; most: string; colourAt(share: number): string }
-  | { kind: "swatch"; colour: string; label: string; isHatched: boolean };
+  | { kind: "swatch"; colour: string; label: string; look?: "hatched" | "dashed" };
 
 /** "Host time · closed groups: sum · logarithmic". */
 export function legendTitle(ink: ColourInk): string {
@@ -25,12 +26,7 @@ export function legendTitle(ink: ColourInk): string {
 
 export function legendParts(ink: ColourInk, theme: Theme): LegendPart[] {
   const { name, scale, dtypes, hasSeveral, unknownCount } = ink;
-  const swatch = (colour: string, label: string, isHatched = false): LegendPart => ({
-    kind: "swatch",
-    colour,
-    label,
-    isHatched,
-  });
+  const swatch = (colour: string, label: string): LegendPart => ({ kind: "swatch", colour, label });
   const parts: LegendPart[] = dtypes.map((dtype) => swatch(dtypeColour(dtype), dtype));
   if (hasSeveral) parts.push(swatch(theme.chip, t("colour.several")));
   if (scale?.isLogarithmic && scale.hasZero) {
@@ -46,6 +42,23 @@ export function legendParts(ink: ColourInk, theme: Theme): LegendPart[] {
   } else if (scale) {
     parts.push(swatch(ink.colourOf(scale.most, theme), quantityText(name, scale.most)));
   }
-  if (unknownCount) parts.push(swatch(theme.bg, t("colour.unknown", { n: unknownCount }), true));
+  const label = t("colour.unknown", { n: unknownCount });
+  if (unknownCount) parts.push({ kind: "swatch", colour: theme.bg, label, look: "hatched" });
   return parts;
+}
+
+const STEPS = 12;
+
+/** A legend's parts in the page. */
+export function legendElements(parts: readonly LegendPart[]): HTMLElement[] {
+  return parts.map((part) => {
+    if (part.kind === "swatch") {
+      const look = part.look ? ` pdl-${part.look}` : "";
+      const style = `--pdl-swatch: ${part.colour}`;
+      return element("span", {}, element("i", { class: `pdl-swatch${look}`, style }), part.label);
+    }
+    const colours = Array.from({ length: STEPS + 1 }, (_, step) => part.colourAt(step / STEPS));
+    const style = `--pdl-ramp: ${colours.join(",")}`;
+    return element("span", {}, part.least, element("i", { class: "pdl-ramp", style }), part.most);
+  });
 }

@@ -16,7 +16,13 @@ import type { Scene } from "../scene/scene.ts";
 import type { TableView } from "../table/view.ts";
 import type { TimeView } from "../time/view.ts";
 import { opTable } from "./export_ops.ts";
-import { exportPng, exportSvg, type PictureStyle } from "./export_picture.ts";
+import {
+  type Drawing,
+  drawnPng,
+  graphDrawing,
+  type PictureStyle,
+  svgOf,
+} from "./export_picture.ts";
 import { opList } from "./export_text.ts";
 
 /** An export that takes longer than this shows that it is working. */
@@ -31,7 +37,7 @@ export interface Shown {
   /** The table; undefined while it is not shown. */
   table(): Pick<TableView, "cells"> | undefined;
   /** The view of time; undefined while it is not shown. */
-  time(): Pick<TimeView, "picture" | "svg"> | undefined;
+  time(): Pick<TimeView, "drawing"> | undefined;
   /** Makes an HTML page of the graph; undefined without a kernel. */
   readonly page: (() => Promise<Blob>) | undefined;
   /** Whether the view is a page already, which the browser can save. */
@@ -118,26 +124,20 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     };
   }
 
-  function svg(): string {
-    const time = shown.time();
-    if (time) return time.svg();
-    return exportSvg(
-      shown.scene(),
-      style(),
-      [trace.origin.title || t("toolbar.trace"), t(`mode.${store.state.mode}`)].join(", "),
-    );
+  function drawing(): Drawing {
+    const title = [trace.origin.title || t("toolbar.trace"), t(`mode.${store.state.mode}`)];
+    return shown.time()?.drawing() ?? graphDrawing(shown.scene(), style(), title.join(", "));
   }
 
-  function png(): Promise<Blob> {
-    const other = shown.memory() ?? shown.time();
-    return other?.picture() ?? exportPng(shown.scene(), style());
+  async function png(): Promise<Blob> {
+    return shown.memory()?.picture() ?? drawnPng(drawing());
   }
 
   function pictureItems(): (HTMLElement | false)[] {
     return [
       // The timeline is drawn in pixels, so it has no SVG.
       store.state.mode !== "memory" &&
-        item(t("export.save_svg"), () => save(svg(), "image/svg+xml", "svg")),
+        item(t("export.save_svg"), () => save(svgOf(drawing()), "image/svg+xml", "svg")),
       item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
       canCopyImages() && item(t("export.copy_png"), copyPng),
       menuLine(),

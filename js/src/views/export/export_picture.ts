@@ -1,4 +1,4 @@
-/** A whole scene as a picture: SVG or PNG. */
+/** Pictures as files: SVG or PNG. */
 
 import { t } from "../../words/page.ts";
 import {
@@ -24,22 +24,32 @@ export type PictureStyle = Pick<
   "theme" | "measure" | "emphasis" | "showShapes" | "norms" | "colours"
 >;
 
-/** The scene as the text of a self-contained SVG file. */
-export function exportSvg(scene: Scene, style: PictureStyle, title: string): string {
+/** What is to be exported, in CSS px. */
+export interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  readonly title: string;
+  /** @param scale pixels of the picture per CSS px */
+  paint(context: CanvasRenderingContext2D, scale: number): void;
+}
+
+export function graphDrawing(scene: Scene, style: PictureStyle, title: string): Drawing {
+  const paint: Drawing["paint"] = (context, scale) => paintScene(scene, style, context, scale);
+  return { ...sizeOf(scene, style), title, paint };
+}
+
+/** The text of a self-contained SVG file. */
+export function svgOf({ width, height, title, paint }: Drawing): string {
   const context = new SvgContext();
-  const size = sizeOf(scene, style);
-  paintScene(scene, style, context as unknown as CanvasRenderingContext2D, 1);
-  return context.document(size.width, size.height, title);
+  paint(context as unknown as CanvasRenderingContext2D, 1);
+  return context.document(width, height, title);
 }
 
 /**
- * The scene in pixels.
- *
  * @param scale image pixels per CSS px; reduced if the picture would be too large to draw
  * @throws Error if the browser cannot draw it
  */
-export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): Promise<Blob> {
-  const { width, height } = sizeOf(scene, style);
+export function drawnPng({ width, height, paint }: Drawing, scale = 2): Promise<Blob> {
   const fitting = Math.min(
     scale,
     LONGEST_SIDE_PX / Math.max(width, height),
@@ -49,7 +59,7 @@ export async function exportPng(scene: Scene, style: PictureStyle, scale = 2): P
   canvas.width = Math.round(width * fitting);
   canvas.height = Math.round(height * fitting);
   const context = canvas.getContext("2d");
-  if (context) paintScene(scene, style, context, fitting);
+  if (context) paint(context, fitting);
   return pngOf(canvas);
 }
 

@@ -69,7 +69,7 @@ export function strokePath(
 
 /** Write a line of text. @param y the middle of its height */
 export function write(
-  { context, measure }: Brush,
+  { context, measure }: Pick<Brush, "context" | "measure">,
   text: string,
   x: number,
   y: number,

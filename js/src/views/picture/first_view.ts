@@ -82,7 +82,19 @@ export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = 
       }
     }
   }
-  return best!;
+  return withParts(best!, view, parts);
+}
+
+/** Move up what is in these columns, if the upper half of the view would be empty. */
+function withParts(camera: Camera, view: Size, parts: readonly Extent[]): Camera {
+  const { scale, x } = camera;
+  let top = Number.POSITIVE_INFINITY;
+  for (const part of parts) {
+    if (x + part.right * scale > 0 && x + part.left * scale < view.width)
+      top = Math.min(top, part.top);
+  }
+  const isEmpty = Number.isFinite(top) && camera.y + top * scale > view.height / 2;
+  return isEmpty ? { ...camera, y: MARGIN_PX - top * scale } : camera;
 }
 
 /** Return a scale of at most 1, with wide margins if the text stays readable. */

@@ -7,10 +7,12 @@ import type { TimeState } from "../../model/time/time_state.ts";
 import { kept } from "../../trace/kept.ts";
 import { PHASES } from "../../trace/protocol.ts";
 import { t } from "../../words/page.ts";
+import type { Drawing } from "../export/export_picture.ts";
 import { ChartFrame, emptied } from "../memory/figure/chart_frame.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import { allInside, isGap, labelOfPart, linesOfPart, selectionOfBox } from "./labels.ts";
 import { type BoxLook, type IcicleLook, paintIcicle, ROW_PX } from "./paint.ts";
+import { timeDrawing } from "./picture.ts";
 import { type IcicleStep, stepAmong } from "./steps.ts";
 
 const KEYS: Readonly<Record<string, IcicleStep>> = {
@@ -88,10 +90,8 @@ export class IcicleView {
     this.#frame.pointer.focus({ preventScroll: true });
   }
 
-  /** The boxes and how they look, for a picture `width_px` wide. */
-  drawing(): { boxes: readonly IcicleBox[]; style: IcicleLook; width_px: number } {
-    const style = this.#style();
-    return { boxes: this.#boxes, style, width_px: this.#frame.size.width_px };
+  drawing(): Drawing {
+    return timeDrawing(this.state, this.#boxes, this.#style(), this.#frame.size.width_px);
   }
 
   draw(): void {

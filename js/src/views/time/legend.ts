@@ -1,29 +1,16 @@
 /** The meanings of colours in the icicle. */
-import { element } from "../../dom/element.ts";
 import type { ColourName } from "../../dom/theme.ts";
-import { type PageKey, t } from "../../words/page.ts";
+import { t } from "../../words/page.ts";
+import type { LegendPart } from "../colour/legend_parts.ts";
 
-/** `undefined`: an outline without a colour. */
-export const LEGEND: readonly (readonly [PageKey, ColourName | undefined])[] = [
-  ["time.forward", "forward"],
-  ["time.backward", "backward"],
-  ["time.optimizer", "optimizer"],
-  ["time.several", "soft"],
-  ["time.outside_legend", undefined],
-];
-
-export function legendItems(): HTMLElement[] {
-  return LEGEND.map(([key, colour]) =>
-    element(
-      "span",
-      { class: "pdl-time-kind" },
-      element("span", {
-        class: colour ? "pdl-swatch" : "pdl-swatch pdl-dashed",
-        style: colour
-          ? `--pdl-swatch:color-mix(in srgb, var(--pdl-${colour}) 42%, var(--pdl-bg))`
-          : "",
-      }),
-      t(key),
-    ),
-  );
+/** @param colourOf the colour of a box of this kind */
+export function timeLegend(colourOf: (name: ColourName) => string): LegendPart[] {
+  const part = (colour: string, label: string): LegendPart => ({ kind: "swatch", colour, label });
+  return [
+    part(colourOf("forward"), t("time.forward")),
+    part(colourOf("backward"), t("time.backward")),
+    part(colourOf("optimizer"), t("time.optimizer")),
+    part(colourOf("soft"), t("time.several")),
+    { kind: "swatch", colour: "transparent", label: t("time.outside"), look: "dashed" },
+  ];
 }

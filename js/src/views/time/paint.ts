@@ -29,7 +29,8 @@ export interface IcicleLook {
   readonly cursor?: string;
 }
 
-const SHARES = { strong: 0.42, soft: 0.17, line: 0 } as const;
+/** How much of a box's colour is in its fill. */
+export const SHARES = { strong: 0.42, soft: 0.17, line: 0 } as const;
 
 /**
  * @param top_px how far the drawing is scrolled down

@@ -9,17 +9,17 @@ import { CELL_THREAD, threadsOf } from "../../model/time/spans.ts";
 import { MEASURES, type Measure, TimeState } from "../../model/time/time_state.ts";
 import { t } from "../../words/page.ts";
 import { formatDuration, formatShare } from "../../words/quantities.ts";
+import { legendElements } from "../colour/legend_parts.ts";
 import { segments } from "../controls.ts";
+import type { Drawing } from "../export/export_picture.ts";
 import { IcicleView } from "./icicle_view.ts";
 import { labelOfPart } from "./labels.ts";
-import { legendItems } from "./legend.ts";
-import { timePng, timeSvg } from "./picture.ts";
+import { timeLegend } from "./legend.ts";
+import { SHARES } from "./paint.ts";
 
 export interface TimeView {
-  /** The icicle as PNG; rejects if it cannot be drawn. */
-  picture(): Promise<Blob>;
-  /** The icicle as the text of an SVG file. */
-  svg(): string;
+  /** The icicle as it is to be exported. */
+  drawing(): Drawing;
   focus(): void;
   dispose(): void;
 }
@@ -38,8 +38,9 @@ export function mountTime(root: HTMLElement, store: Store): TimeView {
     showFailure(section, error);
     section.dataset.state = "failed";
     return {
-      picture: () => Promise.reject(error),
-      svg: () => "",
+      drawing() {
+        throw error;
+      },
       focus() {},
       dispose: () => section.remove(),
     };
@@ -82,6 +83,11 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
   const threads = element("span", {}, ...threadChooser(state));
   const summary = element("span", { class: "pdl-soft", role: "status" });
   const crumbs = element("nav", { class: "pdl-time-crumbs", "aria-label": t("time.crumbs") });
+  const percent = 100 * SHARES.strong;
+  // The page mixes the colours, so that they follow its theme.
+  const legend = timeLegend(
+    (name) => `color-mix(in srgb, var(--pdl-${name}) ${percent}%, var(--pdl-bg))`,
+  );
   section.append(
     element(
       "div",
@@ -95,7 +101,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
     ),
     crumbs,
     icicle.element,
-    element("div", { class: "pdl-kinds" }, ...legendItems()),
+    element("div", { class: "pdl-kinds pdl-legend" }, ...legendElements(legend)),
   );
   const dispose = [
     state.subscribe(render),
@@ -147,8 +153,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
   }
 
   return {
-    picture: () => timePng(state, icicle.drawing(), app),
-    svg: () => timeSvg(state, icicle.drawing(), app),
+    drawing: () => icicle.drawing(),
     focus: () => icicle.focus(),
     dispose() {
       for (const end of dispose) end();

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { COLOUR_NAMES } from "../../../src/dom/theme.ts";
 import { fileName } from "../../../src/views/export/export.ts";
-import { exportSvg, type PictureStyle } from "../../../src/views/export/export_picture.ts";
+import {
+  graphDrawing,
+  type PictureStyle,
+  svgOf,
+} from "../../../src/views/export/export_picture.ts";
 import { opList } from "../../../src/views/export/export_text.ts";
 import {
   EMPTY_SCENE,
@@ -131,7 +135,7 @@ function elementsOf(xml: string): string[] {
 }
 
 test("the picture is well-formed, and is what the painters draw", () => {
-  const svg = exportSvg(scene("linear"), STYLE, "Cell 4, forward");
+  const svg = svgOf(graphDrawing(scene("linear"), STYLE, "Cell 4, forward"));
   const elements = elementsOf(svg);
   expect(elements[0]).toBe("svg");
   expect(new Set(elements)).toEqual(new Set(["svg", "title", "path", "text"]));
@@ -146,7 +150,7 @@ test("the picture is well-formed, and is what the painters draw", () => {
 });
 
 test("names that are markup stay text", () => {
-  const svg = exportSvg(scene(HOSTILE), STYLE, HOSTILE);
+  const svg = svgOf(graphDrawing(scene(HOSTILE), STYLE, HOSTILE));
   const elements = elementsOf(svg);
   expect(elements).not.toContain("script");
   expect(svg).toContain("&#60;script&#62;alert(1)");
@@ -158,7 +162,7 @@ test("names that are markup stay text", () => {
 });
 
 test("an empty scene is a picture as well", () => {
-  expect(elementsOf(exportSvg(EMPTY_SCENE, STYLE, ""))[0]).toBe("svg");
+  expect(elementsOf(svgOf(graphDrawing(EMPTY_SCENE, STYLE, "")))[0]).toBe("svg");
 });
 
 test("file names hold no path", () => {
@@ -182,7 +186,7 @@ test("ops as text stand in columns", async () => {
 /** Where the shapes stand in a picture of edges that leave one box, in world px: left and right end, and height. */
 function shapesBeside(...edges: Partial<SceneEdge>[]): { from: number; to: number; y: number }[] {
   const drawn = { ...scene("linear"), edges: edges.map((edge) => ({ ...EDGE, ...edge })) };
-  const texts = exportSvg(drawn, STYLE, "").matchAll(
+  const texts = svgOf(graphDrawing(drawn, STYLE, "")).matchAll(
     /<text x="([\d.-]+)" y="([\d.-]+)"[^>]*>\[4, 16\]/g,
   );
   return Array.from(texts, ([, x, y]) => ({
