@@ -17,6 +17,41 @@ def test_an_error_is_the_users_own_and_nothing_is_kept():
         paddle_lab.rerun(step)
 
 
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_hooks_of_tensors_from_before_are_registered_once(is_removed):
+    weight = paddle.ones([2])
+    weight.stop_gradient = False
+    before = weight.register_hook(lambda gradient: gradient * 2)
+
+    def step():
+        (weight * 3).sum().backward()
+        if is_removed:
+            before.remove()
+        else:
+            weight.register_hook(lambda gradient: gradient * 5)
+
+    trace = paddle_lab.rerun(step)
+    assert len(trace.record.origin.notices) == 2
+    assert all("hook" in notice for notice in trace.record.origin.notices)
+    assert trace.findings == []
+    weight.clear_grad()
+    (weight * 3).sum().backward()
+    assert weight.grad.tolist() == ([3.0, 3.0] if is_removed else [30.0, 30.0])
+
+
+def test_hooks_of_new_tensors_are_no_obstacle():
+    weight = paddle.ones([2])
+    weight.stop_gradient = False
+
+    def step():
+        product = weight * 3
+        product.register_hook(lambda gradient: gradient * 2)
+        product.sum().backward()
+
+    trace = paddle_lab.rerun(step)
+    assert (trace.record.origin.notices, trace.findings) == ([], [])
+
+
 def test_layers_that_the_code_makes_have_the_same_names_in_a_second_run():
     made = []
 

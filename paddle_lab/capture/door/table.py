@@ -239,6 +239,7 @@ FEATURES: Final[dict[str, Feature]] = {
         {
             "share_tensor_to": f"{_TENSOR}._share_underline_tensor_to",
             "share_buffer_to": f"{_TENSOR}._share_buffer_to",
+            "register_void_hook": f"{_TENSOR}._register_backward_hook",
         },
         wanted_by="rerun",
     ),

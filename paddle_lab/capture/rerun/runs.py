@@ -67,6 +67,7 @@ class Rerun:
             if check in self._checks:
                 try:
                     _refuse_executors(first.record)
+                    self._state.refuse_hooked(first.digests.hooked)
                     found[check] = look(first)
                 except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
                     notices.append(_refusal([check], reason))

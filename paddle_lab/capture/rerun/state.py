@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -35,7 +35,7 @@ class StateBefore:
     def __init__(
         self, paddle: Any, roots: Iterable[Any], names: Iterable[dict[str, Any]] = ()
     ) -> None:
-        lacking = DOOR.lacking("reruns", "random_state")
+        lacking = DOOR.lacking("reruns", "random_state", "gradients")
         if lacking:
             raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
         if not paddle.in_dynamic_mode():  # a copy of a tensor would be an op of the program
@@ -61,6 +61,22 @@ class StateBefore:
         with HOOKS.suspended(), self._paddle.no_grad():
             if any(state.lost_gradient for state in self._tensors):
                 raise Unrepeatable(say("notices.unchecked.cleared"))
+
+    def refuse_hooked(self, tensors: Collection[int]) -> None:
+        """Refuse a second run if the first one changed the hooks of a tensor from before it.
+
+        Parameters
+        ----------
+        tensors
+            Identities of the tensors whose hooks changed.
+
+        Raises
+        ------
+        Unrepeatable
+            If there is such a tensor: a second run would register the hook twice.
+        """
+        if any(id(tensor) in tensors for tensor in self._reached.tensors):
+            raise Unrepeatable(say("notices.unchecked.hooks"))
 
     @contextmanager
     def again(self) -> Iterator[None]:

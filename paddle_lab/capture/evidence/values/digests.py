@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,19 +45,34 @@ class Digests(Collector):
         """Row of ``ops`` to the digests of the op's outputs, in order."""
         self.met: dict[int, Digest] = {}
         """Row of ``tensors`` to the digest of a tensor that no op made: data, a parameter, …"""
+        self.hooked: set[int] = set()
+        """Identities of tensors whose gradient hooks changed, which no second run can undo."""
+        names = ("register_grad_hook", "remove_grad_hook", "register_void_hook")
+        self._patches = [DOOR.patch(name, self._noting) for name in names if DOOR.has("gradients")]
 
     def open(self) -> None:
         """Look at the outputs of ops from now on, after the collector that already does so."""
         self._next = self._recorder.on_op
         self._recorder.on_op = self._on_op
         self._recorder.tensors.meeting_listeners.append(self._on_met)
+        for patch in self._patches:
+            patch.apply()
 
     def close(self) -> None:
         """Look at nothing any more."""
+        for patch in self._patches:
+            patch.revert()
         self._recorder.on_op = None
         listeners = self._recorder.tensors.meeting_listeners
         if self._on_met in listeners:
             listeners.remove(self._on_met)
+
+    def _noting(self, change: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(tensor: Any, *args: Any) -> Any:
+            self.hooked.add(id(tensor))
+            return change(tensor, *args)
+
+        return noted
 
     def _on_op(self, op: int, result: Any) -> None:
         if self._next is not None:
