@@ -175,6 +175,22 @@ def a_while_true_that_counts_and_skips_turns(ledger: Ledger) -> None:
 
 
 @program
+def a_while_true_over_an_iterator(ledger: Ledger) -> None:
+    ledger.op()
+    batch = paddle.ones([2])
+    batches = iter([batch, batch, batch])
+    turns = itertools.count(1)
+    while True:
+        try:
+            batch = next(batches)
+        except StopIteration:
+            break
+        with ledger.turn(f"while True · {next(turns)}"):
+            ledger.op()
+            batch.sum()
+
+
+@program
 def a_while_true_with_break(ledger: Ledger) -> None:
     ledger.op()
     x = paddle.ones([2])

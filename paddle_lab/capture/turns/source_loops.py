@@ -42,6 +42,8 @@ _REPEATING: Final = frozenset(
     )
 )
 """Functions that may call their argument several times."""
+_REPEATING_METHODS: Final = frozenset(("filter", "map", "reduce"))
+"""Such functions of modules and objects. A method ``sum`` is mostly a tensor's."""
 
 
 class SourceFile:
@@ -109,7 +111,9 @@ class SourceFile:
             loops = [self._while(node)]
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             self.withs.append((_span(node), _span_of_all(node.body)))
-        elif isinstance(node, ast.Call) and called(node.func) in _REPEATING:
+        elif isinstance(node, ast.Call) and called(node.func) in (
+            _REPEATING if isinstance(node.func, ast.Name) else _REPEATING_METHODS
+        ):
             self.repeating.add(_span(node))
         if loops:
             self.loops.setdefault(owner, []).extend(loops)
