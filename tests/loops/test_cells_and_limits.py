@@ -12,6 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.capture.native import NATIVE
+from paddle_lab.views.svg.folding import fold
 from tests.loops.test_loops import turns_of_ops
 
 reads_variables = pytest.mark.skipif(
@@ -138,6 +139,21 @@ def test_a_loop_that_runs_cells_is_no_loop_of_theirs(shell: Any):
         shell.run_cell("%%paddle_trace -q\nimport paddle\nfor step in (1, 2): paddle.ones([step])")
         turns = turns_of_ops(shell.user_ns["_trace"].record)
         assert turns == [("step 1",), ("step 2",)]
+
+
+def test_a_picture_has_every_op_of_loops_over_generators():
+    def made(count):
+        for number in range(count):
+            yield paddle.ones([1]) * number
+
+    with paddle_lab.trace() as trace:
+        for left, right in zip(made(3), made(3), strict=True):
+            left.maximum(right)
+    record = trace.view_record
+    names, rows = record.ops["name"].tolist(), fold(record).row_of_op.tolist()
+    assert min(rows) >= 0
+    drawn = {row: {names[op] for op in range(len(names)) if rows[op] == row} for row in rows}
+    assert all(len(ops) == 1 for ops in drawn.values())
 
 
 def test_nothing_is_left_at_the_frames_that_go_on():

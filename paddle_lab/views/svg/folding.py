@@ -7,6 +7,7 @@ drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -131,17 +132,47 @@ def _place_ops(record: Record, folded: Folded) -> None:
     is_inside = row_of_op < 0
     row_of_op[is_inside] = row_of_group[op_group[is_inside]]
     folded.is_shown = row_of_op >= 0
-    # In a repeated block, ops have the same offsets as in the first block. The innermost
+    # A repeated block has the same ops in the same order as the first block. The innermost
     # repetition is last among the frames.
-    first_op, op_count = record.groups["first_op"].tolist(), record.groups["op_count"].tolist()
+    ops_inside = _ops_inside(op_group, parent)
     for frame in reversed(folded.frames):
         first, *others = frame.item.groups
-        start, count = first_op[first], op_count[first]
+        rows = row_of_op[ops_inside(first)] if others else row_of_op[:0]
         for other in others:
-            end = first_op[other] + count
-            if end <= len(row_of_op):
-                row_of_op[first_op[other] : end] = row_of_op[start : start + count]
+            ops = ops_inside(other)[: len(rows)]
+            row_of_op[ops] = rows[: len(ops)]
     folded.row_of_op = row_of_op
+
+
+def _ops_inside(op_group: Keys, parent: Keys) -> Callable[[int], Keys]:
+    """Return a function from a group to its ops, with those of the groups inside it, in order.
+
+    They are not always a range: the body of a loop runs between the ops of its generator.
+    """
+    parents = parent.tolist()
+    size = [1] * len(parents)
+    for group in range(len(parents) - 1, -1, -1):
+        if parents[group] >= 0:
+            size[parents[group]] += size[group]
+    # The groups inside a group are a range of places.
+    place, free = [0] * len(parents), [0] * len(parents)
+    top = 0
+    for group, around in enumerate(parents):
+        place[group] = top if around < 0 else free[around]
+        free[group] = place[group] + 1
+        if around < 0:
+            top += size[group]
+        else:
+            free[around] += size[group]
+    place_of_op = np.array([*place, -1])[op_group]
+    order = np.argsort(place_of_op, kind="stable")
+    places = place_of_op[order]
+
+    def inside(group: int) -> Keys:
+        first, last = np.searchsorted(places, [place[group], place[group] + size[group]])
+        return np.sort(order[first:last])
+
+    return inside
 
 
 def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
