@@ -132,7 +132,7 @@ def volumes() -> nn.Layer:
 _SMALL, _FULL = [1, 3, 64, 64], [1, 3, 224, 224]
 _SEQUENCE = [2, 6, 8]
 _VISION = (
-    "resnet18 resnet34 resnet50 resnext50_32x4d wide_resnet50_2 vgg11 mobilenet_v1 "
+    "resnet18 resnet34 resnet50 resnext50_32x4d vgg11 mobilenet_v1 "
     "mobilenet_v2 mobilenet_v3_small densenet121 shufflenet_v2_x1_0 squeezenet1_0"
 )
 
@@ -143,7 +143,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Layer], list[int]]] = {
     },
     "alexnet": (vision.alexnet, _FULL),
     "googlenet": (vision.googlenet, _FULL),
-    "inception_v3": (vision.inception_v3, [1, 3, 299, 299]),
+    "inception_v3": (vision.inception_v3, [1, 3, 107, 107]),
     "lenet": (vision.LeNet, [1, 1, 28, 28]),
     "encoder": (
         lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 4, 64), 2), [2, 5, 32]
