@@ -107,3 +107,9 @@ def test_an_empty_table_has_its_columns():
         pass
     assert pl.DataFrame(trace.ops).shape == (0, 19)
     assert pa.table(trace.tensors).num_rows == 0
+    values = pl.DataFrame(trace.values)
+    assert values["nans"].sum() in (0, None)
+    with paddle_lab.trace(values=True) as filled:
+        paddle.ones([2])
+    both = pl.concat([values, pl.DataFrame(filled.values)], how="vertical_relaxed")
+    assert both["elements"].to_list() == [2]

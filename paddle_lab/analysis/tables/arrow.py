@@ -19,7 +19,8 @@ _OF_KIND = {"i": "int64", "u": "int64", "f": "float64", "b": "bool_", "O": "stri
 def arrow_stream(columns: Mapping[str, Values], requested_schema: object | None = None) -> object:
     """Return a PyCapsule with one batch of rows, as ``__arrow_c_stream__`` must return it.
 
-    Integers are int64, floats float64, texts utf8, and lists are lists of these.
+    Integers are int64, floats float64, texts utf8, and lists are lists of these. A list without a
+    known value has the type null, which readers join with any other.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def _array_of_list(values: list[Any]) -> Any:
     is_unknown = is_none if is_none.any() else None
     known = next((value for value in values if value is not None), None)
     if known is None:
-        return _built("null", len(values), None) if values else _texts([], None)
+        return _built("null", len(values), None)
     if isinstance(known, (list, tuple)):
         lists = [value or [] for value in values]
         items = _array_of_list(list(chain.from_iterable(lists)))
