@@ -134,6 +134,21 @@ class Trace(TraceAnswers):
 
         return write_atomically(path, speedscope(self.view_record).encode("utf-8"))
 
+    def to_netron(self, path: PathLike) -> Path:
+        """Write the forward graph for netron.app, which shows each op's line beside it.
+
+        The file is a program as ``paddle.jit.save`` writes it, by the name of ``model.json``, but
+        only for looking at: Paddle cannot run it.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.interchange.netron import netron_model
+
+        return write_atomically(path, netron_model(self.view_record).encode("utf-8"))
+
     def to_memory_snapshot(self, path: PathLike) -> Path:
         """Write the memory as a snapshot for PyTorch's memory viewer, pytorch.org/memory_viz.
 

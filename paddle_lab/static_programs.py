@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_lab.api import PathLike, Trace
+from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.record import Origin
 from paddle_lab.version import __version__
 
@@ -42,7 +43,8 @@ def program(source: Any, *inputs: Any) -> Trace:
     if isinstance(source, str | os.PathLike):
         from paddle_lab.programs.saved_model import read_model
 
-        return Trace(read_model(Path(source)))
+        with collection_paused():
+            return Trace(read_model(Path(source)))
     from paddle_lab.capture.static.building import built_program
     from paddle_lab.notebook_cells import running_cells
     from paddle_lab.programs.record import record_of

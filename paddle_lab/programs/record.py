@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from paddle_lab.programs.layer_paths import layer_paths, parts
 from paddle_lab.programs.missing_lines import fill_lines
@@ -11,10 +11,27 @@ from paddle_lab.programs.pairing import paired
 from paddle_lab.programs.phases import BACKWARD, FORWARD, phases
 from paddle_lab.programs.program import Block, Frame, Op, Program, Stack, Value
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import ENUMERATIONS, RECORD_TABLES
+from paddle_lab.trace.schema import ENUMERATIONS, RECORD_TABLES, Columns
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
+
+
+def _plan(schema: Columns) -> list[tuple[str, int | str, Any]]:
+    """Return each column with its value where none is given, and how it is encoded."""
+    plan: list[tuple[str, int | str, Any]] = []
+    for column, kind in schema.items():
+        if kind == "str":
+            plan.append((column, "", "str"))
+        elif kind.startswith("enum:"):
+            members = ENUMERATIONS[kind.removeprefix("enum:")]
+            plan.append((column, 0, {member: at for at, member in enumerate(members)}))
+        else:
+            plan.append((column, -1 if kind.startswith("key:") or column == "cell" else 0, None))
+    return plan
+
+
+_PLANS: Final = {name: _plan(schema) for name, schema in RECORD_TABLES.items()}
 
 
 class Written(NamedTuple):
@@ -89,15 +106,15 @@ class _Writer:
         tables = {name: builder.build() for name, builder in self._tables.items()}
         return Record(tables, self._strings.to_list(), origin)
 
-    def _row(self, table: str, **cells: object) -> int:
+    def _row(self, table: str, **cells: Any) -> int:
         row = []
-        for column, kind in RECORD_TABLES[table].items():
-            cell = cells.get(column, -1 if kind.startswith("key:") or column == "cell" else 0)
+        for column, default, kind in _PLANS[table]:
+            cell = cells.get(column, default)
             if kind == "str":
-                cell = self._strings[str(cell or "")]
-            elif isinstance(cell, str):
-                cell = ENUMERATIONS[kind.partition(":")[2]].index(cell)
-            row.append(int(cell))  # type: ignore[call-overload]
+                cell = self._strings[cell or ""]
+            elif kind is not None and cell.__class__ is str:
+                cell = kind[cell]
+            row.append(cell)
         return self._tables[table].append(*row)
 
     def _block(self, ops: Sequence[Op], told: Sequence[int], scope: int) -> None:

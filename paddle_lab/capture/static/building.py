@@ -45,14 +45,18 @@ def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None
         if any(isinstance(given, paddle.static.InputSpec) for given in inputs):
             static = paddle.jit.to_static(function, input_spec=list(inputs), full_graph=True)
             concrete = DOOR.concrete_program_by_spec(static)
-            return read_live(concrete.main_program, cells=cells, paths=paths)
+            return read_live(concrete.main_program, cells=cells, paths=paths, of_model=True)
         static = paddle.jit.to_static(function, full_graph=True)
         _, partial = DOOR.concrete_program(
             static, *inputs, is_train=all(layer.training for layer in layers)
         )
         program = DOOR.program_of(partial)
         return read_live(
-            DOOR.forward_program(program), DOOR.backward_program(program), cells=cells, paths=paths
+            DOOR.forward_program(program),
+            DOOR.backward_program(program),
+            cells=cells,
+            paths=paths,
+            of_model=True,
         )
 
 

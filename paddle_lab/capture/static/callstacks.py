@@ -9,19 +9,30 @@ from typing import Final
 
 import numpy as np
 
-from paddle_lab.capture.stacks.frame_kinds import PADDLE, is_own, is_runner, kind_of
+from paddle_lab.capture.stacks.frame_kinds import LIBRARY, PADDLE, is_own, is_runner, kind_of
 from paddle_lab.capture.stacks.source_texts import Cells, NoCells, source_rows
 from paddle_lab.programs.program import Frame, Source, Stack
 
+_BUILDER: Final = "program_translator.py"
+_WITH_MODELS: Final = ("vision", "text", "audio", "incubate")
 _LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
 
 
 class Callstacks:
-    """Turns Paddle's lines into frames, and finds the text around them."""
+    """Turns Paddle's lines into frames, and finds the text around them.
 
-    def __init__(self, cells: Cells | None = None) -> None:
+    Parameters
+    ----------
+    cells
+        Finds notebook cells by file name.
+    of_model
+        Whether stacks begin inside the model: where it was built says nothing about it.
+    """
+
+    def __init__(self, cells: Cells | None = None, *, of_model: bool = False) -> None:
         import paddle
 
+        self._of_model = of_model
         self._cells: Cells = cells or NoCells()
         self._paddle_folder = os.path.join(os.path.dirname(os.path.abspath(paddle.__file__)), "")
         self._compiler = os.path.join(self._paddle_folder, "jit", "")
@@ -38,6 +49,8 @@ class Callstacks:
         if key not in self._stacks:
             frames: list[Frame] = []
             for line in key:
+                if self._of_model and _BUILDER in line:
+                    frames.clear()
                 if line not in self._frames:
                     self._frames[line] = self._frame(line)
                 frame = self._frames[line]
@@ -45,8 +58,20 @@ class Callstacks:
                     frames.clear()
                 elif frame is not None:
                     frames.append(frame)
-            self._stacks[key] = tuple(reversed(frames))
+            self._stacks[key] = tuple(reversed(self._with_model(frames)))
         return self._stacks[key]
+
+    def _with_model(self, frames: list[Frame]) -> list[Frame]:
+        """Let the line of a model that Paddle brings be that of its ops, not a line of an API."""
+        if not self._of_model or not frames or any(frame.kind != PADDLE for frame in frames):
+            return frames
+        own = [at for at, frame in enumerate(frames) if not self._is_api(frame.file)]
+        at = own[-1] if own else 0
+        return [*frames[:at], frames[at]._replace(kind=LIBRARY), *frames[at + 1 :]]
+
+    def _is_api(self, file: str) -> bool:
+        folder = file.removeprefix(self._paddle_folder).replace("\\", "/").partition("/")[0]
+        return folder not in _WITH_MODELS
 
     def _frame(self, line: str) -> Frame | None:
         found = _LINE.match(line)

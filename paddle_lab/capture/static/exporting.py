@@ -71,7 +71,7 @@ def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
             pass
         finally:
             patch.revert()
-    live = read_live(captured[0], cells=cells, paths=parameter_paths([layer]))
+    live = read_live(captured[0], cells=cells, paths=parameter_paths([layer]), of_model=True)
     return _write(live, saved, model)
 
 
@@ -103,7 +103,7 @@ def export_patches(recorder: Recorder) -> list[AttributePatch]:
             result = serialize(program, path, *args, **kwargs)
             try:
                 model = Path(path)
-                live = read_live(program, cells=recorder.cells, paths=_saving.paths)
+                live = read_live(program, cells=recorder.cells, paths=_saving.paths, of_model=True)
                 _write(live, read_program(model)[0], model)
             except Exception as fault:  # noqa: BLE001  (the model is saved all the same)
                 recorder.notices.append(

@@ -26,6 +26,7 @@ def read_live(
     *,
     cells: Cells | None = None,
     paths: Mapping[str, str] | None = None,
+    of_model: bool = False,
 ) -> Program:
     """Read a ``paddle.static.Program``.
 
@@ -37,8 +38,10 @@ def read_live(
         Finds notebook cells by file name.
     paths
         From Paddle's name of a parameter to its place in the model.
+    of_model
+        Whether stacks begin inside the model, not where it was built.
     """
-    stacks = Callstacks(cells)
+    stacks = Callstacks(cells, of_model=of_model)
     reader = _Reader(stacks)
     program = Program(reader.block(forward.global_block()), values=reader.values)
     has_backward = backward is not None and len(backward.global_block().ops)

@@ -88,5 +88,7 @@ def _add_lines(start: int, end: int, stack: Sequence[str]) -> None:
             continue
         _NOTED.add(op.id())
         own = list(op.attrs().get("op_callstack") or ())
+        if not own:  # an op that Paddle adds by itself
+            continue
         at = max((at for at, line in enumerate(own) if "run_sir" in line), default=-2) + 2
         op.callstack = [*own[:at], *stack, *own[at:]]
