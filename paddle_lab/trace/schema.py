@@ -451,8 +451,6 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "macs": "i64",  # the multiply-adds of products of matrices and of convolutions
         "output_bytes": "i64",
         "saved_bytes": "i64",  # what its grad node keeps for backward
-        "parameters": "i64",  # elements of the parameters that it reads
-        "parameter_bytes": "i64",
     },
     "grad_node_costs": {"flops": "i64", "macs": "i64"},
     # One row per row of ``kernel_times``: see ``analysis/kernels/roofline.py``.

@@ -304,14 +304,7 @@ export const TABLES = {
   stack_frames: { frame: "key:frames" },
   backward_members: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },
   inner_grad_nodes: { grad_node: "key:grad_nodes", op: "key:ops" },
-  op_costs: {
-    flops: "i64",
-    macs: "i64",
-    output_bytes: "i64",
-    saved_bytes: "i64",
-    parameters: "i64",
-    parameter_bytes: "i64",
-  },
+  op_costs: { flops: "i64", macs: "i64", output_bytes: "i64", saved_bytes: "i64" },
   grad_node_costs: { flops: "i64", macs: "i64" },
   roofline_shares: { share: "f32", is_compute: "bool" },
   findings: {

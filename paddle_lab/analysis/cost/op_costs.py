@@ -1,4 +1,4 @@
-"""The costs of ops: operations, bytes and parameters, one row per op."""
+"""The costs of ops: operations and bytes, one row per op."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_call
 from paddle_lab.analysis.cost.formulas import FORWARD
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
-from paddle_lab.analysis.cost.parameters import parameters
 from paddle_lab.analysis.cost.sizes import output_bytes, saved_bytes
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
@@ -51,7 +50,6 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     is_pylayer = record.ops["is_pylayer"] != 0
     for column in (flops, macs):
         column[is_pylayer] = np.where(around, 0, -1)[is_pylayer]
-    count, size = parameters(record).of_ops(len(record.ops))
     return Table(
         {
             "flops": flops,
@@ -62,8 +60,6 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
             "saved_bytes": np.array([saved_bytes(call) for call in calls.calls], np.int64)[
                 calls.of_op
             ],
-            "parameters": count,
-            "parameter_bytes": size,
         }
     )
 

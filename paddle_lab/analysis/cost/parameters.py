@@ -37,13 +37,6 @@ class Parameters(NamedTuple):
     elements: _Keys
     bytes: _Keys
 
-    def of_ops(self, op_count: int) -> tuple[_Keys, _Keys]:
-        """Return how many parameters each op reads, and their bytes, shape ``[ops]``."""
-        count, size = np.zeros(op_count, np.int64), np.zeros(op_count, np.int64)
-        np.add.at(count, self.op, self.elements)
-        np.add.at(size, self.op, self.bytes)
-        return count, size
-
     def among(self, ops: npt.NDArray[Any]) -> tuple[int, int]:
         """Return how many parameters some ops read, each counted once, and their bytes."""
         reads = np.flatnonzero(np.isin(self.op, ops))
