@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
+from paddle_lab.explaining import explain_static
 from paddle_lab.exporting import check_export, compare_static
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
@@ -36,6 +37,7 @@ __all__ = [
     "checks",
     "compare_static",
     "deterministic",
+    "explain_static",
     "language",
     "load",
     "load_dump",

@@ -79,6 +79,8 @@ EVENT_KINDS: Final = (
     "stale_gradient",
     "pylayer_rule",
     "rootless_backward",
+    "graph_break",
+    "recompiled",
 )
 """Actions of the traced code other than ops. ``read``: a tensor's values went to Python
 (``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made of Python's values
@@ -86,7 +88,9 @@ EVENT_KINDS: Final = (
 ``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
 previous step had used already; ``pylayer_rule``: a PyLayer was called against its rules;
-``rootless_backward``: a backward call began at a tensor from which no gradient can flow."""
+``rootless_backward``: a backward call began at a tensor from which no gradient can flow;
+``graph_break``: ``to_static`` split a function or runs it eagerly; ``recompiled``: it compiled a
+function again for another value."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
 """How a compiled program ran: as a ``to_static`` function that was compiled whole, as one that SOT
 compiled piece by piece, or by an ``Executor``."""

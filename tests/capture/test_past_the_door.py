@@ -17,8 +17,9 @@ NAMES = {name: path for names, _ in FEATURES.values() for name, path in names.it
 
 # Words that Paddle Lab itself calls things by, or that Python does.
 COMMON = {
-    "__call__", "addr", "apply", "core", "create", "end_ns", "generator", "legacy", "name", "ops",
-    "place", "prepare", "program", "PyLayer", "start", "start_ns", "stop", "type",
+    "__call__", "_instances", "Assert", "addr", "apply", "core", "create", "end_ns", "generator",
+    "get_instructions", "legacy", "name", "ops", "place",
+    "prepare", "program", "PyLayer", "start", "start_ns", "stop", "type",
 }  # fmt: skip
 GUARDED = {path.rpartition(".")[2] for path in NAMES.values()} - COMMON
 
@@ -33,6 +34,7 @@ ALLOWED = {
         "children_node", "device_id", "device_node", "runtime_node"
     ),
     "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
+    "capture/breaks/explain.py": ("trace_switch",),
     "capture/memory/log/reading.py": ("get_data",),
     # Looks for Paddle without importing it, and has no value where a counter is missing.
     LIVE_CHART: ("paddle.base.core",),

@@ -46,7 +46,9 @@ def delete(path: str) -> None:
     if owner.endswith("()"):
         _delete_of_instances(found, name)
     elif isinstance(found, type):
-        delattr(next(kind for kind in found.__mro__ if name in vars(kind)), name)
+        for kind in found.__mro__:
+            if name in vars(kind):
+                delattr(kind, name)
     else:
         delattr(found, name)
 

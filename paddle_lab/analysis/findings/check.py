@@ -34,6 +34,8 @@ class Check:
     """If this check and one of these kinds find an error, this error is only the consequence."""
     holds_on: tuple[Keep, ...] = KEEPS
     """The parts of a long run that a limited trace may keep without false alarms of this check."""
+    most: int = 20
+    """How many findings are kept: a mistake can be found at every op."""
 
     @property
     def title(self) -> str:

@@ -13,9 +13,6 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
 from paddle_lab.words import say
 
-_MOST_OF_A_KIND = 20
-"""One mistake can be found at every op; more findings of a kind do not help."""
-
 
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     """Return what the checks found, sorted by severity, then cause before consequence.
@@ -48,7 +45,7 @@ def _run(check: Check, facts: Facts) -> list[Finding]:
     for one in found:
         finding = _finding(check, one)
         distinct.setdefault((finding.file, finding.line, finding.message), finding)
-    return sorted(distinct.values(), key=_rank)[:_MOST_OF_A_KIND]
+    return sorted(distinct.values(), key=_rank)[: check.most]
 
 
 def _finding(check: Check, found: Found) -> Finding:

@@ -136,6 +136,25 @@ FEATURES: Final[dict[str, Feature]] = {
         },
         wanted_by="programs",
     ),
+    "graph_breaks": Feature(
+        {
+            "sot_error": f"{_SOT}.utils.exceptions.SotErrorBase",
+            "sot_singletons": f"{_SOT}.utils.utils.Singleton._instances",
+            "executor_frame": f"{_SOT_EXECUTOR}.opcode_executor.OpcodeExecutorBase().vframe",
+            "executor_instructions": (
+                f"{_SOT_EXECUTOR}.opcode_executor.OpcodeExecutorBase()._instructions"
+            ),
+            "instructions_of": f"{_SOT_EXECUTOR}.opcode_executor.get_instructions",
+            "break_at_call": (
+                f"{_SOT_EXECUTOR}.opcode_executor.OpcodeExecutor._break_graph_when_call"
+            ),
+            "break_at_jump": f"{_SOT_EXECUTOR}.opcode_executor.OpcodeExecutor._break_graph_when_if",
+            "resumed_codes": f"{_SOT_EXECUTOR}.pycode_generator.ResumeFunctionCreator.CODE_CACHE",
+            "sot_cache": f"{_SOT_EXECUTOR}.executor_cache.OpcodeExecutorCache",
+            "fallback_guard": f"{_SOT_EXECUTOR}.executor_cache.dummy_guard",
+        },
+        wanted_by="graph_breaks",
+    ),
     "argument_names": Feature(
         {
             "documented_methods": "paddle._paddle_docs.methods_map",
@@ -273,5 +292,5 @@ FEATURES: Final[dict[str, Feature]] = {
 }
 """The features, in the order of the notices about them. All of them need ``"tensors"``."""
 
-LATE: Final = {"sot_lines": f"{_SOT_EXECUTOR}.executor_cache"}
+LATE: Final = dict.fromkeys(("sot_lines", "graph_breaks"), f"{_SOT_EXECUTOR}.executor_cache")
 """Features whose names Paddle imports late, and the module to import for them."""

@@ -8,10 +8,11 @@ Only the hook stays that notes which programs run (:mod:`paddle_lab.capture.hook
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.breaks.watch import Watched, watching
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.programs import run_of_executor, running_layers, runs_of_layers
@@ -40,10 +41,16 @@ def static_patches(
     @contextmanager
     def aside(opened: Sequence[_FunctionCall]) -> Iterator[None]:
         ALLOCATOR_LOG.keep_grad_nodes()
-        by_sot = any(call.is_sot for call in opened)
-        with suspended(), running_layers() as layers, sot_lines() if by_sot else nullcontext():
+        with suspended(), running_layers() as layers, ExitStack() as around_sot:
             for call in opened:
                 call.layers, call.tells_programs = layers, tells_programs
+            if any(call.is_sot for call in opened):
+                around_sot.enter_context(sot_lines())
+                if _can_watch():
+                    watched = Watched()
+                    around_sot.enter_context(watching(watched))
+                    for call in opened:
+                        call.watched = watched
             yield
 
     def patches(paddle: Any) -> list[AttributePatch]:
@@ -61,6 +68,10 @@ def static_patches(
         return found
 
     return patches
+
+
+def _can_watch() -> bool:
+    return all(map(DOOR.has, ("graph_breaks", "sot_lines", "static_programs")))
 
 
 class _ExecutorCall(OpenCall):
@@ -87,6 +98,8 @@ class _FunctionCall(_ExecutorCall):
     """The layers whose programs have run."""
     tells_programs = False
     layer: Any = None
+    watched: Watched | None = None
+    """What SOT does in the call, if that can be watched."""
 
     @property
     def is_sot(self) -> bool:
@@ -118,3 +131,19 @@ class _FunctionCall(_ExecutorCall):
         # If layers ran but their programs cannot be read, note nothing, not even "no program".
         if runs or (self.tells_programs and not self.layers):
             recorder.programs.note(op, SOT if self.is_sot else FULL_GRAPH, runs, self.layer)
+        self._note_breaks()
+
+    def fail(self) -> None:
+        """Record a call that raised."""
+        super().fail()
+        self._note_breaks()
+
+    def _note_breaks(self) -> None:
+        notices = self.recorder.notices
+        if self.watched is None and self.is_sot:
+            off = DOOR.notices({"graph_breaks"})
+            notices.extend(notice for notice in off if notice not in notices)
+        elif self.watched is not None:
+            with suppress(Exception):
+                code = getattr(DOOR.function_of_static(self.args[0]), "__code__", None)
+                self.recorder.breaks.note(self.watched, code, self.caller)

@@ -82,6 +82,9 @@ class StackPool:
     def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int, /) -> int:
         """Return the key of the stack from a frame out to an anchor."""
 
+    def put(self, code: CodeType, offset: int, caller_stack: int, /) -> int:
+        """Return the key of a stack for code without a frame, below its caller's stack."""
+
     def taken(self) -> tuple[bytes, bytes]:
         """Return all stacks by key, and where each begins."""
 

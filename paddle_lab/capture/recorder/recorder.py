@@ -10,12 +10,14 @@ from __future__ import annotations
 from _thread import get_ident, get_native_id
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import cached_property
 from itertools import count
 from time import perf_counter_ns
 from types import FrameType, NoneType
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.backward_graph.graphs import BackwardGraphs, flat
+from paddle_lab.capture.breaks.log import BreakLog
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.events.event_log import EventLog
@@ -176,6 +178,11 @@ class Recorder:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)
         state.anchor = anchor
         self.start_ns = perf_counter_ns()
+
+    @cached_property
+    def breaks(self) -> BreakLog:
+        """Notes where functions of ``to_static`` were split, or ran eagerly."""
+        return BreakLog(self.events)
 
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""

@@ -26,7 +26,7 @@ _OF_SOT: Final = ("paddle_set_eval_frame_fn", "$resume_")
 def restores(paddle: Any, reached: Reached) -> list[Restore]:
     """Return functions that restore all contents of the objects, except values of tensors."""
     return [
-        *map(_restore_container, reached.containers),
+        *map(container_restore, reached.containers),
         *map(_restore_array, reached.arrays),
         *map(_restore_generator, reached.generators),
         *random_restores(paddle),
@@ -45,8 +45,8 @@ def random_restores(paddle: Any) -> list[Restore]:
         found.append(partial(generator.set_state, generator.get_state()))
         # Parameters made in a second run would shift the names of all later ones. And a second run
         # may make a parameter of the same name as the first run did.
-        found.append(_restore_container(DOOR.name_generator.ids))
-        found.append(_restore_container(DOOR.parameter_names))
+        found.append(container_restore(DOOR.name_generator.ids))
+        found.append(container_restore(DOOR.parameter_names))
     return found
 
 
@@ -56,7 +56,8 @@ def put_back(found: Iterable[Restore]) -> None:
         restore()
 
 
-def _restore_container(container: Any) -> Restore:
+def container_restore(container: Any) -> Restore:
+    """Return a function that restores the contents of one container."""
     if isinstance(container, CellType):
         return _restore_cell(container)
     if isinstance(container, type):

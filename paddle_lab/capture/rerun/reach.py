@@ -8,6 +8,7 @@ enters their objects: a layer of Paddle is searched for tensors, Paddle's module
 from __future__ import annotations
 
 import io
+import logging
 import os
 import random
 import sys
@@ -32,7 +33,7 @@ from paddle_lab.words import say
 _MOST_OBJECTS = 200_000
 _ATOMS = (
     type(None), bool, int, float, complex, str, bytes, range, slice, CodeType, BuiltinFunctionType,
-    np.generic, np.dtype,
+    np.generic, np.dtype, logging.Filterer,
 )  # fmt: skip
 _CONTAINERS = (dict, list, set, deque, CellType)
 

@@ -50,6 +50,21 @@ class StackPool:
             key = self._define(signature, frame, anchor)
         return key
 
+    def put(self, code: CodeType, offset: int, caller_stack: int) -> int:
+        """Return the key of a stack for code that has no frame, below the stack of its caller.
+
+        Parameters
+        ----------
+        offset
+            The byte offset of an instruction.
+        """
+        signature = (caller_stack, id(code), offset)
+        key = self._keys.get(signature)
+        if key is None:
+            self.codes[id(code)] = code
+            key = self._define(signature, None, None)
+        return key
+
     def taken(self) -> tuple[bytes, bytes]:
         """Return all stacks by key.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Final
 
+from paddle_lab.capture.breaks.spots import line_of
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
 
@@ -30,7 +31,7 @@ def sot_lines() -> Iterator[None]:
     with _LOCK:
         _USERS.append(None)
         if len(_USERS) == 1:
-            _PATCHES[:] = _patches() if DOOR.has("sot_lines") else ()
+            _PATCHES[:] = _patches() if DOOR.has("sot_lines") and DOOR.has("graph_breaks") else ()
             for patch in _PATCHES:
                 patch.apply()
     try:
@@ -74,8 +75,8 @@ def _lines_of_calls() -> list[str]:
     """Return where each function that SOT is reading stands, as lines of a traceback."""
     lines: list[str] = []
     for executor in DOOR.sot_executor.call_stack:
-        code = executor.vframe.code
-        place = f'  File "{code.co_filename}", line {executor._current_line}, in {code.co_name}'
+        code, line = line_of(executor)
+        place = f'  File "{code.co_filename}", line {line}, in {code.co_name}'
         lines += [place, ""]
     return lines
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NamedTuple
 
 from paddle_lab.capture.recorder.thread_state import ThreadState
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.rows.counter import Counter
-from paddle_lab.capture.stacks.stack_pool import StackPool
+from paddle_lab.capture.stacks.stack_pool import Location, StackPool
 from paddle_lab.trace.schema import EVENT_KINDS
 
 
@@ -52,6 +52,7 @@ class EventLog:
         *,
         tensor: int = NO_KEY,
         detail: str = "",
+        places: Sequence[Location] = (),
     ) -> None:
         """Note that something happened.
 
@@ -65,9 +66,13 @@ class EventLog:
             Row of the tensor's present value.
         detail
             The called function, as text for people.
+        places
+            Where it happened, innermost first, if that code runs in no frame of its own.
         """
         state = self._thread()
         stack = self._stacks.take(frame, state.anchor, state.anchor_stack)
+        for code, offset in reversed(places):
+            stack = self._stacks.put(code, offset, stack)
         self.events.append(
             Event(
                 EVENT_KINDS.index(kind),

@@ -53,7 +53,7 @@ static int grow(StackPool *pool) {
  * garbage collector counts: a collection would run code, and that code may take stacks. */
 static int hold_codes(StackPool *pool, const int64_t *signature, Py_ssize_t length) {
     for (Py_ssize_t i = 1; i < length; i += 2) {
-        PyObject *code = (PyObject *)(intptr_t)signature[i]; /* held by its frame, which runs */
+        PyObject *code = (PyObject *)(intptr_t)signature[i]; /* held by its frame or by the caller */
         PyObject *identity = PyLong_FromVoidPtr(code);
         if (identity == NULL || PyDict_SetDefault(pool->codes, identity, code) == NULL) {
             Py_XDECREF(identity);
@@ -87,13 +87,19 @@ static int64_t define(StackPool *pool, uint64_t hash, const int64_t *signature, 
     return key;
 }
 
+static int64_t key_of_signature(StackPool *pool, const int64_t *signature, Py_ssize_t length) {
+    if (pool->used * 3 >= pool->capacity * 2 && grow(pool) < 0) {
+        return -1;
+    }
+    const uint64_t hash = hash_of(signature, length);
+    const StackEntry *entry = entry_of(pool, hash, signature, length);
+    return entry->start >= 0 ? entry->key : define(pool, hash, signature, length);
+}
+
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack) {
     int64_t few[1 + 2 * SHORT_STACK];
     int64_t *signature = few;
     Py_ssize_t length = 1, capacity = 1 + 2 * SHORT_STACK;
-    if (pool->used * 3 >= pool->capacity * 2 && grow(pool) < 0) {
-        return -1;
-    }
     signature[0] = anchor_stack;
     PyObject *at = Py_NewRef(frame);
     while (at != Py_None && at != anchor) {
@@ -121,12 +127,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
         signature[0] = NO_KEY;
     }
     Py_DECREF(at);
-    int64_t key = -1;
-    if (!PyErr_Occurred()) {
-        uint64_t hash = hash_of(signature, length);
-        StackEntry *entry = entry_of(pool, hash, signature, length);
-        key = entry->start >= 0 ? entry->key : define(pool, hash, signature, length);
-    }
+    int64_t key = PyErr_Occurred() ? -1 : key_of_signature(pool, signature, length);
     if (signature != few) {
         PyMem_Free(signature);
     }
@@ -143,6 +144,21 @@ static PyObject *take(PyObject *self, PyObject *const *args, Py_ssize_t count) {
         return NULL;
     }
     int64_t key = StackPool_key_of((StackPool *)self, args[0], args[1], anchor_stack);
+    return key < 0 && PyErr_Occurred() ? NULL : PyLong_FromLongLong(key);
+}
+
+static PyObject *put(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    if (count != 3 || !PyCode_Check(args[0])) {
+        PyErr_SetString(PyExc_TypeError, "put() takes code, an offset and the caller's stack");
+        return NULL;
+    }
+    const int64_t offset = PyLong_AsLongLong(args[1]);
+    const int64_t caller_stack = PyErr_Occurred() ? -1 : PyLong_AsLongLong(args[2]);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    const int64_t signature[] = {caller_stack, (int64_t)(intptr_t)args[0], offset};
+    int64_t key = key_of_signature((StackPool *)self, signature, 3);
     return key < 0 && PyErr_Occurred() ? NULL : PyLong_FromLongLong(key);
 }
 
@@ -197,6 +213,8 @@ static PyGetSetDef properties[] = {
 static PyMethodDef methods[] = {
     {"take", (PyCFunction)(void (*)(void))take, METH_FASTCALL,
      "Return the key of the stack from a frame out to, and without, an anchor."},
+    {"put", (PyCFunction)(void (*)(void))put, METH_FASTCALL,
+     "Return the key of a stack for code without a frame, below its caller's stack."},
     {"taken", taken, METH_NOARGS, "Return all stacks by key, and where each begins."},
     {NULL, NULL, 0, NULL},
 };

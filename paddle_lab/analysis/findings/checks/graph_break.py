@@ -1,0 +1,59 @@
+"""``to_static`` split a function, runs a part of it eagerly, or compiled it again.
+
+Without ``full_graph=True``, Paddle compiles what it can and runs the rest eagerly. It often does so
+silently: at a condition on a tensor, or for a function with ``try`` or ``with``. Each break costs
+the time between two programs, and keeps ops from being fused.
+
+No alarm: what Paddle compiles whole. Breaks are seen while Paddle compiles: a function that was
+compiled before the trace shows none. :func:`paddle_lab.explain_static` always shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Event, Facts
+from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.words import Text
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that broke a graph, then those that made Paddle compile again."""
+    for event in facts.events("graph_break"):
+        kind, function = event.detail.split("\n")
+        key = "eager" if function else "split"
+        told = Text(f"breaks.kind.{kind}")
+        values: dict[str, str | Text] = {"kind": told, "function": function}
+        yield _found(facts, event, key, Text(f"breaks.advice.{kind}"), values)
+    for event in facts.events("recompiled"):
+        function, cause, before, now = event.detail.split("\n")
+        key = "changed" if before and now else "changed_from" if before else "changed_other"
+        change = Text(f"breaks.{key}", cause=cause, before=before, now=now)
+        values = {"function": function, "change": change}
+        yield _found(facts, event, "recompiled", Text("breaks.recompiled_advice"), values)
+
+
+def _found(
+    facts: Facts, event: Event, key: str, advice: Text, values: dict[str, str | Text]
+) -> Found:
+    place = facts.place_of_stack(event.stack)
+    # The op of the call is recorded before its breaks are noted.
+    op = event.ops_before - 1
+    is_call = 0 <= op < facts.op_count and facts.op_name(op) == "run_program"
+    return Found(
+        place=place,
+        op=op if is_call else -1,
+        severity="info",
+        message=Text(f"findings.graph-break.{key}", place=place, **values),
+        advice=advice,
+        marks=[Mark("origin", op=op)] if is_call else [],
+    )
+
+
+CHECK = Check(
+    kind="graph-break",
+    find=find,
+    example="@to_static(full_graph=False)\ndef loss(x):\n    if x.max() > 0: ...  # breaks",
+    most=100,  # each is one line
+)

@@ -1,0 +1,47 @@
+"""Notes the breaks of one trace as events."""
+
+from __future__ import annotations
+
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING
+
+from paddle_lab.capture.breaks.rows import break_rows, recompilation_row, skipped_rows
+from paddle_lab.capture.breaks.watch import Watched
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.breaks.spots import Spot
+    from paddle_lab.capture.evidence.events.event_log import EventLog
+
+
+class BreakLog:
+    """The breaks of one trace. A break is noted when Paddle compiles, not at each call."""
+
+    def __init__(self, events: EventLog) -> None:
+        self._events = events
+        self._skipped: set[CodeType] = set()
+
+    def note(self, watched: Watched, code: CodeType | None, frame: FrameType | None) -> None:
+        """Note what a call has done.
+
+        Parameters
+        ----------
+        code
+            The code of the compiled function.
+        frame
+            The caller's frame.
+        """
+        rows = break_rows(watched.breaks)
+        if code is not None and code not in self._skipped:
+            self._skipped.add(code)
+            rows += skipped_rows(code)
+        for row in rows:
+            self._add("graph_break", frame, row.spots, (row.kind, row.function))
+        for recompiled in watched.recompilations:
+            one = recompilation_row(recompiled)
+            self._add("recompiled", frame, one.spots, (one.function, *one.missed))
+
+    def _add(
+        self, kind: str, frame: FrameType | None, spots: tuple[Spot, ...], told: tuple[str, ...]
+    ) -> None:
+        places = [(spot.code, spot.offset) for spot in spots]
+        self._events.note(kind, frame, detail="\n".join(told), places=places)

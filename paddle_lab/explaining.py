@@ -1,0 +1,60 @@
+"""What ``to_static`` makes of a function: ``paddle_lab.explain_static(function, *inputs)``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from paddle_lab.views.text.break_map import BreakMap
+
+
+def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
+    """Tell where ``to_static`` leaves a function's program, and why.
+
+    The function runs up to three times, without its prints. Then everything is as it was before:
+    parameters, buffers, gradients, variables, the random generators, and Paddle's caches.
+
+    Parameters
+    ----------
+    function
+        A function or a layer; or what ``paddle.jit.to_static`` returned, in any mode. A plain one
+        is compiled as by ``to_static(function, full_graph=False)``.
+    inputs, named
+        The arguments of a call.
+
+    Returns
+    -------
+    BreakMap
+        Its ``breaks`` have kind, file, line, cause and advice each; its ``recompilations`` say
+        which value made Paddle compile again, before now or for these inputs. An error of the
+        function is a sentence in ``error``.
+
+    Raises
+    ------
+    PaddleUnavailableError
+        If there is no PaddlePaddle, or one older than 3.3.
+    """
+    from paddle_lab.capture.availability import require_paddle
+    from paddle_lab.capture.breaks.explain import explain
+    from paddle_lab.notebook_cells import running_cells
+    from paddle_lab.views.text.break_map import Break, BreakMap, Recompilation
+
+    require_paddle()
+    cells = running_cells()
+
+    def cell_of(file: str) -> int | None:
+        number = -1 if cells is None else cells.number(file)
+        return None if number < 0 else number
+
+    told = explain(function, inputs, named)
+    breaks = [
+        Break(one.kind, one.file, one.line, cell_of(one.file), one.cause, one.said, one.function)
+        for one in told.breaks
+    ]
+    recompilations = [
+        Recompilation(one.file, one.line, cell_of(one.file), *one.missed, one.function)
+        for one in told.recompilations
+    ]
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return BreakMap(name, breaks, recompilations, told.pieces, told.eager_ops, told.error)

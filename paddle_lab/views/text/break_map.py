@@ -1,0 +1,147 @@
+"""The breaks of a compiled function as text and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.analysis.source.stacks import place
+from paddle_lab.words import say
+
+
+@dataclass(frozen=True)
+class Break:
+    """A line at which ``to_static`` leaves the program, or runs a whole function eagerly."""
+
+    kind: str
+    """``"if"``, ``"while"``, ``"for"``, ``"print"``, ``"tensor-value"``, ``"numpy"`` and others."""
+    file: str
+    line: int
+    """From 1."""
+    cell: int | None
+    """Execution count of the notebook cell, None for a file."""
+    cause: str
+    """The expression; empty if the source is unknown."""
+    reason: str
+    """Paddle's own reason; empty where it gives none, as for conditions on tensors."""
+    function: str
+    """The function that runs eagerly as a whole; empty if only this line does."""
+
+    @property
+    def advice(self) -> str:
+        """What to write instead, in the language of :func:`paddle_lab.language`."""
+        return say(f"breaks.advice.{self.kind}")
+
+    @property
+    def effect(self) -> str:
+        """What it costs, in a few words."""
+        if self.kind == "full-graph":
+            return say("breaks.not_compiled")
+        if self.function:
+            return say("breaks.eager", function=self.function)
+        return say("breaks.split")
+
+    @property
+    def where(self) -> str:
+        """``"Cell 4, line 7"`` or ``"model.py:31"``."""
+        return place(self.file, self.line, self.cell)
+
+    def __str__(self) -> str:
+        return say("breaks.row", place=self.where, kind=self.kind, cause=self.cause or self.reason)
+
+
+@dataclass(frozen=True)
+class Recompilation:
+    """A function that was compiled again, because a value had changed."""
+
+    file: str
+    line: int
+    """The first line of the function that reads the value, from 1."""
+    cell: int | None
+    cause: str
+    """The expression that changed: ``"n"``, ``"x.shape[0]"``, ``"self.training"``."""
+    before: str
+    """What the last version was compiled for; empty if it is no simple value."""
+    now: str
+    """What it is now; empty if unknown."""
+    function: str
+
+    @property
+    def advice(self) -> str:
+        """What to do, in the language of :func:`paddle_lab.language`."""
+        return say("breaks.recompiled_advice")
+
+    @property
+    def where(self) -> str:
+        """``"Cell 4, line 7"`` or ``"model.py:31"``."""
+        return place(self.file, self.line, self.cell)
+
+    def __str__(self) -> str:
+        change = change_text(self.cause, self.before, self.now)
+        return say("breaks.recompiled", function=self.function, line=self.line, change=change)
+
+
+def change_text(cause: str, before: str, now: str) -> str:
+    """Return what changed, as a part of a sentence."""
+    key = "changed" if before and now else "changed_from" if before else "changed_other"
+    return say(f"breaks.{key}", cause=cause, before=before, now=now)
+
+
+@dataclass(frozen=True)
+class BreakMap:
+    """What ``to_static`` makes of a function: :func:`paddle_lab.explain_static` returns it."""
+
+    function: str
+    """The function's name."""
+    breaks: list[Break] = field(default_factory=list)
+    recompilations: list[Recompilation] = field(default_factory=list)
+    pieces: int | None = None
+    """How many compiled programs one call ran; None if unknown."""
+    eager_ops: int | None = None
+    """How many ops one call ran outside of them, by Paddle's profiler; None if unknown."""
+    error: str = ""
+    """Why the function was not examined to its end; empty if it was."""
+
+    def __repr__(self) -> str:
+        lines = [*self._head()]
+        for one in self.breaks:
+            lines += [f"  {one}", f"    {say('breaks.effect', text=one.effect)}"]
+            lines.append(f"    {say('breaks.advice_line', text=one.advice)}")
+        return "\n".join([*lines, *self._changes()])
+
+    def _repr_html_(self) -> str:
+        columns = ("place", "kind", "code", "effect", "advice")
+        head = "".join(f"<th{_LEFT}>{say(f'breaks.column.{one}')}</th>" for one in columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td{_LEFT}>{sentence_html(cell)}</td>" for cell in cells) + "</tr>"
+            for cells in (
+                (one.where, one.kind, f"`{one.cause or one.reason}`", one.effect, one.advice)
+                for one in self.breaks
+            )
+        )
+        table = f"<table><tr>{head}</tr>{rows}</table>" if rows else ""
+        told = [f"<p>{sentence_html(line)}</p>" for line in self._head()]
+        changes = [f"<p>{sentence_html(line.strip())}</p>" for line in self._changes()]
+        return "".join([*told, table, *changes])
+
+    def _head(self) -> Iterator[str]:
+        if self.breaks:
+            yield say("breaks.found", n=len(self.breaks), function=self.function)
+        elif not self.error:
+            key = "too_small" if self.pieces == 0 else "none"
+            yield say(f"breaks.{key}", function=self.function)
+        if self.pieces is not None:
+            key = "pieces" if self.eager_ops is None else "cost"
+            yield say(f"breaks.{key}", pieces=self.pieces, eager_ops=self.eager_ops)
+        if self.error:
+            yield self.error
+
+    def _changes(self) -> Iterator[str]:
+        for one in self.recompilations:
+            yield f"  {one}"
+        if self.recompilations:
+            yield f"    {say('breaks.advice_line', text=self.recompilations[0].advice)}"
+
+
+_LEFT = ' style="text-align: left"'
