@@ -325,3 +325,23 @@ def test_a_profiler_that_fails_ends_the_log_and_not_the_users_code(monkeypatch, 
         paddle.ones([3])
     assert not trace.record.origin.notices
     assert len(trace.allocations) >= 1
+
+
+def test_the_profiler_is_not_stopped_and_read_more_often_than_its_events_need(monkeypatch):
+    read = memory_capture.read_segments
+    sizes = []
+
+    def read_and_count(found, **options):
+        events, runs = read(found, **options)
+        sizes.append(len(events))
+        return events, runs
+
+    monkeypatch.setattr(memory_capture, "read_segments", read_and_count)
+    data = paddle.rand([4])
+    with paddle_lab.memory():
+        for _ in range(4000):  # two events each
+            data + 1.0
+    first, *later, _last = sizes
+    assert first >= 2 * limiter._FIRST_SETTLE_OPS
+    assert len(later) == 1
+    assert later[0] > 0.9 * memory_capture._SETTLE_EVENTS

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.log.glog import LogRequest, glog
 from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ class LogCapture:
                 for request in self._requests[1:]:
                     glog().remove(request)
                 del self._requests[1:]
-        return _SETTLE_OPS
+            # Each call also makes a trace's memory stop Paddle's profiler and read its events.
+            return _SETTLE_OPS if self._requests else NEVER
 
     def close(self) -> None:
         """Restore the level, and keep what was written; a second call does no harm."""
