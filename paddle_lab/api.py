@@ -236,11 +236,16 @@ class Trace(TraceAnswers):
 
     def _stored(self) -> bytes:
         """Return the part of the payload that a notebook stores."""
+        from paddle_lab.trace.pack import pack
         from paddle_lab.views.reduction.stored import stored_payload
 
         payload = self.payload()
         if self._stored_payload is None:
-            self._stored_payload = stored_payload(self._drawn_record, payload)
+            stored = stored_payload(self._drawn_record, payload)
+            if stored is not payload and self._drawn_record is not self._shown_record:
+                # What does not fit is first of all the inside of compiled programs.
+                stored = stored_payload(self._shown_record, pack(self._shown_record))
+            self._stored_payload = stored
         return self._stored_payload
 
     def page_html(self) -> str:

@@ -115,7 +115,12 @@ class TraceAnswers:
         if speaks not in self._findings:
             record = self.view_record
             with collection_paused():
-                self._findings[speaks] = find(record)
+                found = find(record)
+            # A page's record also has the ops of compiled programs, which are not judged.
+            ends = _recorded(record, "ops"), _recorded(record, "grad_nodes")
+            self._findings[speaks] = [
+                each for each in found if each.op < ends[0] and each.grad_node < ends[1]
+            ]
         return FindingList(self._findings[speaks])
 
     @property
@@ -300,3 +305,9 @@ class TraceAnswers:
         if kind == "backward":
             return backward_graph(self.view_record, call=call, region=region)
         raise ValueError(say("errors.no_graph", kind=repr(kind)))
+
+
+def _recorded(record: Record, name: Literal["ops", "grad_nodes"]) -> int:
+    """Return how many ops or grad nodes a view's record has without those of programs."""
+    inside = {"ops": "program_ops", "grad_nodes": "program_grad_nodes"}[name]
+    return len(record.tables[name]) - len(record.tables[inside])

@@ -14,7 +14,7 @@ from paddle_lab.programs.packed import unpack
 from paddle_lab.programs.program import Program
 from paddle_lab.programs.record import Written, written
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import ANSWER_TABLES, PROGRAM_KINDS, RECORD_TABLES, ROLES, SCOPE_KINDS
+from paddle_lab.trace.schema import PROGRAM_KINDS, RECORD_TABLES, ROLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
 
 _TAKEN = (
@@ -79,7 +79,7 @@ class _Splice:
             ("program_grad_nodes", "grad_nodes", "grad_node"),
         ):
             added = range(len(self._record.tables[of]), self._length[of])
-            tables[name] = Table.from_sequences(ANSWER_TABLES[name], {key: added})
+            tables[name] = Table.from_sequences(RECORD_TABLES[name], {key: added})
         tables["program_texts"] = Table.empty(RECORD_TABLES["program_texts"])
         record = self._record
         return Record(tables, self._strings.to_list(), record.origin, record.grad_values)

@@ -304,6 +304,10 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # The ops of each compiled program, as ``paddle_lab.programs.packed`` writes them. A view shows
     # them inside the first op that ran the program.
     "program_texts": {"program": "i32", "text": "str"},
+    # Only in a record that is drawn: which ops and grad nodes are those of compiled programs. They
+    # stand after all that the trace recorded.
+    "program_ops": {"op": "key:ops"},
+    "program_grad_nodes": {"grad_node": "key:grad_nodes"},
     # Default values of the attributes that ops in this trace were called with.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
     # Actions of the traced code other than ops, in order: the evidence for findings.
@@ -438,9 +442,6 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     # The layer that each parameter belongs to, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
     "op_groups": {"group": "key:groups"},  # one row per op
-    # Ops of compiled programs, which stand after all ops that the trace recorded.
-    "program_ops": {"op": "key:ops"},
-    "program_grad_nodes": {"grad_node": "key:grad_nodes"},  # the same of their backwards
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
     # The frame to show first: the user's innermost frame.
     "stack_frames": {"frame": "key:frames"},  # one row per stack

@@ -10,6 +10,8 @@ import pytest
 from paddle.jit.dy2static.pir_partial_program import PartialProgramLayer
 
 import paddle_lab
+from paddle_lab.api import page_of
+from paddle_lab.trace.unpack import unpack
 from tests.programs import models
 from tests.programs.models import Block
 from tests.programs.test_saved_model import blocks_of, names_in
@@ -135,3 +137,15 @@ def test_it_is_kept_in_a_saved_trace(tmp_path):
     again.to_svg(tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_text() == (tmp_path / "two.svg").read_text()
     assert trace.to_html(tmp_path / "cell.html").stat().st_size > 10_000
+
+
+def test_a_page_made_of_a_page_counts_and_judges_only_eager_ops():
+    net = paddle.jit.to_static(Block(), full_graph=True)
+    with paddle_lab.trace() as trace:
+        net(paddle.randn([4, 8])).mean().backward()
+    again = paddle_lab.Trace(unpack(trace.payload()))
+    assert repr(again) == repr(trace)
+    assert [finding.kind for finding in again.findings] == [
+        finding.kind for finding in trace.findings
+    ]
+    assert len(page_of(trace.payload())) > 10_000

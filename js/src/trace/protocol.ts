@@ -217,6 +217,8 @@ export const TABLES = {
     text: "str",
   },
   program_texts: { program: "i32", text: "str" },
+  program_ops: { op: "key:ops" },
+  program_grad_nodes: { grad_node: "key:grad_nodes" },
   attribute_defaults: { op: "str", name: "str", value: "str" },
   value_stats: {
     tensor: "key:tensors",
@@ -298,8 +300,6 @@ export const TABLES = {
   layer_names: { name: "str" },
   tensor_layers: { tensor: "key:tensors", name: "str" },
   op_groups: { group: "key:groups" },
-  program_ops: { op: "key:ops" },
-  program_grad_nodes: { grad_node: "key:grad_nodes" },
   grad_node_groups: { group: "key:groups" },
   stack_frames: { frame: "key:frames" },
   backward_members: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },

@@ -101,6 +101,8 @@ def export_patches(recorder: Recorder) -> list[AttributePatch]:
     def around_serialize(serialize: Any) -> Callable[..., Any]:
         def run(program: Any, path: Any, *args: Any, **kwargs: Any) -> Any:
             result = serialize(program, path, *args, **kwargs)
+            if not str(path).endswith(".json"):  # no model: a program alone, by ``paddle.save``
+                return result
             try:
                 model = Path(path)
                 live = read_live(program, cells=recorder.cells, paths=_saving.paths, of_model=True)

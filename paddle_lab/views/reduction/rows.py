@@ -24,8 +24,18 @@ _IN_STEP: Final = {
 }
 """Tables with one row for each row of another."""
 _DETAILS: Final = {
-    "ops": (("uses", "op"), ("programs", "op"), ("own_times", "op"), ("kernel_times", "op")),
-    "grad_nodes": (("inner_grad_nodes", "grad_node"), ("kernel_times", "grad_node")),
+    "ops": (
+        ("uses", "op"),
+        ("programs", "op"),
+        ("own_times", "op"),
+        ("kernel_times", "op"),
+        ("program_ops", "op"),
+    ),
+    "grad_nodes": (
+        ("inner_grad_nodes", "grad_node"),
+        ("kernel_times", "grad_node"),
+        ("program_grad_nodes", "grad_node"),
+    ),
     "tensors": (("value_stats", "tensor"), ("tensor_layers", "tensor")),
     "scopes": (("turns", "scope"),),
     "grad_edges": (("grad_stats", "grad_edge"),),

@@ -55,7 +55,7 @@ def full_title(record: Record) -> str:
 def counts(record: Record) -> str:
     """Return ``"342 ops · 231 grad nodes · 38 ms"``."""
     # The ops of compiled programs are shown, but the trace recorded each program as one op.
-    inside = [len(record.tables.get(name, ())) for name in ("program_ops", "program_grad_nodes")]
+    inside = [len(record.tables[name]) for name in ("program_ops", "program_grad_nodes")]
     told = [
         say("page.count.op", n=len(record.ops) - inside[0]),
         say("page.count.grad_node", n=len(record.grad_nodes) - inside[1]),
