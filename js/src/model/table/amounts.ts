@@ -55,6 +55,7 @@ function readAmounts(
     const members = trace.table("backward_members");
     const [call, node] = [members.column("backward_call"), members.column("grad_node")];
     for (let row = 0; row < members.length; row++) {
+      if (node[row]! >= trace.recordedGradNodeCount) continue;
       const [span, amount] = [spanOf.get(call[row]!), ofNode[node[row]!] ?? Number.NaN];
       if (span === undefined) continue;
       if (amount >= 0) values[span]! += amount;

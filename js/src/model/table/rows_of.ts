@@ -87,8 +87,8 @@ function inSpans({ parent, length }: Spans, row: Int32Array): Pick<TableRows, "p
 function eachNode(trace: Trace): TableRows {
   return {
     kind: "node",
-    count: trace.gradNodeCount,
-    rowOf: identity(trace.gradNodeCount),
+    count: trace.recordedGradNodeCount,
+    rowOf: identity(trace.gradNodeCount).fill(-1, trace.recordedGradNodeCount),
     names: trace.table("grad_nodes").column("name"),
     selection: (gradNode) => ({ kind: "grad_node", gradNode }),
   };

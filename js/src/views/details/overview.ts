@@ -19,8 +19,10 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
   const { origin } = trace;
   const byPhase = PHASES.map(() => 0);
   const { ops, gradNodeTotal } = standInsOf(trace);
+  const gradNodes = gradNodeTotal - (trace.gradNodeCount - trace.recordedGradNodeCount);
+  const inPrograms = trace.opCount - trace.recordedOpCount;
   const phases = trace.table("ops").column("phase");
-  for (let op = 0; op < phases.length; op++) byPhase[phases[op]!]! += ops ? ops[op]! : 1;
+  for (let op = 0; op < trace.recordedOpCount; op++) byPhase[phases[op]!]! += ops ? ops[op]! : 1;
   const parameters = parametersOf(trace, () => true);
   const versions = [
     origin.paddle && `Paddle ${origin.paddle}`,
@@ -35,12 +37,16 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
         (phase, index) =>
           !!byPhase[index] && ([t(`overview.${phase}`), formatCount(byPhase[index]!)] as const),
       ),
-      gradNodeTotal > 0 && [t("overview.grad_nodes"), formatCount(gradNodeTotal)],
+      gradNodes > 0 && [t("overview.grad_nodes"), formatCount(gradNodes)],
+      inPrograms > 0 && [t("overview.in_programs"), formatCount(inPrograms)],
       parameters.count > 0 && [
         t("group.parameters"),
         `${t("count.tensor", { n: parameters.count })} · ${formatBytes(parameters.bytes)}`,
       ],
-      [t("op.host_time"), t("overview.in_ops", { time: formatDuration(totals.duration_ns) })],
+      totals.duration_ns > 0 && [
+        t("op.host_time"),
+        t("overview.in_ops", { time: formatDuration(totals.duration_ns) }),
+      ],
       memoryFact(context),
       origin.duration_ns > 0 && [t("overview.ran_for"), formatDuration(origin.duration_ns)],
       versions.some(Boolean) && [t("overview.with"), versions.filter(Boolean).join(" · ")],

@@ -22,7 +22,9 @@ function sentence(trace: Trace, of: "op" | "node", isCounted: (key: number) => b
   const code = trace.table(of === "op" ? "ops" : "grad_nodes").column("name");
   const counts = new Map<number, number>();
   let n = 0;
-  for (let key = 0; key < flops.length; key++) {
+  // Not those of compiled programs: the trace recorded a program as one op.
+  const count = of === "op" ? trace.recordedOpCount : trace.recordedGradNodeCount;
+  for (let key = 0; key < Math.min(flops.length, count); key++) {
     if (flops[key]! >= 0 || !isCounted(key)) continue;
     n++;
     counts.set(code[key]!, (counts.get(code[key]!) ?? 0) + 1);
