@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import TENSOR_KINDS
+from paddle_lab.words import say
 
 _EXTENT = re.compile(r"-?\d{1,18}")
 
@@ -75,7 +78,7 @@ def tensor_texts(record: Record, keys: npt.NDArray[Any]) -> list[str]:
     ]
 
 
-class TensorTable(Framed, RowTable[Tensor]):
+class TensorTable(Reported, Framed, RowTable[Tensor]):
     """The tensor values of a trace, in the order in which the trace first saw them."""
 
     _table_name = "tensors"
@@ -99,5 +102,20 @@ class TensorTable(Framed, RowTable[Tensor]):
     def _row(self, key: int) -> Tensor:
         return Tensor(self.record, key)
 
-    def __repr__(self) -> str:
-        return f"<{len(self):,} tensors>"
+    def _report(self) -> Report:
+        rows = [
+            (
+                str(row.key),
+                row.path or row.name,
+                str(list(row.shape)),
+                row.dtype,
+                size_text(row.bytes),
+                say(f"page.tensor_kind.{row.kind}"),
+                "" if row.producer is None else str(row.producer),
+            )
+            for row in self[:ROWS_SHOWN]
+        ]
+        size, kind = header("memory", "size", "kind")
+        value, name, shape, dtype, op = header("reports", "value", "name", "shape", "dtype", "op")
+        names = (value, name, shape, dtype, size, kind, op)
+        return Report(say("reports.values", n=len(self)), names, rows, (0, 4, 6), len(self))
