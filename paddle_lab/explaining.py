@@ -56,5 +56,4 @@ def explain_static(function: Callable[..., object], /, *inputs: Any, **named: An
         Recompilation(one.file, one.line, cell_of(one.file), *one.missed, one.function)
         for one in told.recompilations
     ]
-    name = getattr(function, "__name__", None) or type(function).__name__
-    return BreakMap(name, breaks, recompilations, told.pieces, told.eager_ops, told.error)
+    return BreakMap(told.function, breaks, recompilations, told.pieces, told.eager_ops, told.error)

@@ -45,6 +45,8 @@ _KEPT = ("InferMetaCache", "LayerInferMetaCache", "StatementIRFactory", "StaticF
 class Explained(NamedTuple):
     """What a run of a compiled function did."""
 
+    function: str
+    """Its name."""
     breaks: list[BreakRow]
     recompilations: list[RecompilationRow]
     pieces: int | None
@@ -63,9 +65,10 @@ def explain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exp
     try:
         return _Explanation(require_paddle(), function, args, kwargs).run()
     except Unrepeatable as reason:
-        return _failed(say("breaks.not_run", reason=reason))
+        told = say("breaks.not_run", reason=reason)
     except Exception as fault:  # noqa: BLE001  (the user asked about their code, not ours)
-        return _failed(say("breaks.fault", fault=_short(fault)))
+        told = say("breaks.fault", fault=_short(fault))
+    return Explained(_name_of(function), [], [], None, None, told)
 
 
 class _Explanation:
@@ -89,6 +92,8 @@ class _Explanation:
     def run(self) -> Explained:
         with HOOKS.suspended(), _quiet(), _fresh_caches() as versions, self._names_put_back():
             watched = Watched()
+            is_layer = isinstance(self._function, self._paddle.nn.Layer)
+            name = _name_of(self._function if is_layer else self._eager)
             names: dict[str, Any] = getattr(self._eager, "__globals__", {})
             watched.namespaces = self._namespaces = {id(names): (names, dict(names))}
             earlier = self._earlier(versions)
@@ -101,15 +106,19 @@ class _Explanation:
             recompilations = list(dict.fromkeys(found))
             if error is None:
                 counts = self._counted()
-                return Explained(breaks, recompilations, *counts, "")
+                return Explained(name, breaks, recompilations, *counts, "")
             own = self._attempt(lambda: self._eager(*self._args, **self._kwargs))
             if own is not None:
-                told = say("breaks.raised", error=_short(own), place=_place(own))
-                return Explained(breaks, recompilations, None, None, told)
+                place, error_text = _place(own), _short(own)
+                if place:
+                    told = say("breaks.raised_at", error=error_text, place=place)
+                else:
+                    told = say("breaks.raised", error=error_text)
+                return Explained(name, breaks, recompilations, None, None, told)
             if not self._is_sot and self._code is not None:
-                return Explained([_unconverted(error, self._code)], [], None, None, "")
+                return Explained(name, [_unconverted(error, self._code)], [], None, None, "")
             told = say("breaks.paddle_failed", error=_short(error))
-            return Explained(breaks, recompilations, None, None, told)
+            return Explained(name, breaks, recompilations, None, None, told)
 
     def _attempt(self, call: Callable[[], object]) -> BaseException | None:
         """Call on the state from before, and return the error."""
@@ -295,5 +304,5 @@ def _short(error: BaseException) -> str:
     return described(error).partition("\n")[0].rstrip(" .")[:200]
 
 
-def _failed(error: str) -> Explained:
-    return Explained([], [], None, None, error)
+def _name_of(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))

@@ -129,8 +129,11 @@ class BreakMap:
         if self.breaks:
             yield say("breaks.found", n=len(self.breaks), function=self.function)
         elif not self.error:
-            key = "too_small" if self.pieces == 0 else "none"
-            yield say(f"breaks.{key}", function=self.function)
+            if self.pieces != 0:
+                yield say("breaks.none", function=self.function)
+            else:
+                is_small = self.eager_ops is not None and self.eager_ops < _FEWEST_OPS
+                yield say("breaks.too_small" if is_small else "breaks.none_ran")
         if self.pieces is not None:
             key = "pieces" if self.eager_ops is None else "cost"
             yield say(f"breaks.{key}", pieces=self.pieces, eager_ops=self.eager_ops)
@@ -144,4 +147,6 @@ class BreakMap:
             yield f"    {say('breaks.advice_line', text=self.recompilations[0].advice)}"
 
 
+_FEWEST_OPS = 10
+"""Paddle compiles pieces of so many ops or more, unless ``MIN_GRAPH_SIZE`` says another number."""
 _LEFT = ' style="text-align: left"'
