@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
@@ -17,6 +16,7 @@ from paddle_lab.trace.log_text import LogEntries
 LEAF: Final = "GradNodeAccumulation"
 _SOURCE: Final = "_SourceNode"
 _NODE: Final = "GradNode"
+_CREATE: Final = "create_parameter"
 
 
 class Tensor(NamedTuple):
@@ -54,6 +54,8 @@ class Forward:
         self.ops = {name: Op(name, stack) for name, stack in process.stacks.ops.items()}
         self.leaves: dict[tuple[str, str], str] = {}
         """From a backward call and a leaf's node to the key of its tensor."""
+        self.parameters: set[str] = set()
+        """Keys of tensors that a layer made as its parameters, as their stacks say."""
         for graph in process.forwards:
             self._add_graph(graph)
         for log in process.logs:
@@ -115,12 +117,11 @@ class Forward:
         if not key:
             return
         op = self.ops.setdefault(key, Op(key.partition("@")[0]))
-        known: Iterable[dict[tuple[str, int], Stack]] = (
-            backward.stacks,
-            self._process.stacks.grad_nodes,
-        )
-        for stacks in known:
-            op.stack = op.stack or stacks.get((node.name, node.address), ())
+        op.stack = op.stack or self._stack_of(node, backward)
+
+    def _stack_of(self, node: Node, backward: Backward) -> Stack:
+        key = node.name, node.address
+        return backward.stacks.get(key) or self._process.stacks.grad_nodes.get(key, ())
 
     def _reverse(self, backward: Backward, number: int, edge: Edge) -> None:
         """Add the tensor whose gradient an edge carries: the other way round, it is an input."""
@@ -130,6 +131,8 @@ class Forward:
         key = key or f"{backward.name} {number}"
         if not producer:
             self.leaves[backward.name, edge.target] = key
+            if any(frame.function == _CREATE for frame in self._stack_of(target, backward)):
+                self.parameters.add(key)
         self._read(reader, Tensor(key, name, dtype, shape, producer))
 
     def _read(self, reader: str, tensor: Tensor) -> None:

@@ -100,7 +100,9 @@ class _Writer:
             for tensor in forward.ops[key].inputs.values():
                 outputs.setdefault(tensor.producer, [])
                 if tensor.key not in tensors:
-                    tensors[tensor.key] = self._tensor(tensor, rows.get(tensor.producer, -1))
+                    kind = "parameter" if tensor.key in forward.parameters else ""
+                    producer = rows.get(tensor.producer, -1)
+                    tensors[tensor.key] = self._tensor(tensor, producer, kind)
                     outputs[tensor.producer].append(tensor)
         for key in order:
             op = forward.ops[key]
@@ -110,7 +112,7 @@ class _Writer:
                     self.row("uses", op=row, tensor=tensors[tensor.key], role=role, slot=slot)
         return tensors
 
-    def _tensor(self, tensor: Tensor, producer: int) -> int:
+    def _tensor(self, tensor: Tensor, producer: int, kind: str) -> int:
         bits = _BITS.search(tensor.dtype)
         extents = json.loads(tensor.shape) if tensor.shape else [0]
         return self.row(
@@ -120,7 +122,7 @@ class _Writer:
             shape=str(extents) if tensor.shape else "",
             bytes=math.prod(extents) * (int(bits[1]) // 8 if bits else 1),
             producer=producer,
-            kind="external" if producer < 0 else "activation",
+            kind=kind or ("external" if producer < 0 else "activation"),
         )
 
     def _write_backward(

@@ -28,9 +28,6 @@ _FLAGS = {
 def dumped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, paddle_lab.Trace]:
     """What Paddle dumps of a step, and our own trace of it."""
     folder = tmp_path_factory.mktemp("dump")
-    net = nn.Sequential(nn.Conv2D(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 2))
-    x = paddle.ones([2, 3, 8, 8])
-    net(x).sum().backward()  # leaves exist now
     paths = {
         "FLAGS_dump_api_python_stack_path": str(folder / "api_forward_stack.txt"),
         "FLAGS_dump_grad_node_forward_stack_path": str(folder / "grad_node_forward_stack.txt"),
@@ -38,6 +35,8 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, paddle_lab.T
     flags = _FLAGS | {name: (path, "") for name, path in paths.items()}
     paddle.set_flags({name: on for name, (on, _) in flags.items()})
     try:
+        net = nn.Sequential(nn.Conv2D(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 2))
+        x = paddle.ones([2, 3, 8, 8])
         with paddle_lab.trace(log=3) as trace:
             loss = net(x).sum()
             loss.backward(dump_backward_graph_path=str(folder))
@@ -99,6 +98,8 @@ def test_names_and_lines_are_those_of_our_own_trace(
     assert lines[trace]
     for address, place in lines[trace].items():
         assert lines[own][address] == place
+    parameters = {tensor.name for tensor in trace.tensors if tensor.kind == "parameter"}
+    assert parameters == {tensor.name for tensor in own.tensors if tensor.kind == "parameter"}
     named = {op.name for op in trace.ops if op.outputs}
     assert {"conv2d1", "relu1", "matmul1"} <= {re.sub(r"\d+$", "1", name) for name in named}
 

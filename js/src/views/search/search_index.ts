@@ -163,9 +163,12 @@ export class SearchIndex {
     }
     this.#addTensorHits(fit, isHit, text);
     const gradNodeName = trace.table("grad_nodes").column("name");
+    const address = trace.table("grad_nodes").column("address");
+    const pointer = /^0x[\da-f]+$/.test(text) ? Number.parseInt(text, 16) : -1;
     const opOfNode = trace.pairedOps;
     for (let node = 0; node < opOfNode.length; node++) {
-      if (opOfNode[node]! >= 0) fit[opOfNode[node]!]! |= isHit[gradNodeName[node]!]!;
+      const isPointers = address[node] === pointer ? 1 : 0;
+      if (opOfNode[node]! >= 0) fit[opOfNode[node]!]! |= isHit[gradNodeName[node]!]! | isPointers;
     }
     return fit;
   }

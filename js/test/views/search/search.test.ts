@@ -34,6 +34,16 @@ test("an op is found by its name, its layer, its layer's class and its grad node
   expect(find("")).toEqual([]);
 });
 
+test("an op is found by the pointer of its grad node, as Paddle's dumps and log have it", async () => {
+  const synthetic = new SyntheticTrace();
+  synthetic.op("relu");
+  const { op, gradNode } = synthetic.op("matmul");
+  const trace = await synthetic.trace();
+  const pointer = `0x${trace.at("grad_nodes", "address", gradNode).toString(16)}`;
+  expect(new SearchIndex(trace).find(pointer)).toEqual([op]);
+  expect(new SearchIndex(trace).find(pointer.slice(0, -1))).toEqual([]);
+});
+
 test("a path may begin with the model's name or its class", async () => {
   const made = encoder(12);
   const { find } = await indexOf(made);
