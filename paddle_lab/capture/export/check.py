@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from itertools import zip_longest
@@ -11,17 +12,19 @@ from typing import Any, NamedTuple
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export import guards
+from paddle_lab.capture.export.aside import Tell, can_fork, run_aside
 from paddle_lab.capture.export.causes import DIFFERENT, Fault, fault_of
-from paddle_lab.capture.export.compare import compare
+from paddle_lab.capture.export.compare import compare_here
 from paddle_lab.capture.export.guarded_source import GuardedTranslation, Place
 from paddle_lab.capture.export.inputs import Inputs, stand_in
 from paddle_lab.capture.export.isolation import Isolation, own_cache, plain_python, temporary_place
 from paddle_lab.capture.export.op_pairs import plain
-from paddle_lab.capture.export.probe import CAN_FORK, Probe
+from paddle_lab.capture.export.probe import Probe
 from paddle_lab.capture.export.stages import (
     EAGER,
     EVALUATED,
     LOADED,
+    NAMES,
     STATIC,
     StageRun,
     Stages,
@@ -62,24 +65,41 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
     lacking = DOOR.lacking("export")
     if lacking:
         raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
+    with temporary_place() as path:
+        found = Checked([], [], [])
+        told, status = run_aside(
+            paddle, lambda tell: _check(paddle, layer, specification, path, tell)
+        )
+    for one in told:
+        if isinstance(one, StageRun):
+            found.stages.append(one)
+        else:
+            found = found._replace(**one)
+    for name in NAMES[len(found.stages) :]:
+        error = signal.Signals(status).name if status and not found.blockers else ""
+        found.stages.append(StageRun(name, has_run=bool(error), error=error))
+        status = 0
+    return found
+
+
+def _check(paddle: Any, layer: Any, specification: Sequence[Any], path: str, tell: Tell) -> None:
+    """Tell of each stage, and of the fields of :class:`Checked`."""
     inputs = Inputs(paddle, specification)
     with HOOKS.suspended():
         state = Isolation(paddle, [layer, *specification])
-        with temporary_place() as path:
-            stages = Stages(paddle, layer, specification, inputs, path, state.again)
-            size, other = _working_sizes(stages, inputs)
-            blockers = _blockers(paddle, layer, stages, inputs, state.again, (size, other))
-            if blockers:
-                runs = [StageRun(name, has_run=False) for name in stages.ways]
-                return Checked(blockers, runs, [])
-            with own_cache():
-                runs = stages.run(inputs.make(size))
-                is_alike = all(
-                    run.has_run and not run.error and not run.differs for run in runs[:4]
-                )
-                frozen = _frozen(stages, inputs, size, other) if is_alike and other else []
-            other_ops = _other_ops(layer, specification, inputs.make(size), runs)
-            return Checked(other_ops, runs, frozen, stages.is_random, stages.is_evaluated)
+        stages = Stages(paddle, layer, specification, inputs, path, state.again)
+        size, other = _working_sizes(stages, inputs)
+        blockers = _blockers(paddle, layer, stages, inputs, state.again, (size, other))
+        if blockers:
+            tell({"blockers": blockers})
+            return
+        with own_cache():
+            runs = stages.run(inputs.make(size), tell)
+            tell({"is_random": stages.is_random, "is_evaluated": stages.is_evaluated})
+            tell({"blockers": _other_ops(layer, specification, inputs.make(size), runs)})
+            is_alike = all(run.has_run and not run.error and not run.differs for run in runs[:4])
+            if is_alike and other:
+                tell({"frozen": _frozen(stages, inputs, size, other)})
 
 
 def _other_ops(
@@ -89,7 +109,7 @@ def _other_ops(
     if not any(run.name == STATIC and run.differs for run in runs):
         return []
     try:
-        first = compare(layer, tuple(inputs), specification).first
+        first = compare_here(layer, tuple(inputs), specification).first
     except Exception:  # noqa: BLE001  (the stages tell that it differs)
         return []
     op = first and (first.eager or first.static)
@@ -116,7 +136,7 @@ def _blockers(
 ) -> list[Fault]:
     forward = DOOR.undecorated(layer.forward)[1]
     begin = _beginning(forward)
-    if not CAN_FORK:
+    if not can_fork(paddle):
         return _first_blocker(stages, again, begin)
     cache = type(DOOR.function_cache)()
     translation = GuardedTranslation(cache._dygraph_to_static.get_static_ast)

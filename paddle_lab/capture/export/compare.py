@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 from copy import copy
 from typing import Any, NamedTuple
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.export.aside import run_aside
 from paddle_lab.capture.export.eager_ops import eager_ops
 from paddle_lab.capture.export.isolation import Isolation, own_cache
 from paddle_lab.capture.export.op_pairs import Pair, first_difference, pairs
@@ -26,6 +28,11 @@ class Compared(NamedTuple):
     first: Pair | None
     call: int
     """Counted from 1."""
+
+    def without_values(self) -> Compared:
+        """Return the same without the outputs."""
+        first = self.first and self.first.without_values()
+        return Compared([pair.without_values() for pair in self.pairs], first, self.call)
 
 
 def compare(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> Compared:
@@ -52,6 +59,19 @@ def compare(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> C
     lacking = DOOR.lacking("export")
     if lacking:
         raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
+    told, status = run_aside(
+        paddle, lambda tell: tell(compare_here(model, inputs, specification).without_values())
+    )
+    if not told:
+        said = signal.Signals(status).name if status else ""
+        raise Unrepeatable(say("export.compare.refused", said=said))
+    found: Compared = told[0]
+    return found
+
+
+def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> Compared:
+    """Compare in this process, where Paddle may crash."""
+    paddle = require_paddle()
     is_layer = isinstance(model, paddle.nn.Layer)
     forward = model.forward if is_layer else model
     plain = DOOR.undecorated(forward)[1]

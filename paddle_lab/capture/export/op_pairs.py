@@ -29,6 +29,11 @@ class Pair(NamedTuple):
     is_alone: bool = False
     """Whether the other run has not come to the op's line here."""
 
+    def without_values(self) -> Pair:
+        """Return the same without the outputs."""
+        eager, static = (op and op._replace(output=None) for op in (self.eager, self.static))
+        return self._replace(eager=eager, static=static)
+
     @property
     def differs(self) -> bool:
         """Whether the outputs differ by more than rounding explains."""

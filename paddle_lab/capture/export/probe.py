@@ -1,27 +1,19 @@
-"""Finds all that blocks an export, in a process of its own that may crash or hang.
-
-The process is a fork. It sees the user's objects, and nothing that it does reaches them.
-"""
+"""Finds all that blocks an export, in forks that may crash or hang."""
 
 from __future__ import annotations
 
-import faulthandler
-import io
-import json
 import mmap
-import os
-import select
 import signal
 import struct
 import sys
 import time
 import traceback
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export import guards
+from paddle_lab.capture.export.aside import Tell, aside
 from paddle_lab.capture.export.causes import (
     LOOP_EXIT,
     NEW_PARAMETER,
@@ -33,7 +25,6 @@ from paddle_lab.capture.export.causes import (
 from paddle_lab.capture.export.guarded_source import GuardedTranslation, Place
 
 CRASH, ENDLESS, UNFINISHED = "crash", "endless-loop", "unfinished"
-CAN_FORK = sys.platform.startswith("linux")
 _MOST_RUNS = 40
 _MOST_SECONDS = 120
 
@@ -73,7 +64,7 @@ class Probe:
         deadline = time.monotonic() + _MOST_SECONDS
         for _ in range(_MOST_RUNS):
             told, status = self._forked(deadline)
-            faults = [Fault(*one) for one in told if isinstance(one, list)]
+            faults = [one for one in told if isinstance(one, Fault)]
             restart = next((one for one in told if isinstance(one, int)), -1)
             last = [one for one in told if isinstance(one, dict)]
             if status or (last and not found and not faults and restart < 0):
@@ -96,7 +87,7 @@ class Probe:
 
     def _ending(self, status: int, last: list[dict[str, Any]]) -> list[Fault]:
         if last:
-            return [Fault(*last[0]["fault"])]
+            return [last[0]["fault"]]
         guard = self._guard_entered()
         places = self._translation.places
         place = places[guard] if 0 <= guard < len(places) else Place("", 0)
@@ -109,40 +100,14 @@ class Probe:
 
     def _forked(self, deadline: float, *, goes_on: bool = True) -> tuple[list[Any], int]:
         self._entered[:8] = struct.pack("q", -1)
-        reading, writing = os.pipe()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads
-            process = os.fork()
-        if process == 0:
-            self._in_child(writing, goes_on=goes_on)
-        os.close(writing)
-        text = b""
-        while True:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([reading], [], [], left)[0]:
-                os.kill(process, signal.SIGKILL)
-                break
-            piece = os.read(reading, 65536)
-            if not piece:
-                break
-            text += piece
-        os.close(reading)
-        _, status = os.waitpid(process, 0)
-        return [json.loads(line) for line in text.splitlines()], status & 127
 
-    def _in_child(self, writing: int, *, goes_on: bool) -> None:
-        try:
-            faulthandler.disable()  # a crash here is an answer
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.dup2(1, 2)
-            sys.stdout = sys.stderr = io.StringIO()
-            warnings.simplefilter("ignore")
+        def run(tell: Tell) -> None:
             trial = _Trial(
-                self._export, self._stand_ins, self._translation, self._forced, self._note, writing
+                self._export, self._stand_ins, self._translation, self._forced, self._note, tell
             )
             trial.run(goes_on=goes_on)
-        finally:
-            os._exit(0)
+
+        return aside(run, seconds=max(0.0, deadline - time.monotonic()))
 
     def _note(self, guard: int) -> None:
         self._entered[:8] = struct.pack("q", guard)
@@ -156,11 +121,11 @@ class _Trial:
         translation: GuardedTranslation,
         forced: set[int],
         enter: Callable[[int], None],
-        writing: int,
+        tell: Tell,
     ) -> None:
         self._export = export
         self._translation = translation
-        self._writing = writing
+        self._tell = tell
         self._is_altered = bool(forced)
         self._made: Place | None = None
         self._static = guards.Static(stand_ins, forced, self._blame, enter)
@@ -223,9 +188,6 @@ class _Trial:
         frames = [(line[0][6:-1], int(line[1][5:])) for line in lines]
         place = user_place(frames) or Place("", 0)
         self._tell(Fault("view-in-place", *place, op.name()))
-
-    def _tell(self, what: Any) -> None:
-        os.write(self._writing, json.dumps(what).encode() + b"\n")
 
 
 def _iterated(value: Any) -> Any:

@@ -15,7 +15,7 @@ from paddle_lab.capture.recorder.faults import described
 Arrays = list[np.ndarray[Any, Any]]
 Way = Callable[[list[Any]], Any]
 """Runs the model on inputs."""
-EAGER, STATIC, SAVED, LOADED, PLAIN, PREDICTED = (
+NAMES = EAGER, STATIC, SAVED, LOADED, PLAIN, PREDICTED = (
     "eager", "to_static", "save", "load", "predictor-without-passes", "predictor",
 )  # fmt: skip
 EVALUATED = "evaluated"
@@ -66,6 +66,11 @@ class Stages:
         self._paddle = paddle
         self._layer = layer
         self._specification = specification
+        specified = [
+            paddle.static.InputSpec.from_tensor(one) if isinstance(one, paddle.Tensor) else one
+            for one in paddle.utils.flatten(list(specification))
+        ]
+        self._described = paddle.utils.pack_sequence_as(list(specification), specified)
         self._inputs = inputs
         self._path = path
         self._again = again
@@ -82,34 +87,36 @@ class Stages:
             PREDICTED: lambda: self._predictor(with_passes=True),
         }
 
-    def run(self, inputs: list[Any]) -> list[StageRun]:
-        """Run all stages until one fails."""
+    def run(self, inputs: list[Any], tell: Callable[[StageRun], None]) -> list[StageRun]:
+        """Run all stages until one fails, and tell of each when it has run."""
         found: list[StageRun] = []
         expected: Arrays = []
         for name in self.ways:
-            if any(stage.error for stage in found if stage.name not in (STATIC, PLAIN)):
-                found.append(StageRun(name, has_run=False))
-                continue
-            try:
-                outputs = self.outputs(name, inputs)
-            except Exception as error:  # noqa: BLE001  (a stage that fails is an answer)
-                found.append(StageRun(name, has_run=True, error=described(error)[-2000:]))
-                continue
-            if name == EAGER:
-                expected = outputs
-                self.is_random = compared(name, outputs, self.outputs(name, inputs, seed=1)).differs
-            if name == SAVED:
-                found.append(StageRun(name, has_run=True))
-                continue
-            stage = compared(name, expected, outputs)
-            if stage.differs and self._layer.training and name not in (EAGER, STATIC):
-                evaluated = compared(name, self.outputs(EVALUATED, inputs), outputs)
-                self.is_evaluated = not evaluated.differs
-                stage = stage if evaluated.differs else evaluated
-            if self.is_random and not self.is_evaluated:
-                stage = stage._replace(max_abs=None, max_rel=None, differs=False)
+            stage = StageRun(name, has_run=False)
+            if not any(one.error for one in found if one.name not in (STATIC, PLAIN)):
+                try:
+                    stage = self._stage(name, inputs, expected)
+                except Exception as error:  # noqa: BLE001  (a stage that fails is an answer)
+                    stage = StageRun(name, has_run=True, error=described(error)[-2000:])
             found.append(stage)
+            tell(stage)
         return found
+
+    def _stage(self, name: str, inputs: list[Any], expected: Arrays) -> StageRun:
+        outputs = self.outputs(name, inputs)
+        if name == EAGER:
+            expected += outputs
+            self.is_random = compared(name, outputs, self.outputs(name, inputs, seed=1)).differs
+        if name == SAVED:
+            return StageRun(name, has_run=True)
+        stage = compared(name, expected, outputs)
+        if stage.differs and self._layer.training and name not in (EAGER, STATIC):
+            evaluated = compared(name, self.outputs(EVALUATED, inputs), outputs)
+            self.is_evaluated = not evaluated.differs
+            stage = stage if evaluated.differs else evaluated
+        if self.is_random and not self.is_evaluated:
+            stage = stage._replace(max_abs=None, max_rel=None, differs=False)
+        return stage
 
     def outputs(self, name: str, inputs: list[Any], seed: int | None = None) -> Arrays:
         """Run one stage twice from the state before. Return the output tensors of both calls."""
@@ -141,7 +148,7 @@ class Stages:
 
     def _static(self) -> Way:
         self._use(self._paddle.jit.to_static(
-            _forward(self._layer), input_spec=self._specification, full_graph=True, backend=None
+            _forward(self._layer), input_spec=self._described, full_graph=True, backend=None
         ))  # fmt: skip
         return lambda inputs: self._layer(*inputs)
 

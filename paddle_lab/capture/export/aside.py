@@ -1,0 +1,115 @@
+"""Runs code in a fork: it sees the user's objects, and nothing that it does reaches them.
+
+It may print, hang or crash: the user's process goes on.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import io
+import os
+import pickle
+import select
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.rerun.reach import Unrepeatable
+
+Tell = Callable[[Any], None]
+
+
+def can_fork(paddle: Any) -> bool:
+    """Tell whether code may run in a fork. A process that uses a GPU cannot use it in a fork."""
+    return sys.platform.startswith("linux") and str(paddle.get_device()) == "cpu"
+
+
+def run_aside(paddle: Any, run: Callable[[Tell], object]) -> tuple[list[Any], int]:
+    """Run code in a fork where one is possible, else here. An exception is raised here.
+
+    Returns what the code told, and the signal that ended the fork, or 0.
+    """
+    if not can_fork(paddle):
+        here: list[Any] = []
+        run(here.append)
+        return here, 0
+
+    def guarded(tell: Tell) -> None:
+        try:
+            run(tell)
+        except Unrepeatable as reason:
+            tell(reason)
+        except Exception as error:  # noqa: BLE001
+            tell(RuntimeError(described(error)))
+
+    told, status = aside(guarded)
+    for one in told:
+        if isinstance(one, Exception):
+            raise one
+    return told, status
+
+
+def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tuple[list[Any], int]:
+    """Run code in a fork. Return what it told, and the signal that ended it, or 0.
+
+    Parameters
+    ----------
+    run
+        Called in the fork with a function that sends an object here.
+    seconds
+        How long it may take; then it is killed.
+    """
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads
+        process = os.fork()
+    if process == 0:
+        _in_child(run, writing)
+    os.close(writing)
+    data = b""
+    try:
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            if not select.select([reading], [], [], left)[0]:
+                os.kill(process, signal.SIGKILL)
+                break
+            piece = os.read(reading, 1 << 16)
+            if not piece:
+                break
+            data += piece
+    except BaseException:  # an interrupt
+        os.kill(process, signal.SIGKILL)
+        raise
+    finally:
+        os.close(reading)
+        _, status = os.waitpid(process, 0)
+    told, stream = [], io.BytesIO(data)
+    while stream.tell() < len(data):
+        try:
+            told.append(pickle.load(stream))  # noqa: S301  (our own fork wrote it)
+        except (EOFError, pickle.UnpicklingError):  # noqa: PERF203  (it ended while it wrote)
+            break
+    return told, status & 127
+
+
+def _in_child(run: Callable[[Tell], object], writing: int) -> None:
+    try:
+        faulthandler.disable()  # a crash here is an answer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        os.dup2(1, 2)
+        sys.stdout = sys.stderr = io.StringIO()
+        warnings.simplefilter("ignore")
+
+        def tell(what: Any) -> None:
+            data = pickle.dumps(what)
+            while data:
+                data = data[os.write(writing, data) :]
+
+        run(tell)
+    finally:
+        os._exit(0)
