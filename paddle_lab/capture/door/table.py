@@ -278,6 +278,7 @@ FEATURES: Final[dict[str, Feature]] = {
             "refuse_view": f"{_TRANSLATOR}.show_op_callstack",
             "origin_info": f"{_STATIC}.origin_info.ORIGIN_INFO",
             "origins": f"{_STATIC}.origin_info.global_origin_info_map",
+            "error_data": f"{_STATIC}.error.ERROR_DATA",
             "gast": "paddle.utils.gast",
             "load_name": f"{_STATIC}.Ld",
             "cast": f"{_STATIC}.AsDtype",

@@ -13,20 +13,23 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.guarded_source import Place
 
 _LONGEST = 200
+BRANCHES = "branch-types"
 OTHER, LOOP_EXIT, NEW_PARAMETER = "other", "loop-exit", "new-parameter"
 UNUSED_INPUT, DIFFERENT = "unused-input", "different-result"
 _KINDS: Final = {
     "endless-loop": "EndlessLoop",
     NEW_PARAMETER: "has no attribute 'get_tensor'",
     LOOP_EXIT: "change from bool to variable",
-    "branch-types": "Dygraph2StaticException|different (return )?type|true_fn|false_fn|l_type|"
-    "dim1\\.size\\(\\)|UndefinedVar",
+    BRANCHES: "Dygraph2StaticException|different (return )?type|true_fn|false_fn|l_type|"
+    "dim1\\.size\\(\\)",
     "python-branch": "bool\\(Tensor\\)|cond_cn\\.html",
     "view-in-place": "viewed Tensor",
     "number-needed": "(int|float|complex|bool|index)\\((Tensor|Value)\\)|list indices must be|"
-    'interpreted as an integer|astype\\("float64"\\)|KeyError.*Value\\(|real number',
+    'interpreted as an integer|astype\\("float64"\\)|KeyError.*Value\\(|'
+    "real number|doesn't define __\\w+__",
     "format": "__format__|format string",
-    "numpy": "numpy API|type of received input == `object`|dtype\\('O'\\)",
+    "numpy": "numpy API|array element with a sequence|type of received input == `object`|"
+    "dtype\\('O'\\)",
     "eager-only": "has no attribute|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
     "static mode|static graph mode",
     "recursion": "RecursionError|UnicodeDecodeError",
@@ -51,11 +54,14 @@ def fault_of(error: BaseException, fallback: Place) -> Fault:
     said = _last_line(error)
     told = f"{type(error).__name__}: {error}"
     kind = next((kind for kind, pattern in _KINDS.items() if re.search(pattern, told)), OTHER)
-    frames = [(one.filename, one.lineno or 0) for one in traceback.extract_tb(error.__traceback__)]
-    data = getattr(error, "d2s_error_data", None) or getattr(error, "error_data", None)
+    around = [(one.filename, one.lineno or 0) for one in traceback.extract_stack()]
+    ours = next((at for at, (file, _) in enumerate(around) if file.startswith(_PACKAGE)), 0)
+    inside = [(one.filename, one.lineno or 0) for one in traceback.extract_tb(error.__traceback__)]
+    frames = [*around[ours:], *inside]
+    data = getattr(error, DOOR.error_data, None)
     place = user_place([*frames, *(one[:2] for one in getattr(data, "origin_traceback", ()))])
     place = place or fallback
-    if linecache.getline(*place).strip().startswith("raise "):
+    if re.search(r"\braise ", linecache.getline(*place)):
         kind = "raised"
     return Fault(kind, *place, said)
 
@@ -64,10 +70,11 @@ def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:
     """Return the last frame that is the user's; for translated code, the line it comes from."""
     for file, line in reversed(frames):
         origin: Any = DOOR.origins.get((file, line))
+        place = Place(file, line)
         if origin is not None:
-            return Place(origin.location.filepath, origin.location.lineno)
-        if not is_library(file):
-            return Place(file, line)
+            place = Place(origin.location.filepath, origin.location.lineno)
+        if not is_library(place.file):
+            return place
     return None
 
 

@@ -40,30 +40,36 @@ class GuardedTranslation:
         self.exits: dict[Place, Place] = {}
         """From a loop to the first ``if`` in it that holds a ``break`` or ``return``."""
         self.returns: list[Place] = []
-        """The first ``if`` of each loop that holds a ``return``."""
+        """Each ``if`` that holds a ``return``."""
+        self.ifs: dict[Place, int] = {}
+        """The last line of each ``if``."""
         self._loops: list[tuple[Place, int]] = []
 
     def get_static_ast(self, root: Any) -> Any:
         """Return the translated syntax tree with guards."""
-        self._note_loops(root)
+        self._note_ranges(root)
         root = self._translate(root)
         self._block(root.body, {})
         return root
 
-    def _note_loops(self, root: Any) -> None:
-        for loop in DOOR.gast.walk(root):
-            if type(loop).__name__ not in ("For", "While"):
+    def _note_ranges(self, root: Any) -> None:
+        for node in DOOR.gast.walk(root):
+            kind = type(node).__name__
+            if kind not in ("For", "While", "If"):
                 continue
-            nodes = list(DOOR.gast.walk(loop))
-            self._loops.append((_place(loop), max(_place(node).line for node in nodes)))
-            tests = [node for node in nodes if type(node).__name__ == "If" and any(
-                type(inner).__name__ in ("Break", "Return") for inner in DOOR.gast.walk(node)
+            inner = list(DOOR.gast.walk(node))
+            end = max(_place(one).line for one in inner)
+            if kind == "If":
+                self.ifs[_place(node)] = end
+                if any(type(one).__name__ == "Return" for one in inner):
+                    self.returns.append(_place(node))
+                continue
+            self._loops.append((_place(node), end))
+            tests = [one for one in inner if type(one).__name__ == "If" and any(
+                type(leaf).__name__ in ("Break", "Return") for leaf in DOOR.gast.walk(one)
             )]  # fmt: skip
             if tests:
-                self.exits[_place(loop)] = _place(tests[0])
-            if any(type(node).__name__ == "Return" for test in tests
-                   for node in DOOR.gast.walk(test)):  # fmt: skip
-                self.returns.append(_place(tests[0]))
+                self.exits[_place(node)] = _place(tests[0])
 
     def _loop_around(self, place: Place) -> Place:
         """Return the innermost loop around a line."""

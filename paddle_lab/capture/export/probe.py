@@ -8,13 +8,14 @@ import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export import guards
 from paddle_lab.capture.export.aside import Tell, aside
 from paddle_lab.capture.export.causes import (
+    BRANCHES,
     LOOP_EXIT,
     NEW_PARAMETER,
     UNUSED_INPUT,
@@ -77,8 +78,18 @@ class Probe:
             self._forced.add(guard)
         if found and not self._is_refused(deadline):
             return []
-        placed = [fault for fault in found.values() if fault.line]
+        inner = [place for place, fault in found.items() if fault.kind == BRANCHES]
+        placed = [
+            fault for fault in found.values() if fault.line and not self._follows(fault, inner)
+        ]
         return placed or list(found.values())
+
+    def _follows(self, fault: Fault, found: Iterable[tuple[str, int]]) -> bool:
+        """Tell whether an ``if`` only has unlike branches because one inside of it has."""
+        end = self._translation.ifs.get(Place(fault.file, fault.line), 0)
+        return fault.kind == BRANCHES and any(
+            file == fault.file and fault.line < line <= end for file, line in found
+        )
 
     def _is_refused(self, deadline: float) -> bool:
         """Tell whether Paddle refuses the export without anything of ours in the way."""
@@ -159,9 +170,11 @@ class _Trial:
             return fault._replace(file=self._made.file, line=self._made.line)
         if fault.kind == UNUSED_INPUT and self._static.unset >= 0:
             place = self._translation.places[self._static.unset]
-            return Fault("branch-types", *self._translation.exits.get(place, place), fault.said)
+            return Fault(BRANCHES, *self._translation.exits.get(place, place), fault.said)
         if fault.kind == UNUSED_INPUT and self._translation.returns:
-            return Fault(LOOP_EXIT, *self._translation.returns[0], fault.said)
+            place = self._translation.returns[0]
+            kind = LOOP_EXIT if place in self._translation.exits.values() else BRANCHES
+            return Fault(kind, *place, fault.said)
         return fault
 
     def _blame(self, error: Exception, guard: int) -> None:
