@@ -64,11 +64,6 @@ class Call:
         return [one.shape for one in self.made]
 
     @property
-    def is_open(self) -> bool:
-        """Whether a saved program leaves an extent open: ``[-1, 3, 224, 224]``."""
-        return any(extent < 0 for shape in (*self.shapes, *self.outputs) for extent in shape)
-
-    @property
     def is_complex(self) -> bool:
         """Whether it read or made complex numbers."""
         return any(one.dtype.startswith("complex") for one in (*self.read, *self.made))
@@ -102,6 +97,11 @@ class Call:
     def attribute(self, name: str, default: Any = None) -> Any:
         """Return a named attribute."""
         return self.arguments[1].get(name, default)
+
+
+def is_open(*shapes: Shape) -> bool:
+    """Tell whether a saved program leaves an extent of a shape open: ``[-1, 3, 224, 224]``."""
+    return any(extent < 0 for shape in shapes for extent in shape)
 
 
 def _parts(text: str) -> list[str]:

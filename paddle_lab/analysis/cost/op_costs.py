@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.cost.call import Call
+from paddle_lab.analysis.cost.call import Call, is_open
 from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_calls
 from paddle_lab.analysis.cost.formulas import FORWARD
@@ -26,7 +26,8 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
 
     ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.cost.Cost`. The ops inside a
     PyLayer have rows of their own, so its op costs nothing more. ``output_bytes`` is the size of
-    the tensors that the op returned, also where they share memory with an input.
+    the tensors that the op returned, also where they share memory with an input. In a saved program
+    nothing tells what backward will keep.
 
     Parameters
     ----------
@@ -50,16 +51,18 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     is_pylayer = record.ops["is_pylayer"] != 0
     for column in (flops, macs):
         column[is_pylayer] = np.where(around, 0, -1)[is_pylayer]
+    made, saved = (
+        np.array([size(call) for call in calls.calls], np.int64)
+        for size in (output_bytes, saved_bytes)
+    )
+    if not record.origin.duration_ns:  # a saved program, which has not run
+        saved[:] = -1
     return Table(
         {
             "flops": flops,
             "macs": macs,
-            "output_bytes": np.array([output_bytes(call) for call in calls.calls], np.int64)[
-                calls.of_op
-            ],
-            "saved_bytes": np.array([saved_bytes(call) for call in calls.calls], np.int64)[
-                calls.of_op
-            ],
+            "output_bytes": made[calls.of_op],
+            "saved_bytes": saved[calls.of_op],
         }
     )
 
@@ -72,7 +75,8 @@ def call_cost(call: Call) -> Cost:
     formula = FORWARD.get(name)
     if formula is None or (call.is_complex and name not in MOVEMENT):
         return UNKNOWN
-    if call.is_open:
+    # A formula reads no later output. In a saved program that of a batch_norm is open.
+    if is_open(*call.shapes, *call.outputs[:1]):
         return UNKNOWN
     try:
         return formula(call)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Final
 
-from paddle_lab.analysis.cost.call import Call
+from paddle_lab.analysis.cost.call import Call, is_open
 from paddle_lab.analysis.cost.formulas import optimizers
 from paddle_lab.analysis.findings.saved.saved_tensors import KEPT
 
@@ -59,7 +59,7 @@ def output_bytes(call: Call) -> int:
 
     An ``einsum`` returns what it keeps for backward as well, which its caller never sees.
     """
-    if call.is_open:
+    if is_open(*call.outputs[:1]):  # later ones are cuDNN's, and empty in evaluation
         return -1
     return sum(one.bytes for one in (call.made[:1] if call.name == "einsum" else call.made))
 
@@ -72,7 +72,7 @@ def saved_bytes(call: Call) -> int:
     """
     if call.name in optimizers.FORWARD or not any(one.needs_grad for one in call.made):
         return 0
-    if call.is_open:
+    if is_open(*call.shapes, *call.outputs):
         return -1
     name = call.name.removesuffix("_")
     inputs, outputs = KEPT.get(name, (None, 0))
