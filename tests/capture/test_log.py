@@ -240,6 +240,23 @@ def test_without_glogs_names_there_is_a_notice_and_no_log(
         assert "undefined symbol" in notice
 
 
+def test_a_log_that_goes_to_the_users_files_stays_there(
+    step: Callable[[], paddle.Tensor],
+) -> None:
+    is_to_stderr = glog()._is_to_stderr
+    is_to_stderr.value = False
+    try:
+        with paddle_lab.trace(log=3) as trace:
+            step()
+        assert not is_to_stderr.value
+    finally:
+        is_to_stderr.value = True
+    assert len(trace.ops) > 0
+    assert len(trace.log) == level() == 0
+    (notice,) = trace.record.origin.notices
+    assert "GLOG_logtostderr" in notice
+
+
 @pytest.mark.parametrize("wrong", [0, 11, "3", True, 2.5])
 def test_a_wrong_level_is_refused(wrong: object) -> None:
     with pytest.raises((TypeError, ValueError), match="from 1 to 10"):

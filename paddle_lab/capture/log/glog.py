@@ -19,6 +19,7 @@ from time import perf_counter_ns
 from typing import Final
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.words import say
 
 _WARNING, _FATAL = 1, 3
 _UNBUFFERED: Final = -1
@@ -107,6 +108,8 @@ class Glog:
         self.changes.append((perf_counter_ns(), self._own_level))
 
     def _redirect(self) -> None:
+        if not self._is_to_stderr.value:
+            raise RuntimeError(say("notices.log.files"))
         self._folder = tempfile.mkdtemp(prefix="paddle-lab-log-")
         self._own_level = self._level_before = self._level.value
         self.changes.clear()
