@@ -40,6 +40,8 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
     ------
     PaddleUnavailableError
         If there is no PaddlePaddle, or one older than 3.3.
+    TypeError
+        If ``layer`` is no ``paddle.nn.Layer``, or ``input_spec`` no list or tuple.
     """
     from paddle_lab.capture.export.check import check
     from paddle_lab.capture.rerun.reach import Unrepeatable
@@ -50,7 +52,7 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
         return ExportCheck(title=type(layer).__name__, unchecked=str(reason))
     return ExportCheck(
         title=type(layer).__name__,
-        blockers=[Blocker(*fault) for fault in found.blockers],
+        blockers=[Blocker(*fault, _cell(fault.file)) for fault in found.blockers],
         stages=[Stage(*stage) for stage in found.stages],
         frozen=[FrozenDimension(*one) for one in found.frozen],
         is_random=found.is_random,
@@ -108,4 +110,13 @@ def _compared_op(pair: Pair) -> ComparedOp:
         compared.max_rel if compared else None,
         pair.differs,
         compared.error if compared else "",
+        _cell(op.place.file) if (op := eager or static) else None,
     )
+
+
+def _cell(file: str) -> int | None:
+    from paddle_lab.notebook_cells import running_cells
+
+    cells = running_cells()
+    number = -1 if cells is None else cells.number(file)
+    return None if number < 0 else number

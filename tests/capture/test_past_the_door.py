@@ -17,8 +17,8 @@ NAMES = {name: path for names, _ in FEATURES.values() for name, path in names.it
 
 # Words that Paddle Lab itself calls things by, or that Python does.
 COMMON = {
-    "__call__", "_instances", "Assert", "addr", "apply", "core", "create", "end_ns", "generator",
-    "get_instructions", "legacy", "name", "ops", "place",
+    "__call__", "_program", "_instances", "Assert", "addr", "apply", "core", "create", "end_ns",
+    "generator", "get_instructions", "legacy", "name", "ops", "place",
     "prepare", "program", "PyLayer", "start", "start_ns", "stop", "type",
 }  # fmt: skip
 GUARDED = {path.rpartition(".")[2] for path in NAMES.values()} - COMMON

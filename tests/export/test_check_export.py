@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import os
 import random
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +116,50 @@ def test_a_frozen_python_value_is_named_by_the_first_stage_that_has_it() -> None
     assert not found.ok
     assert found.first_difference == "to_static"
     assert layer.calls == 0
+
+
+class Frozen(paddle.nn.Layer):
+    def forward(self, x: Any) -> Any:
+        rows = x.shape[0] if paddle.in_dynamic_mode() else 2
+        return x.reshape([rows, 4]) * 2
+
+
+def test_a_frozen_dimension_is_named() -> None:
+    found = paddle_lab.check_export(Frozen(), SPECIFICATION)
+    assert not found.ok
+    assert not found.blockers
+    assert [(one.input, one.axis) for one in found.frozen] == [("x", 0)]
+
+
+class Crashing(paddle.nn.Layer):
+    def forward(self, x: Any) -> Any:
+        if not paddle.in_dynamic_mode() or x.shape[0] == 3:
+            return x
+        os.kill(os.getpid(), signal.SIGSEGV)
+        return x
+
+
+def test_a_crash_does_not_reach_this_process() -> None:
+    found = paddle_lab.check_export(Crashing(), SPECIFICATION)
+    assert not found.ok
+
+
+def test_what_is_no_layer_is_refused() -> None:
+    with pytest.raises(TypeError, match="Layer"):
+        paddle_lab.check_export(paddle.tanh, SPECIFICATION)
+    with pytest.raises(TypeError, match="input_spec"):
+        paddle_lab.check_export(healthy.Normed(), None)
+
+
+def test_a_compiled_layer_keeps_its_programs() -> None:
+    layer = paddle.jit.to_static(healthy.Branching(), full_graph=True)
+    layer(paddle.ones([2, 4]))
+    forward, programs = layer.forward, dict(layer.forward.program_cache._caches)
+
+    assert paddle_lab.check_export(layer, SPECIFICATION).ok
+
+    assert layer.forward is forward
+    assert dict(forward.program_cache._caches) == programs
 
 
 def test_text_and_page(tmp_path: Path) -> None:

@@ -286,7 +286,7 @@ FEATURES: Final[dict[str, Feature]] = {
             "static_value": f"{_CORE}.pir.Value",
             "insert_after": f"{_CORE}.pir.set_insertion_point_after",
             "insert_at_end": f"{_CORE}.pir.reset_insertion_point_to_end",
-            "static_function_kind": f"{_TRANSLATOR}.ASTStaticFunction",
+            "static_function_kind": _AST,
         },
         wanted_by="export",
     ),

@@ -13,7 +13,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.guarded_source import Place
 
 _LONGEST = 200
-BRANCHES = "branch-types"
+BRANCHES, EAGER_ONLY = "branch-types", "eager-only"
 OTHER, LOOP_EXIT, NEW_PARAMETER = "other", "loop-exit", "new-parameter"
 UNUSED_INPUT, DIFFERENT = "unused-input", "different-result"
 _KINDS: Final = {
@@ -30,7 +30,7 @@ _KINDS: Final = {
     "format": "__format__|format string",
     "numpy": "numpy API|array element with a sequence|type of received input == `object`|"
     "dtype\\('O'\\)",
-    "eager-only": "has no attribute|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
+    EAGER_ONLY: "has no attribute|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
     "static mode|static graph mode",
     "recursion": "RecursionError|UnicodeDecodeError",
     UNUSED_INPUT: "not involved in the target_vars",
@@ -63,7 +63,8 @@ def fault_of(error: BaseException, fallback: Place) -> Fault:
     place = place or fallback
     if re.search(r"\braise ", linecache.getline(*place)):
         kind = "raised"
-    return Fault(kind, *place, said)
+    name = re.search(r"(?:replace|no attribute) '(\w+)'", told)
+    return Fault(kind, *place, name[1] if name and kind == EAGER_ONLY else said)
 
 
 def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:

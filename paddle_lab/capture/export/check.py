@@ -58,6 +58,8 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
     ------
     PaddleUnavailableError
         If there is no PaddlePaddle, or one older than 3.3.
+    TypeError
+        If there is no layer, or no list or tuple for its inputs.
     Unrepeatable
         If the layer's state cannot be copied.
     """
@@ -65,6 +67,10 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
     lacking = DOOR.lacking("export")
     if lacking:
         raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
+    if not isinstance(layer, paddle.nn.Layer):
+        raise TypeError(say("export.no_layer", name=type(layer).__name__))
+    if not isinstance(specification, (list, tuple)):
+        raise TypeError(say("export.no_specification", name=type(specification).__name__))
     with temporary_place() as path:
         found = Checked([], [], [])
         told, status = run_aside(

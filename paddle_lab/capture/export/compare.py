@@ -56,7 +56,7 @@ def compare(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> C
         If the state cannot be copied.
     """
     paddle = require_paddle()
-    lacking = DOOR.lacking("export")
+    lacking = DOOR.lacking("export", "static_programs")
     if lacking:
         raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
     told, status = run_aside(
@@ -116,8 +116,8 @@ def _program(
         cache = forward.program_cache
         held = {name: copy(value) for name, value in vars(cache).items()}
         try:
-            return forward.get_concrete_program(*inputs, is_train=training)[0]
+            return DOOR.concrete_program(forward, *inputs, is_train=training)[0]
         finally:
             vars(cache).update(held)
     compiled = paddle.jit.to_static(plain, input_spec=spec, full_graph=True, backend=None)
-    return compiled.get_concrete_program(*inputs, is_train=training)[0]
+    return DOOR.concrete_program(compiled, *inputs, is_train=training)[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
+from paddle_lab.analysis.source.stacks import place
 from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.words import say
 
@@ -20,6 +21,8 @@ class Blocker:
     line: int
     said: str = ""
     """What Paddle says, in a line."""
+    cell: int | None = None
+    """The notebook cell that the file is; ``None`` for other files."""
 
     @property
     def cause(self) -> str:
@@ -37,7 +40,8 @@ class Blocker:
         return linecache.getline(self.file, self.line).strip()
 
     def __repr__(self) -> str:
-        lines = (f"{self.file}:{self.line}  {self.source}", self.cause, self.advice)
+        where = place(self.file, self.line, self.cell)
+        lines = (f"{where}  {self.source}", self.cause, self.advice)
         return "\n    ".join(lines)
 
 
@@ -152,7 +156,7 @@ class ExportCheck:
                 say(f"export.column.{name}") for name in ("line", "source", "cause", "advice")
             ]
             rows = [
-                (f"{Path(one.file).name}:{one.line}", one.source, one.cause, one.advice)
+                (place(Path(one.file).name, one.line, one.cell), one.source, one.cause, one.advice)
                 for one in self.blockers
             ]
             told += html_table(header, rows, numbers=(99,))
@@ -162,7 +166,10 @@ class ExportCheck:
 
     def to_html(self, path: str | Path) -> None:
         """Write a page without scripts."""
-        style = "body{font:14px/1.5 sans-serif;margin:2em}td,th{padding:4px 10px;text-align:left}"
+        style = (
+            ":root{color-scheme:light dark}body{font:14px/1.5 sans-serif;margin:2em}"
+            "td,th{padding:4px 10px;text-align:left;vertical-align:top}"
+        )
         page = (
             f"<!doctype html><meta charset=utf-8><title>{escape(self.title)}</title>"
             f"<style>{style}</style>{self._repr_html_()}"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING
 
+from paddle_lab.analysis.source.stacks import place
 from paddle_lab.analysis.tables.text_table import html_table, text_table
 from paddle_lab.words import say
 
@@ -33,23 +35,23 @@ class ComparedOp:
     """Whether the difference is larger than rounding explains."""
     error: str
     """How shapes or dtypes differ."""
+    cell: int | None = None
+    """The notebook cell that the file is; ``None`` for other files."""
 
     @property
     def source(self) -> str:
         """The line of source."""
-        place = (self.file, self.line) if self.file else (self.static_file, self.static_line)
-        return linecache.getline(*place).strip()
+        told = (self.file, self.line) if self.file else (self.static_file, self.static_line)
+        return linecache.getline(*told).strip()
 
     def __repr__(self) -> str:
         missing = say("export.compare.missing")
-        return say(
-            "export.compare.op",
-            eager=f"{self.eager} {self.file}:{self.line}" if self.eager else missing,
-            static=f"{self.static} {self.static_file}:{self.static_line}"
-            if self.static
-            else missing,
-            source=self.source,
-        )
+        eager, static = missing, missing
+        if self.eager:
+            eager = f"{self.eager} {place(self.file, self.line, self.cell)}"
+        if self.static:
+            static = f"{self.static} {place(self.static_file, self.static_line, self.cell)}"
+        return say("export.compare.op", eager=eager, static=static, source=self.source)
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells of a table."""
@@ -113,7 +115,7 @@ class StaticComparison:
 
     def _repr_html_(self) -> str:
         table = html_table(self._header(), self._shown(), numbers=(0, 3, 4)) if self.rows else ""
-        return html_table([self.verdict], []) + table
+        return f"<p>{escape(self.verdict)}</p>{table}"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a data frame.
