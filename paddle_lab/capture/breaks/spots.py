@@ -59,7 +59,15 @@ def line_of(executor: Any) -> tuple[CodeType, int]:
     if not code.co_name.startswith("$"):
         return code, executor._current_line
     spot = spot_of(executor)
-    return spot.code, int(positions_of(spot.code, np.array([spot.offset])).line[0])
+    return spot.code, _lines(spot.code)[spot.offset // 2]
+
+
+@lru_cache(maxsize=64)
+def _lines(code: CodeType) -> list[int]:
+    """Return the line of each code unit, of 2 bytes."""
+    units = np.arange(0, len(code.co_code), 2)
+    lines: list[int] = positions_of(code, units).line.tolist()
+    return lines
 
 
 def first_spot(code: CodeType) -> Spot:
@@ -69,46 +77,67 @@ def first_spot(code: CodeType) -> Spot:
 
 def written_code(code: CodeType) -> CodeType:
     """Return the code that the user wrote, for code that SOT has made of a part of it."""
-    makers = {made: origin for (_, origin, *_), made in DOOR.resumed_codes.items()}
-    while code in makers:
-        code = makers[code]
+    while (maker := _maker(code)) is not None:
+        code = maker[1]
     return code
 
 
-@lru_cache(maxsize=4096)
+def _maker(code: CodeType) -> Any:
+    """Return the key of SOT's cache under which it has made a function, None for the user's."""
+    return next((key for key, made in DOOR.resumed_codes.items() if made == code), None)
+
+
+@lru_cache(maxsize=64)
+def _instructions(code: CodeType) -> list[Any]:
+    found: list[Any] = DOOR.instructions_of(code)
+    return found
+
+
 def _written(code: CodeType, index: int) -> Spot:
-    instructions = DOOR.instructions_of(code)
-    makers = {made: key for key, made in DOOR.resumed_codes.items()}
-    while code in makers:
-        _, origin, start, *end = makers[code]
-        outer = DOOR.instructions_of(origin)
-        index = (_in_loop if end else _in_rest)(instructions, index, outer, start)
-        code, instructions = origin, outer
-    return Spot(code, instructions[index].offset or 0, instructions[index].opname)
+    while (made := _made_of(code)) is not None:
+        code, positions = made
+        index = positions[index]
+    instruction = _instructions(code)[index]
+    return Spot(code, instruction.offset or 0, instruction.opname)
 
 
-def _in_rest(inner: Sequence[Any], index: int, outer: Sequence[Any], start: int) -> int:
-    """Return an instruction's position in the function of which ``inner`` is the rest.
+@lru_cache(maxsize=64)
+def _made_of(code: CodeType) -> tuple[CodeType, list[int]] | None:
+    """Return the code of which SOT has made a function, and where each instruction is in it."""
+    maker = _maker(code)
+    if maker is None:
+        return None
+    _, origin, start, *end = maker
+    align = _in_loop if end else _in_rest
+    return origin, align(_instructions(code), _instructions(origin), start)
+
+
+def _in_rest(inner: Sequence[Any], outer: Sequence[Any], start: int) -> list[int]:
+    """Return the instructions' positions in the function of which ``inner`` is the rest.
 
     The ends are the same. SOT may have removed pairs of loads and stores.
     """
-    at = len(outer)
-    for one in reversed(inner[index:]):
+    at, positions = len(outer), []
+    for one in reversed(inner):
         at -= 1
         while at > start and not _are_same(outer[at], one):
             at -= 1
-    return max(at, start)
+        at = max(at, start)
+        positions.append(at)
+    return positions[::-1]
 
 
-def _in_loop(inner: Sequence[Any], index: int, outer: Sequence[Any], start: int) -> int:
-    """Return an instruction's position in the function of which ``inner`` is a loop's body."""
-    names = [one.opname for one in inner]
-    at = start - 1
-    for one in inner[names.index("FOR_ITER") : index + 1]:
+def _in_loop(inner: Sequence[Any], outer: Sequence[Any], start: int) -> list[int]:
+    """Return the instructions' positions in the function of which ``inner`` is a loop's body."""
+    begin = [one.opname for one in inner].index("FOR_ITER")
+    at, positions = start - 1, [start] * begin
+    for one in inner[begin:]:
         at += 1
         while at < len(outer) - 1 and not _are_same(outer[at], one):
             at += 1
-    return min(max(at, start), len(outer) - 1)
+        at = min(at, len(outer) - 1)
+        positions.append(at)
+    return positions
 
 
 def _are_same(one: Any, other: Any) -> bool:
