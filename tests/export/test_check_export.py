@@ -18,6 +18,7 @@ from paddle.static import InputSpec
 import paddle_lab
 from tests.export import blocked, healthy
 
+TRANSLATED = Path("~/.cache/paddle/to_static_tmp").expanduser()
 SPECIFICATION = [InputSpec([None, 4], "float32", name="x")]
 
 
@@ -73,6 +74,8 @@ def test_a_healthy_model_has_no_blocker(name: str, mode: str) -> None:
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    TRANSLATED.mkdir(parents=True, exist_ok=True)
+    files = set(TRANSLATED.iterdir())
     layer = healthy.Normed()
     layer.train()
     forward = vars(layer).get("forward")
@@ -97,6 +100,8 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert [random.getstate(), np.random.get_state()[1].tolist()] == seen
     assert paddle.rand([3]).tolist() == drawn
     assert not list(tmp_path.iterdir())
+    left = set(TRANSLATED.iterdir()) - files
+    assert not [one for one in left if not Path("/proc", one.name).exists()]
 
 
 class Counting(paddle.nn.Layer):

@@ -10,16 +10,20 @@ import io
 import os
 import pickle
 import select
+import shutil
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rerun.reach import Unrepeatable
 
+_TRANSLATED: Final = Path("~/.cache/paddle/to_static_tmp").expanduser()
+"""Where Paddle writes translated functions, in a folder for each process."""
 Tell = Callable[[Any], None]
 
 
@@ -88,6 +92,8 @@ def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tup
     finally:
         os.close(reading)
         _, status = os.waitpid(process, 0)
+        # A fork does not run what Paddle has registered to remove its translated files.
+        shutil.rmtree(_TRANSLATED / str(process), ignore_errors=True)
     told, stream = [], io.BytesIO(data)
     while stream.tell() < len(data):
         try:
