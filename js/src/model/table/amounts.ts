@@ -2,6 +2,7 @@
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { hasDevice } from "../time/kernel_spans.ts";
 import type { Spans } from "../time/spans.ts";
 
 export type AmountName = "self" | "kernel" | "flops" | "output" | "saved";
@@ -93,7 +94,7 @@ function kernelTimes(trace: Trace, of: "op" | "grad_node"): Float64Array | undef
   if (!times.length) return undefined;
   const key = times.column(of);
   const [device_ns, host_ns] = [times.column("device_ns"), times.column("host_ns")];
-  const spent = device_ns.some((ns) => ns >= 0) ? device_ns : host_ns;
+  const spent = hasDevice(trace) ? device_ns : host_ns;
   // An op or a grad node without a row ran no kernel.
   const sums = new Float64Array(of === "op" ? trace.opCount : trace.gradNodeCount).fill(Number.NaN);
   for (let row = 0; row < times.length; row++) {

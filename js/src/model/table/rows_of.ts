@@ -35,7 +35,11 @@ const FINDERS: Readonly<Record<RowKind, (trace: Trace, spans: Spans) => TableRow
 /** What a span is in the graph: an op, or the line that called `backward`. */
 export function selectionOfSpan(trace: Trace, { op, call }: Spans, span: number): Selection {
   if (op[span]! >= 0) return { kind: "op", op: op[span]! };
-  const stack = trace.at("backward_calls", "stack", call[span]!);
+  return lineOfStack(trace, trace.at("backward_calls", "stack", call[span]!));
+}
+
+/** The line of the user's code in a stack. */
+export function lineOfStack(trace: Trace, stack: number): Selection {
   const frame = stack < 0 ? -1 : trace.at("stack_frames", "frame", stack);
   return frame < 0 ? { kind: "none" } : lineOfFrame(trace, frame);
 }

@@ -108,23 +108,24 @@ export function spanOfOps(trace: Trace): Int32Array {
 }
 
 function joined(one: Spans, other: Spans): Spans {
-  const { length } = one;
-  const join = <T extends Float64Array | Int32Array>(made: T, from: T, then: T): T => {
+  const join = <T extends Float64Array | Int32Array>(from: T, then: T): T => {
+    const made = new (from.constructor as new (count: number) => T)(one.length + other.length);
     made.set(from);
-    made.set(then, length);
+    made.set(then, one.length);
     return made;
   };
-  const all = length + other.length;
-  const inside = other.parent.map((at) => (at < 0 ? at : at + length));
   return {
-    length: all,
-    op: join(new Int32Array(all), one.op, other.op),
-    call: join(new Int32Array(all), one.call, other.call),
-    start_ns: join(new Float64Array(all), one.start_ns, other.start_ns),
-    end_ns: join(new Float64Array(all), one.end_ns, other.end_ns),
-    self_ns: join(new Float64Array(all), one.self_ns, other.self_ns),
-    own_ns: join(new Float64Array(all), one.own_ns, other.own_ns),
-    parent: join(new Int32Array(all), one.parent, inside),
+    length: one.length + other.length,
+    op: join(one.op, other.op),
+    call: join(one.call, other.call),
+    start_ns: join(one.start_ns, other.start_ns),
+    end_ns: join(one.end_ns, other.end_ns),
+    self_ns: join(one.self_ns, other.self_ns),
+    own_ns: join(one.own_ns, other.own_ns),
+    parent: join(
+      one.parent,
+      other.parent.map((at) => (at < 0 ? at : at + one.length)),
+    ),
   };
 }
 

@@ -198,7 +198,7 @@ export class GraphCanvas {
 
   #drawNow(now_ms: number): void {
     // The memory view covers it. It is drawn when it is shown again.
-    if (!this.#view.width || !this.#view.height || this.root.closest(".pdl-shows-memory")) {
+    if (!this.#view.width || !this.#view.height || this.root.closest(".pdl-no-graph")) {
       return;
     }
     if (this.#glide) {

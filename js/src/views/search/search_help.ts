@@ -58,35 +58,12 @@ export function problemRows(problem: Problem, query: string): HTMLElement[] {
 }
 
 function sentenceOf({ kind, name, value }: Problem): string {
-  switch (kind) {
-    case "no_value":
-      return t("search.no_value", { name });
-    case "bad_shape":
-      return t("search.bad_shape", { value });
-    case "bad_time":
-      return value ? t("search.bad_unit", { unit: value }) : t("search.no_unit");
-    case "no_filter":
-      return t("search.no_filter", { name });
-    case "unknown":
-      return unknownSentence(name, value);
-  }
-}
-
-function unknownSentence(name: string, value: string): string {
-  switch (name) {
-    case "dtype":
-      return t("search.unknown_dtype", { value });
-    case "made-dtype":
-      return t("search.unknown_made_dtype", { value });
-    case "layer":
-      return t("search.unknown_layer", { value });
-    case "phase":
-      return value === "backward"
-        ? t("search.unknown_backward")
-        : t("search.unknown_phase", { value });
-    default:
-      return t("search.unknown_op", { value });
-  }
+  if (kind === "bad_time")
+    return value ? t("search.bad_unit", { unit: value }) : t("search.no_unit");
+  if (kind !== "unknown") return t(`search.${kind}`, { name, value });
+  const isBackward = name === "phase" && value === "backward";
+  const what = isBackward ? "backward" : name === "made-dtype" ? "made_dtype" : name;
+  return t(`search.unknown_${what as "backward" | "made_dtype" | "op"}`, { value });
 }
 
 /** A row that writes a query into the field. */

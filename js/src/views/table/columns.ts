@@ -30,34 +30,25 @@ export function columnTitle(column: TableColumn, kind: RowKind): string {
   return t(`table.column_${column}_title`);
 }
 
+const UNITS: Readonly<Record<SumColumn, "count" | "ns" | "amount" | "B">> = {
+  calls: "count",
+  self: "ns",
+  total: "ns",
+  kernel: "ns",
+  flops: "amount",
+  parameters: "amount",
+  parameter_bytes: "B",
+  output: "B",
+  saved: "B",
+};
+const FORMATS = { count: formatCount, ns: formatDuration, amount: formatAmount, B: formatBytes };
+
 export function formatSum(column: SumColumn, value: number): string {
-  switch (column) {
-    case "calls":
-      return formatCount(value);
-    case "self":
-    case "total":
-    case "kernel":
-      return formatDuration(value);
-    case "flops":
-    case "parameters":
-      return formatAmount(value);
-    default:
-      return formatBytes(value);
-  }
+  return FORMATS[UNITS[column]](value);
 }
 
 /** The whole number, where `formatSum` rounds it. */
 export function exactSum(column: SumColumn, value: number): string {
-  switch (column) {
-    case "self":
-    case "total":
-    case "kernel":
-      return `${formatCount(value)} ns`;
-    case "parameter_bytes":
-    case "output":
-    case "saved":
-      return `${formatCount(value)} B`;
-    default:
-      return formatCount(value);
-  }
+  const unit = UNITS[column];
+  return `${formatCount(value)}${unit === "ns" || unit === "B" ? ` ${unit}` : ""}`;
 }

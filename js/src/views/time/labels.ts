@@ -1,6 +1,7 @@
 /** What boxes of time are called, what is said about them, and what a click on them selects. */
 
 import type { Selection } from "../../model/state/view_state.ts";
+import { lineOfFrame, lineOfStack } from "../../model/table/rows_of.ts";
 import { opsInside } from "../../model/time/box_facts.ts";
 import type { GrownTree } from "../../model/time/grow_tree.ts";
 import { type Part, totalOf } from "../../model/time/icicle.ts";
@@ -166,27 +167,16 @@ export function selectionOfBox(trace: Trace, kind: string, member: number): Sele
     case "group":
       return { kind: "group", group: member };
     case "frame":
-      return lineOf(trace, member);
+      return lineOfFrame(trace, member);
     case "loop":
       return {
         kind: "line",
         file: trace.at("loops", "file", member),
         line: trace.at("loops", "line", member),
       };
-    case "backward": {
-      const frames = trace.framesOfStack(trace.at("backward_calls", "stack", member));
-      const own = frames.find((frame) => trace.frameKind(frame) === "user") ?? frames[0];
-      return own === undefined ? { kind: "none" } : lineOf(trace, own);
-    }
+    case "backward":
+      return lineOfStack(trace, trace.at("backward_calls", "stack", member));
     default:
       return { kind: "none" };
   }
-}
-
-function lineOf(trace: Trace, frame: number): Selection {
-  return {
-    kind: "line",
-    file: trace.at("frames", "file", frame),
-    line: trace.at("frames", "line", frame),
-  };
 }

@@ -194,8 +194,14 @@ function textsOf(trace: Trace, codes: ArrayLike<number>): Set<string> {
   return texts;
 }
 
-function flags(rows: ArrayLike<number>, isMeant: (value: number) => boolean): Uint8Array {
-  const set = new Uint8Array(rows.length);
-  for (let row = 0; row < set.length; row++) set[row] = isMeant(rows[row]!) ? 1 : 0;
+/** 1 for each set item. For 100,000 strings `Uint8Array.from` takes several times as long. */
+export function flags<T>(
+  items: ArrayLike<T>,
+  isSet: (item: T, index: number) => boolean,
+): Uint8Array {
+  const set = new Uint8Array(items.length);
+  for (let index = 0; index < set.length; index++) {
+    if (isSet(items[index]!, index)) set[index] = 1;
+  }
   return set;
 }
