@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import capture
+from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 
 if TYPE_CHECKING:
     import pytest
@@ -18,6 +19,7 @@ def keep_segments(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
     """Return a list that is filled when memory traces end."""
     segments: list[Segment] = []
     monkeypatch.setattr(limiter, "_FIRST_SETTLE_OPS", 100_000)
+    monkeypatch.setattr(FamiliarCalls, "is_second", lambda _self, _signature: False)
     read = capture.read_segments
 
     def read_and_keep(found, **options):

@@ -12,6 +12,7 @@ import paddle_lab
 from paddle_lab.analysis.source.stacks import USER, stack_frames
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import capture as memory_capture
+from paddle_lab.capture.memory.log.events import AllocatorEvents
 from paddle_lab.trace.schema import PHASES
 from tests.capture.running_total import RunningTotal
 from tests.models import MODELS, STATIC_MODELS
@@ -48,7 +49,7 @@ def test_allocations_are_true_and_named(name, seen_events):
     assert record.origin.notices == []
 
     total = RunningTotal(record)
-    (events,) = seen_events
+    events = AllocatorEvents.joined(seen_events)
     assert total.totals.tolist() == events.allocated_bytes.tolist()
     trace_start_ns = int(events.time_ns[0]) - int(total.times_ns[0])
     assert [total.at(time_ns - trace_start_ns) for time_ns, _ in layers.readings] == [

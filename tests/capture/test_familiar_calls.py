@@ -80,6 +80,15 @@ def test_they_are_told_as_if_their_grad_nodes_had_been_recorded(monkeypatch, wit
     assert len(without_runs()) >= 6
 
 
+def test_two_equal_calls_are_read_at_once_however_few_ops_a_step_has(monkeypatch, without_runs):
+    monkeypatch.setattr(limiter, "_FIRST_SETTLE_OPS", 100_000)
+    expected = of_all_recorded(monkeypatch, 12)
+    found = told(training(12))
+    # The first steps differ: they meet the parameters and make the optimizer's state.
+    assert [number - 12 for number in without_runs()] == list(range(4, 12))
+    assert found == expected
+
+
 def test_a_call_that_turns_out_unlike_has_no_grad_nodes_and_ends_the_trust(
     monkeypatch, without_runs
 ):

@@ -11,7 +11,7 @@ import pytest
 import paddle_lab
 from paddle_lab.analysis.source.stacks import USER, stack_frames
 from paddle_lab.capture.memory import capture
-from paddle_lab.capture.memory.log.events import ALLOCATE, FREE
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
 from paddle_lab.capture.memory.log.places import PLACES
 from tests.models import MODELS
 
@@ -57,7 +57,7 @@ def test_the_running_total_is_paddles_counter_and_blocks_are_named(device, name,
     assert record.origin.notices == []
     assert memory.place == device.name
 
-    (events,) = seen_events
+    events = AllocatorEvents.joined(seen_events)
     timeline = memory.timeline
     moments = np.append(np.flatnonzero(np.diff(timeline.time_ns)), len(timeline.time_ns) - 1)
     assert timeline.allocated_bytes[moments].tolist() == counted(events, device.name)

@@ -151,6 +151,10 @@ def _enter_log(opened: Sequence[_BackwardCall]) -> BackwardSpan | None:
     familiar = opened[0].recorder.familiar_calls if len(opened) == 1 else None
     if familiar is None or not ALLOCATOR_LOG.is_recording:
         return ALLOCATOR_LOG.enter_backward(calls)
-    signature = opened[0].recorder.attempt(familiar.signature, opened[0].modes) or b""
+    recorder = opened[0].recorder
+    signature = recorder.attempt(familiar.signature, opened[0].modes) or b""
     is_familiar = bool(signature) and familiar.is_familiar(signature)
-    return ALLOCATOR_LOG.enter_backward(calls, signature, is_familiar=is_familiar)
+    span = ALLOCATOR_LOG.enter_backward(calls, signature, is_familiar=is_familiar)
+    if span is not None and span.signature and familiar.is_second(span.signature):
+        recorder.next_op.alarm = recorder.next_op.next  # the next op reads the events so far
+    return span

@@ -2,9 +2,10 @@
 
 Recording grad nodes among the events is expensive: in a step of small ops it takes half as long as
 the step. But training repeats the same calls in every step. So two equal calls are recorded with
-their grad nodes. A later call with an equal graph is recorded by the allocator's events alone. If
-its events have the kinds and sizes of the earlier ones, it gets their grad nodes. If one differs,
-its grad nodes stay unknown, and calls like it are recorded in full from then on.
+their grad nodes, and read at the next op. A later call with an equal graph is recorded by the
+allocator's events alone. If its events have the kinds and sizes of the earlier ones, it gets their
+grad nodes. If one differs, its grad nodes stay unknown, and calls like it are recorded in full from
+then on.
 """
 
 from __future__ import annotations
@@ -55,6 +56,8 @@ class FamiliarCalls:
         self._tapes = (tensors, graph.rows, graph.edges, graph.roots)
         self._ends = list(map(len, self._tapes))
         self._kinds: dict[bytes, _Kind] = {}
+        self._unread: set[bytes] = set()
+        """Signatures of calls whose events have not been read."""
 
     def signature(self, modes: tuple[int, ...]) -> bytes:
         """Return a hash that is equal for calls with equal graphs; empty if it cannot be computed.
@@ -91,6 +94,14 @@ class FamiliarCalls:
         kind = self._kinds.get(signature)
         return kind is not None and kind.is_confirmed and not kind.is_banned
 
+    def is_second(self, signature: bytes) -> bool:
+        """Note a call that begins; return whether it will be familiar once its events are read."""
+        kind = self._kinds.get(signature)
+        is_new = len(self._kinds) < _MOST_KINDS if kind is None else not kind.is_confirmed
+        is_second = is_new and (kind is not None or signature in self._unread)
+        self._unread.add(signature)
+        return is_second
+
     def complete(
         self, events: AllocatorEvents, runs: GradNodeRuns, spans: Iterable[BackwardSpan]
     ) -> GradNodeRuns:
@@ -109,6 +120,7 @@ class FamiliarCalls:
             The grad nodes that ran, including those that were not recorded.
         """
         parts = [runs]
+        self._unread.clear()
         for span in spans:
             if not span.signature:
                 continue
