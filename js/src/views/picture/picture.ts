@@ -1,5 +1,6 @@
 /** Updates the picture when the store changes: arrange, lay out, compose. */
 import { type LayoutCache, layoutNested } from "../../layout/index.ts";
+import { membersOf } from "../../model/graph/backward_calls.ts";
 import { hasSameShape } from "../../model/state/shaping.ts";
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type ViewState } from "../../model/state/view_state.ts";
@@ -130,10 +131,29 @@ export class Picture {
   }
 
   #groupsToClose({ tree, scene }: Made, parts: readonly Extent[]): number[] {
-    const structure = this.store.trace.table("groups").column("structure");
+    const { trace } = this.store;
+    const structure = trace.table("groups").column("structure");
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
-    return widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
+    const groups = widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
+    if (!groups.some((group) => trace.groupKind(group) === "turn")) return groups;
+    // Closed, the iteration of the shown backward call would leave only others to look at.
+    const { groupOfGradNode, state } = this.store;
+    const isMember = membersOf(trace, state.backwardCall);
+    const inLadder = state.mode === "ladder" ? groupOfGradNode : new Int32Array();
+    const innermost = new Set(inLadder.filter((_, node) => isMember[node]));
+    const ofCall = new Set([...innermost].flatMap((group) => trace.groupPath(group)));
+    const mayClose = (group: number): boolean =>
+      trace.groupKind(group) !== "turn" || !ofCall.has(group);
+    const others = groups.filter(mayClose);
+    return others.length ? others : innermostOpen(tree).filter(mayClose);
   }
+}
+
+/** The open groups without an open group inside. */
+function innermostOpen({ items }: VisibleTree): number[] {
+  const open = items.filter(({ isOpen }) => isOpen);
+  const around = new Set(open.map(({ parent }) => items[parent]));
+  return open.filter((item) => !around.has(item)).map(({ key }) => key);
 }
 
 /** A picture is another one if its mode, its backward call or the isolated part is. */
