@@ -136,7 +136,15 @@ class LastScope:
     """The last answer of ``TurnTracker.scope_at`` in ``capture/turns/turns.py``."""
 
     def __init__(self, codes: AddressTable, /) -> None: ...
-    def find(self, frame: FrameType | None, anchor: FrameType | None, inside: int, /) -> int | None:
+    def find(
+        self,
+        tracker: Any,
+        frame: FrameType | None,
+        anchor: FrameType | None,
+        inside: int,
+        thread: int,
+        /,
+    ) -> int | None:
         """Return the scope at a frame, or None if it may have changed."""
 
     def keep(

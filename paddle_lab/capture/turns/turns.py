@@ -71,11 +71,23 @@ def _first_item(value: Any) -> Any:
 class OpenTurn:
     """The present iteration of one loop in a call."""
 
-    __slots__ = ("around", "is_waiting", "loop", "number", "order", "scope", "seen", "start")
+    __slots__ = (
+        "around",
+        "is_waiting",
+        "loop",
+        "number",
+        "order",
+        "parent",
+        "scope",
+        "seen",
+        "start",
+    )
 
     def __init__(self, loop: Loop, scope: int, before: OpenTurn | None) -> None:
         self.loop = loop
         self.scope = scope
+        self.parent = _NONE
+        """The scope around the iteration."""
         self.number: int = 0 if before is None else before.number
         """From 1. While the iteration is waiting, the number of the iteration before it."""
         self.start: int | None = None if before is None else before.start
@@ -144,15 +156,18 @@ class Place:
         """Tell whether a level is that of the innermost loop."""
         return level == len(self.path) - 1
 
-    def variables(self) -> tuple[tuple[str, ...], tuple[Any, ...]] | None:
+    def variables(self) -> tuple[tuple[str, ...], tuple[Any, ...], int, int] | None:
         """Return the variables that change when an iteration begins, and witnesses of their values.
 
-        None if the variables do not show when an iteration begins.
+        The last two numbers say which of them are the innermost loop's own. None if the variables
+        do not show when an iteration begins.
         """
         if self.is_header or not all(_variables(self.frame, loop) for loop in self.path):
             return None
         names = tuple(name for loop in self.path for name in (*loop.names, *loop.around))
-        return names, tuple(identity(_variable(self.frame, name)).witness for name in names)
+        witnesses = tuple(identity(_variable(self.frame, name)).witness for name in names)
+        own = 0 if not self.path or self.path[-1].is_while else len(self.path[-1].names)
+        return names, witnesses, len(names) - own - len(self.path[-1].around) if own else 0, own
 
     def is_in_generator(self) -> bool:
         """Tell whether the called code is a generator or coroutine, which may go on later."""
@@ -216,7 +231,7 @@ class TurnTracker:
         """
         if sys.gettrace() is not None:  # a debugger needs the attribute f_trace itself
             return scope
-        known = self.last_scope and self.last_scope.find(frame, anchor, scope)
+        known = self.last_scope and self.last_scope.find(self, frame, anchor, scope, thread)
         return self.find_scope(frame, anchor, scope, thread) if known is None else known
 
     def find_scope(
@@ -239,7 +254,7 @@ class TurnTracker:
             if mark.scope == _NONE and loops.name >= 0:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
-            known: tuple[tuple[str, ...], tuple[Any, ...], Any] | None = ((), (), None)
+            known: tuple[Any, ...] | None = ((), (), 0, 0, None)
             if loops.loops:
                 place = Place(mark, at, inner, loops)
                 found = self._turn_at(mark, place, found, thread)
@@ -248,8 +263,45 @@ class TurnTracker:
             own = max(own, mark.scope, *(turn.scope for turn in mark.turns))
             kept.append(None if known is None else (at, mark, loops.units, *known))
         if self.last_scope and calls and None not in kept:
-            self.last_scope.keep(own, kept[::-1])
+            self.last_scope.keep(own, scope, kept[::-1])
         return found
+
+    def next_turn(
+        self, mark: CallMark, frame: FrameType, inner: FrameType | None, order: int, thread: int
+    ) -> tuple[int, tuple[Any, ...], Any] | None:
+        """Begin the next iteration of a ``for`` loop whose variables alone have changed.
+
+        The native part calls it in the place of :meth:`find_scope`, which would do the same.
+
+        Parameters
+        ----------
+        mark
+            The mark of the innermost call, which is in the body of its last loop.
+        frame, inner
+            The call's frame, and the frame that it has called.
+        order
+            The order of the instruction.
+        thread
+            The thread's number.
+
+        Returns
+        -------
+        tuple or None
+            The iteration's scope, witnesses of the loop's variables, and the called frame's mark as
+            in :meth:`_call_to_keep`. None if a counter does not give the next iteration.
+        """
+        last = mark.turns[-1]
+        loop = last.loop
+        now = _variables(frame, loop)
+        counted = _counted(loop, last.start, now, order)
+        if not now or last.is_waiting or (counted is not None and counted <= last.number):
+            return None
+        scope = self._open(_TURN, loop.name, last.parent, thread)
+        turn = mark.turns[-1] = OpenTurn(loop, scope, last)
+        turn.parent, turn.around = last.parent, last.around
+        self._enter(turn, frame, order)
+        called = None if counted is not None else (inner and self.mark_of(inner)) or _MISSING
+        return scope, tuple(seen.witness for seen in turn.seen), called
 
     def _call_to_keep(self, mark: CallMark, at: Place) -> Any:
         """Return the mark of the called frame, if only another call shows the next iteration.
@@ -262,7 +314,7 @@ class TurnTracker:
         now = _variables(at.frame, turn.loop)
         if _counted(turn.loop, turn.start, now, at.orders[-1]) is not None:
             return None
-        return (at.inner and self._mark_of(at.inner)[0]) or _MISSING
+        return (at.inner and self.mark_of(at.inner)) or _MISSING
 
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
@@ -304,6 +356,10 @@ class TurnTracker:
             self._is_watched.note(id(code), 0, int(known[1] is not None))
         return known[1]
 
+    def mark_of(self, frame: FrameType) -> CallMark | None:
+        """Return a call's mark, a new one if it has none; None if a debugger has set its own."""
+        return self._mark_of(frame)[0]
+
     def _mark_of(self, frame: FrameType) -> tuple[CallMark | None, bool]:
         """Return a call's mark, and whether it is new; None if a debugger has set its own."""
         first: Any = frame.f_trace
@@ -338,9 +394,10 @@ class TurnTracker:
             scope = max(scope, turns[level - 1].scope)
         del turns[level:]
         for deeper in range(level, len(path)):
-            loop = path[deeper]
-            scope = self._open(_TURN, loop.name, scope, thread)
+            loop, parent = path[deeper], scope
+            scope = self._open(_TURN, loop.name, parent, thread)
             turns.append(OpenTurn(loop, scope, left))
+            turns[-1].parent = parent
             left = None
             turns[-1].around = [identity(_variable(at.frame, name)) for name in loop.around]
             if not (at.is_last(deeper) and at.is_header):

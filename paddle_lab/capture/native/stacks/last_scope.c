@@ -22,8 +22,11 @@ typedef struct {
     PyObject *names;                  /* a tuple: the variables of the loops around */
     PyObject *values[MOST_VARIABLES]; /* compared, never used */
     PyObject *witnesses;              /* a tuple: Identity.witness of each value */
+    int own_first, own_count;         /* which of them are the innermost loop's, if it is a `for` */
     PyObject *called;                 /* the mark of the call inside; None: it does not matter */
     int unit;                         /* the instruction of the last op */
+    PyObject *next_called;            /* of the op that is looked at; NULL: as before */
+    int next_unit;
 } Call;
 
 struct LastScope {
@@ -31,6 +34,7 @@ struct LastScope {
     Call calls[MOST_CALLS]; /* innermost first */
     int count;              /* 0: no answer is kept */
     int64_t scope;          /* the innermost of these calls and their iterations */
+    int64_t inside;         /* the scope in which they were found */
 };
 
 static PyObject *f_trace;
@@ -40,24 +44,32 @@ static void empty(LastScope *last) {
         Call *call = &last->calls[--last->count];
         Py_CLEAR(call->witnesses);
         Py_CLEAR(call->called);
+        Py_CLEAR(call->next_called);
         Py_CLEAR(call->mark);
         PyBuffer_Release(&call->units);
         Py_CLEAR(call->names);
     }
 }
 
-/* Tell whether a call is in the body of the same loop, and not before its last op. */
-static int has_moved_on(const Call *call, int unit) {
+/* Tell whether a call is in the body of the same loop. */
+static int is_in_same_body(const Call *call, int unit) {
     const Py_ssize_t units = call->units.len / (Py_ssize_t)(3 * sizeof(int));
-    if (units == 0) {
-        return 1; /* a function without loops */
-    }
     if (unit < 0 || unit >= units) {
         return 0;
     }
     const int *now = (const int *)call->units.buf + 3 * unit;
     const int *before = (const int *)call->units.buf + 3 * call->unit;
-    return now[0] == before[0] && now[1] >= before[1] && !((now[2] ^ before[2]) & IS_HEADER);
+    return now[0] == before[0] && !((now[2] ^ before[2]) & IS_HEADER);
+}
+
+static int order_of(const Call *call, int unit) {
+    return ((const int *)call->units.buf)[3 * unit + 1];
+}
+
+/* Tell whether a call is in the body of the same loop, and not before its last op. */
+static int has_moved_on(const Call *call, int unit) {
+    return call->units.len == 0 || /* a function without loops */
+           (is_in_same_body(call, unit) && order_of(call, unit) >= order_of(call, call->unit));
 }
 
 /* The test of Identity.is_of in turns.py: another object may have this address now. */
@@ -72,55 +84,135 @@ static int is_same_object(PyObject *witness, PyObject *value) {
            item == (PyWeakref_Check(witness) ? PyWeakref_GET_OBJECT(witness) : witness);
 }
 
-static int has_same_values(const Call *call, PyObject *frame) {
-    int is_same = 1;
-    for (Py_ssize_t i = 0; is_same && i < PyTuple_GET_SIZE(call->names); i++) {
+enum { OTHER_VALUES, NEXT_VALUES, SAME_VALUES };
+
+/* Compare the variables. NEXT_VALUES: only the innermost loop's own have changed. */
+static int compared_values(const Call *call, PyObject *frame) {
+    int compared = SAME_VALUES;
+    for (Py_ssize_t i = 0; compared != OTHER_VALUES && i < PyTuple_GET_SIZE(call->names); i++) {
         PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(call->names, i));
-        is_same = value == call->values[i] &&
-                  (value == NULL || is_same_object(PyTuple_GET_ITEM(call->witnesses, i), value));
+        if (value != call->values[i] ||
+            (value != NULL && !is_same_object(PyTuple_GET_ITEM(call->witnesses, i), value))) {
+            const Py_ssize_t own = i - call->own_first;
+            compared = own >= 0 && own < call->own_count ? NEXT_VALUES : OTHER_VALUES;
+        }
         Py_XDECREF(value);
     }
-    return is_same;
+    return compared;
 }
 
-/* Without a counter, an equal loop variable may belong to the next iteration. So the frame must
- * still be at the same instruction, and in the same call from there. */
-static int has_same_called(const Call *call, PyObject *called, int unit) {
+/* Without a counter, an equal loop variable may belong to the next iteration, if the body calls
+ * once more from the same place. At a later place the iteration goes on; the call from there is
+ * noted. */
+static int has_same_called(Call *call, PyObject *called, int unit, PyObject *tracker) {
     if (call->called == Py_None) {
         return 1;
     }
-    if (called == NULL || unit != call->unit) {
+    if (unit == call->unit) {
+        PyObject *mark = called == NULL ? NULL : PyObject_GetAttr(called, f_trace);
+        Py_XDECREF(mark); /* the frame holds it */
+        return mark == call->called;
+    }
+    if (order_of(call, unit) == order_of(call, call->unit)) {
         return 0;
     }
-    PyObject *mark = PyObject_GetAttr(called, f_trace);
-    Py_XDECREF(mark); /* the frame holds it */
-    return mark == call->called;
+    PyObject *mark = called == NULL
+                         ? Py_NewRef(call->names) /* a call that is not Python has no mark */
+                         : PyObject_CallMethod(tracker, "mark_of", "O", called);
+    if (mark == NULL) {
+        return 0;
+    }
+    Py_XSETREF(call->next_called, mark);
+    return mark != Py_None;
 }
 
-static int is_same_call(Call *call, PyObject *frame, PyObject *called) {
+/* Compare a call and its values with what is kept; OTHER_VALUES: another call, or another loop. */
+static int compared_call(Call *call, PyObject *frame, PyObject *called, PyObject *tracker) {
+    Py_CLEAR(call->next_called); /* of an op for which Python had to find the scope */
     PyObject *mark = PyObject_GetAttr(frame, f_trace);
     Py_XDECREF(mark); /* the frame holds it */
-    const int unit = frame_lasti(frame) / 2;
-    if (mark != call->mark || !has_moved_on(call, unit) || !has_same_called(call, called, unit) ||
-        !has_same_values(call, frame)) {
-        PyErr_Clear();
-        return 0;
+    const int unit = call->next_unit = frame_lasti(frame) / 2;
+    int compared = mark == call->mark ? compared_values(call, frame) : OTHER_VALUES;
+    if ((compared == NEXT_VALUES && !is_in_same_body(call, unit)) ||
+        (compared == SAME_VALUES &&
+         !(has_moved_on(call, unit) && has_same_called(call, called, unit, tracker)))) {
+        compared = OTHER_VALUES;
     }
-    call->unit = unit;
-    return 1;
+    PyErr_Clear();
+    return compared;
+}
+
+/* Note where the calls are now, which holds only once all of them were found the same. */
+static void move_on(LastScope *last) {
+    for (int i = 0; i < last->count; i++) {
+        Call *call = &last->calls[i];
+        call->unit = call->next_unit;
+        if (call->next_called != NULL) {
+            Py_SETREF(call->called, call->next_called);
+            call->next_called = NULL;
+        }
+    }
+}
+
+/* Begin the next iteration of the innermost call's loop. Return its scope; UNKNOWN if Python has to
+ * find it. */
+static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *called,
+                         long long thread) {
+    Call *call = &last->calls[0];
+    const int unit = call->next_unit;
+    PyObject *answer =
+        PyObject_CallMethod(tracker, "next_turn", "OOOiL", call->mark, frame,
+                            called == NULL ? Py_None : called, order_of(call, unit), thread);
+    PyObject *own, *mark, *witnesses = NULL;
+    long long scope;
+    if (answer == NULL || answer == Py_None ||
+        !PyArg_ParseTuple(answer, "LO!O", &scope, &PyTuple_Type, &own, &mark) ||
+        PyTuple_GET_SIZE(own) != call->own_count ||
+        (witnesses = PyTuple_New(PyTuple_GET_SIZE(call->names))) == NULL) {
+        PyErr_Clear();
+        Py_XDECREF(answer);
+        return UNKNOWN;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(witnesses); i++) {
+        const Py_ssize_t at = i - call->own_first;
+        const int is_own = at >= 0 && at < call->own_count;
+        PyTuple_SET_ITEM(
+            witnesses, i,
+            Py_NewRef(PyTuple_GET_ITEM(is_own ? own : call->witnesses, is_own ? at : i)));
+        if (is_own) {
+            call->values[i] = frame_variable(frame, PyTuple_GET_ITEM(call->names, i));
+            Py_XDECREF(call->values[i]);
+        }
+    }
+    Py_SETREF(call->witnesses, witnesses);
+    Py_XSETREF(call->next_called, Py_NewRef(mark));
+    Py_DECREF(answer);
+    move_on(last);
+    return last->scope = scope;
 }
 
 /* Return the scope at a frame; UNKNOWN if Python has to find it. */
-static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor, int64_t inside) {
+static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *anchor,
+                             int64_t inside, long long thread) {
     int count = 0, is_same = 1;
     PyObject *at = Py_NewRef(frame), *called = NULL;
+    PyObject *first = NULL,
+             *first_called = NULL; /* of the innermost call, if a turn begins there */
     while (is_same && at != Py_None && at != anchor) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
         const int64_t is_watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
         Py_DECREF(code); /* the frame holds it */
         if (is_watched != 0) {
-            is_same = is_watched == 1 && count < last->count &&
-                      is_same_call(&last->calls[count++], at, called);
+            is_same = 0;
+            if (is_watched == 1 && count < last->count) {
+                const int compared = compared_call(&last->calls[count], at, called, tracker);
+                is_same = compared == SAME_VALUES || (compared == NEXT_VALUES && count == 0);
+                if (is_same && compared == NEXT_VALUES) {
+                    first = Py_NewRef(at);
+                    first_called = Py_XNewRef(called);
+                }
+                count++;
+            }
         }
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
         Py_XSETREF(called, at);
@@ -128,20 +220,28 @@ static int64_t scope_if_same(LastScope *last, PyObject *frame, PyObject *anchor,
     }
     Py_DECREF(at);
     Py_XDECREF(called);
+    int64_t scope = UNKNOWN; /* Python empties what is kept */
     if (is_same && count == 0) {
-        return inside; /* no call of a user's function */
+        scope = inside; /* no call of a user's function */
+    } else if (is_same && count == last->count && first != NULL) {
+        if (inside == last->inside) {
+            scope = next_turn(last, tracker, first, first_called, thread);
+        }
+    } else if (is_same && count == last->count) {
+        move_on(last);
+        scope = inside > last->scope ? inside : last->scope; /* the later scope is the inner one */
     }
-    if (!is_same || count != last->count) {
-        return UNKNOWN;
-    }
-    return inside > last->scope ? inside : last->scope; /* the later scope is the inner one */
+    Py_XDECREF(first);
+    Py_XDECREF(first_called);
+    return scope;
 }
 
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
     if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger needs the attribute f_trace */
         return state->scope;
     }
-    const int64_t scope = scope_if_same(owner->last_scope, frame, state->anchor, state->scope);
+    const int64_t scope = scope_if_same(owner->last_scope, owner->turns, frame, state->anchor,
+                                        state->scope, (long long)state->number);
     if (scope != UNKNOWN) {
         return scope;
     }
@@ -151,12 +251,12 @@ int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
 }
 
 static PyObject *find(PyObject *self, PyObject *args) {
-    PyObject *frame, *anchor;
-    long long inside;
-    if (!PyArg_ParseTuple(args, "OOL", &frame, &anchor, &inside)) {
+    PyObject *tracker, *frame, *anchor;
+    long long inside, thread;
+    if (!PyArg_ParseTuple(args, "OOOLL", &tracker, &frame, &anchor, &inside, &thread)) {
         return NULL;
     }
-    const int64_t scope = scope_if_same((LastScope *)self, frame, anchor, inside);
+    const int64_t scope = scope_if_same((LastScope *)self, tracker, frame, anchor, inside, thread);
     return scope == UNKNOWN ? Py_NewRef(Py_None) : PyLong_FromLongLong(scope);
 }
 
@@ -176,17 +276,19 @@ static PyObject *take(PyObject *self, PyObject *Py_UNUSED(nothing)) {
 
 static PyObject *keep(PyObject *self, PyObject *args) {
     LastScope *last = (LastScope *)self;
-    long long scope;
+    long long scope, inside;
     PyObject *calls;
-    if (!PyArg_ParseTuple(args, "LO!", &scope, &PyList_Type, &calls)) {
+    if (!PyArg_ParseTuple(args, "LLO!", &scope, &inside, &PyList_Type, &calls)) {
         return NULL;
     }
     empty(last);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
         PyObject *frame, *mark, *names, *witnesses, *called;
         Py_buffer units;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!O", &frame, &mark, &units,
-                              &PyTuple_Type, &names, &PyTuple_Type, &witnesses, &called)) {
+        int own_first, own_count;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!iiO", &frame, &mark, &units,
+                              &PyTuple_Type, &names, &PyTuple_Type, &witnesses, &own_first,
+                              &own_count, &called)) {
             empty(last);
             return NULL;
         }
@@ -197,9 +299,13 @@ static PyObject *keep(PyObject *self, PyObject *args) {
             break;
         }
         Call *call = &last->calls[last->count++];
-        *call =
-            (Call){Py_NewRef(mark), units, Py_NewRef(names), {0}, Py_NewRef(witnesses), NULL, 0};
-        call->called = Py_NewRef(called);
+        *call = (Call){.mark = Py_NewRef(mark),
+                       .units = units,
+                       .names = Py_NewRef(names),
+                       .witnesses = Py_NewRef(witnesses),
+                       .own_first = own_first,
+                       .own_count = own_count,
+                       .called = Py_NewRef(called)};
         call->unit = frame_lasti(frame) / 2;
         for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
             PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(names, name));
@@ -208,6 +314,7 @@ static PyObject *keep(PyObject *self, PyObject *args) {
         }
     }
     last->scope = scope;
+    last->inside = inside;
     Py_RETURN_NONE;
 }
 
