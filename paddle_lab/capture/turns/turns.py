@@ -299,9 +299,9 @@ class TurnTracker:
         scope = self._open(_TURN, loop.name, last.parent, thread)
         turn = mark.turns[-1] = OpenTurn(loop, scope, last)
         turn.parent, turn.around = last.parent, last.around
-        self._enter(turn, frame, order)
+        self._enter(turn, frame, order, now)
         called = None if counted is not None else (inner and self.mark_of(inner)) or _MISSING
-        return scope, tuple(seen.witness for seen in turn.seen), called
+        return scope, tuple([seen.witness for seen in turn.seen]), called
 
     def _call_to_keep(self, mark: CallMark, at: Place) -> Any:
         """Return the mark of the called frame, if only another call shows the next iteration.
@@ -401,7 +401,7 @@ class TurnTracker:
             left = None
             turns[-1].around = [identity(_variable(at.frame, name)) for name in loop.around]
             if not (at.is_last(deeper) and at.is_header):
-                self._enter(turns[-1], at.frame, at.orders[deeper])
+                self._enter(turns[-1], at.frame, at.orders[deeper], _variables(at.frame, loop))
                 if at.is_last(deeper):
                     self._is_new(at.inner)
         return scope
@@ -415,7 +415,7 @@ class TurnTracker:
                 if not turn.is_waiting:
                     break
             elif turn.is_waiting:
-                self._enter(turn, at.frame, at.orders[level])
+                self._enter(turn, at.frame, at.orders[level], _variables(at.frame, turn.loop))
             else:
                 told = self._told(turns, level, at, scope)
                 if told == _RESTARTED and level > 0:
@@ -445,10 +445,9 @@ class TurnTracker:
         is_new = at.is_last(level) and scope < turn.scope and self._is_new(at.inner)
         return _NEXT if is_new and order == turn.order and not at.is_repeating else _SAME
 
-    def _enter(self, turn: OpenTurn, frame: FrameType, order: int) -> None:
-        """Note that the body of an iteration runs, and the values of its variables."""
+    def _enter(self, turn: OpenTurn, frame: FrameType, order: int, now: list[Any]) -> None:
+        """Note that the body of an iteration runs, and ``now``, the values of its variables."""
         loop = turn.loop
-        now = _variables(frame, loop)
         turn.is_waiting = False
         turn.order = order
         turn.seen = list(map(identity, now))
