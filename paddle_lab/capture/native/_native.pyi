@@ -150,10 +150,15 @@ class LastScope:
     def keep(
         self,
         scope: int,
-        calls: list[tuple[FrameType, CallMark, array[int], tuple[str, ...], tuple[Any, ...], Any]],
+        inside: int,
+        calls: list[tuple[Any, ...]],
         /,
     ) -> None:
-        """Keep an answer: the innermost scope of calls and iterations; the calls, inner first."""
+        """Keep an answer.
+
+        ``scope`` is the innermost of calls and iterations, ``inside`` the scope in which they were
+        found. The calls come inner first, each as ``TurnTracker.find_scope`` writes it.
+        """
 
     def take(self) -> list[tuple[CallMark, int]]:
         """Drop the answer. Return for each call its mark and its instruction at the last op."""

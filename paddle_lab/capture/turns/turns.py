@@ -267,8 +267,14 @@ class TurnTracker:
         return found
 
     def next_turn(
-        self, mark: CallMark, frame: FrameType, inner: FrameType | None, order: int, thread: int
-    ) -> tuple[int, tuple[Any, ...], Any] | None:
+        self,
+        mark: CallMark,
+        frame: FrameType,
+        inner: FrameType | None,
+        now: list[Any],
+        order: int,
+        thread: int,
+    ) -> tuple[int, list[Identity], Any] | None:
         """Begin the next iteration of a ``for`` loop whose variables alone have changed.
 
         The native part calls it in the place of :meth:`find_scope`, which would do the same.
@@ -279,6 +285,8 @@ class TurnTracker:
             The mark of the innermost call, which is in the body of its last loop.
         frame, inner
             The call's frame, and the frame that it has called.
+        now
+            The values of the loop's variables.
         order
             The order of the instruction.
         thread
@@ -287,21 +295,18 @@ class TurnTracker:
         Returns
         -------
         tuple or None
-            The iteration's scope, witnesses of the loop's variables, and the called frame's mark as
+            The iteration's scope, the identities of ``now``, and the called frame's mark as
             in :meth:`_call_to_keep`. None if a counter does not give the next iteration.
         """
-        last = mark.turns[-1]
-        loop = last.loop
-        now = _variables(frame, loop)
-        counted = _counted(loop, last.start, now, order)
-        if not now or last.is_waiting or (counted is not None and counted <= last.number):
+        turn = mark.turns[-1]
+        loop = turn.loop
+        counted = _counted(loop, turn.start, now, order) if loop.counts else None
+        if turn.is_waiting or (counted is not None and counted <= turn.number):
             return None
-        scope = self._open(_TURN, loop.name, last.parent, thread)
-        turn = mark.turns[-1] = OpenTurn(loop, scope, last)
-        turn.parent, turn.around = last.parent, last.around
+        turn.scope = self._open(_TURN, loop.name, turn.parent, thread)
         self._enter(turn, frame, order, now)
         called = None if counted is not None else (inner and self.mark_of(inner)) or _MISSING
-        return scope, tuple([seen.witness for seen in turn.seen]), called
+        return turn.scope, turn.seen, called
 
     def _call_to_keep(self, mark: CallMark, at: Place) -> Any:
         """Return the mark of the called frame, if only another call shows the next iteration.

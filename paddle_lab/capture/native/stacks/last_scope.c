@@ -159,31 +159,42 @@ static void move_on(LastScope *last) {
 static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *called,
                          long long thread) {
     Call *call = &last->calls[0];
-    const int unit = call->next_unit;
-    PyObject *answer =
-        PyObject_CallMethod(tracker, "next_turn", "OOOiL", call->mark, frame,
-                            called == NULL ? Py_None : called, order_of(call, unit), thread);
-    PyObject *own, *mark, *witnesses = NULL;
+    PyObject *answer = NULL, *seen = NULL, *mark, *witnesses = NULL;
+    PyObject *now = PyList_New(call->own_count);
     long long scope;
+    for (int own = 0; now != NULL && own < call->own_count; own++) {
+        PyObject *name = PyTuple_GET_ITEM(call->names, call->own_first + own);
+        PyObject *value = frame_variable(frame, name);
+        if (value == NULL) {
+            Py_CLEAR(now); /* a deleted variable */
+            break;
+        }
+        PyList_SET_ITEM(now, own, value);
+    }
+    if (now != NULL) {
+        answer = PyObject_CallMethod(tracker, "next_turn", "OOOOiL", call->mark, frame,
+                                     called == NULL ? Py_None : called, now,
+                                     order_of(call, call->next_unit), thread);
+    }
     if (answer == NULL || answer == Py_None ||
-        !PyArg_ParseTuple(answer, "LO!O", &scope, &PyTuple_Type, &own, &mark) ||
-        PyTuple_GET_SIZE(own) != call->own_count ||
+        !PyArg_ParseTuple(answer, "LO!O", &scope, &PyList_Type, &seen, &mark) ||
+        PyList_GET_SIZE(seen) != call->own_count ||
         (witnesses = PyTuple_New(PyTuple_GET_SIZE(call->names))) == NULL) {
         PyErr_Clear();
         Py_XDECREF(answer);
+        Py_XDECREF(now);
         return UNKNOWN;
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(witnesses); i++) {
-        const Py_ssize_t at = i - call->own_first;
-        const int is_own = at >= 0 && at < call->own_count;
-        PyTuple_SET_ITEM(
-            witnesses, i,
-            Py_NewRef(PyTuple_GET_ITEM(is_own ? own : call->witnesses, is_own ? at : i)));
-        if (is_own) {
-            call->values[i] = frame_variable(frame, PyTuple_GET_ITEM(call->names, i));
-            Py_XDECREF(call->values[i]);
+        const Py_ssize_t own = i - call->own_first;
+        PyObject *witness = PyTuple_GET_ITEM(call->witnesses, i);
+        if (own >= 0 && own < call->own_count) { /* an Identity: address, witness */
+            witness = PyTuple_GET_ITEM(PyList_GET_ITEM(seen, own), 1);
+            call->values[i] = PyList_GET_ITEM(now, own);
         }
+        PyTuple_SET_ITEM(witnesses, i, Py_NewRef(witness));
     }
+    Py_DECREF(now);
     Py_SETREF(call->witnesses, witnesses);
     Py_XSETREF(call->next_called, Py_NewRef(mark));
     Py_DECREF(answer);
