@@ -3,7 +3,6 @@
 Most names have a twin in Python, which documents parameters and results. Its file is given here.
 """
 
-from array import array
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, final
