@@ -126,6 +126,15 @@ def test_a_shared_parameter_counts_once_in_a_model() -> None:
     assert parameters(record).among(range(len(record.ops))) == (16, 64)
 
 
+def test_parameters_of_a_model_that_the_trace_saw_being_made_count_once() -> None:
+    with paddle_lab.trace(check="none") as trace:
+        net = nn.Sequential(nn.Conv2D(3, 4, 3), nn.BatchNorm2D(4), nn.Flatten(), nn.Linear(16, 2))
+        net(paddle.rand([2, 3, 4, 4])).sum().backward()
+    trained = sum(p.numel().item() for p in net.parameters() if not p.stop_gradient)
+    assert sum(trace.table("op")["parameters"]) == trained
+    assert parameters(trace.record).among(range(len(trace.ops)))[0] == trained
+
+
 @pytest.mark.parametrize(
     ("compute", "backward"),
     [

@@ -23,6 +23,8 @@ from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 _Keys = npt.NDArray[np.int64]
 
+_FILLS = ("full_", "uniform_inplace_", "gaussian_inplace_", "assign_value_")
+"""Ops that only write to their argument, as initializers do."""
 _NORMS = ("batch_norm", "batch_norm_", "sync_batch_norm_")
 _STATISTICS_SLOTS = (1, 2)
 """Their arguments with the running mean and variance."""
@@ -49,8 +51,9 @@ def parameters(record: Record) -> Parameters:
     uses, tensors = record.uses, record.tensors
     is_read = (uses["role"] == ROLES.index("input")) & (uses["tensor"] >= 0)
     is_parameter = tensors["kind"] == TENSOR_KINDS.index("parameter")
-    previous = tensors["previous"]
-    first = nearest_marked(previous, previous < 0)
+    fills = [code for code in np.unique(record.ops["name"]) if record.text(code) in _FILLS]
+    is_read &= ~np.isin(record.ops["name"], fills)[uses["op"]]
+    first = _first_values(record)
     statistics = _statistics(record, is_read, first)
     is_parameter &= ~statistics[first]
     reads = np.flatnonzero(is_read)
@@ -61,8 +64,21 @@ def parameters(record: Record) -> Parameters:
     return Parameters(op, tensor, _elements(record, tensor), tensors["bytes"][tensor])
 
 
+def _first_values(record: Record) -> _Keys:
+    """Return the first value of each tensor's parameter: by Paddle's name, which is unique."""
+    previous = record.tensors["previous"]
+    first = nearest_marked(previous, previous < 0).astype(np.int64)
+    rows = np.flatnonzero(record.tensors["kind"] == TENSOR_KINDS.index("parameter"))
+    codes, earliest, which = np.unique(
+        record.tensors["name"][rows], return_index=True, return_inverse=True
+    )
+    has_name = np.array([bool(record.text(code)) for code in codes.tolist()], bool)[which]
+    first[rows[has_name]] = first[rows[earliest[which]]][has_name]
+    return first
+
+
 def _statistics(
-    record: Record, is_read: npt.NDArray[np.bool_], first: npt.NDArray[np.int32]
+    record: Record, is_read: npt.NDArray[np.bool_], first: _Keys
 ) -> npt.NDArray[np.bool_]:
     names = [code for code in np.unique(record.ops["name"]).tolist() if record.text(code) in _NORMS]
     found = np.zeros(len(record.tensors), bool)
