@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from itertools import count
 from types import CodeType, FrameType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from weakref import ref
 
 from paddle_lab.capture.native import NATIVE, native_twin
@@ -36,31 +36,33 @@ _SERIALS: Final = count(1)
 _HELD_TYPES: Final = (int, float, str)
 
 
-class Identity(NamedTuple):
-    """Identifies a variable's object. The object is not held: that would keep it alive."""
+Identity = tuple[int, Any]
+"""Identifies a variable's object, which is not held: that would keep it alive.
 
-    address: int
-    witness: Any
-    """Distinguishes the object from a later one at the same address: a weak reference to it or to
-    its first item, or the number or text itself. None if the object allows neither."""
-
-    def is_of(self, value: Any) -> bool:
-        """Return whether a variable still has this object."""
-        if self.address != id(value):
-            return False
-        witness = self.witness() if isinstance(self.witness, ref) else self.witness
-        return self.witness is None or witness is _first_item(value)
+The address, and a witness that distinguishes the object from a later one at the same address: a
+weak reference to it or to its first item, or the number or text itself. None if the object allows
+neither.
+"""
 
 
 def identity(value: Any) -> Identity:
     """Return the identity of a variable's value."""
     item = _first_item(value)
     if type(item) in _HELD_TYPES:
-        return Identity(id(value), item)
+        return id(value), item
     try:
-        return Identity(id(value), ref(item))
+        return id(value), ref(item)
     except TypeError:
-        return Identity(id(value), None)
+        return id(value), None
+
+
+def _is_of(seen: Identity, value: Any) -> bool:
+    """Return whether a variable still has the object that an identity is of."""
+    address, witness = seen
+    if address != id(value):
+        return False
+    item = witness() if isinstance(witness, ref) else witness
+    return witness is None or item is _first_item(value)
 
 
 def _first_item(value: Any) -> Any:
@@ -165,7 +167,7 @@ class Place:
         if self.is_header or not all(_variables(self.frame, loop) for loop in self.path):
             return None
         names = tuple(name for loop in self.path for name in (*loop.names, *loop.around))
-        witnesses = tuple(identity(_variable(self.frame, name)).witness for name in names)
+        witnesses = tuple(identity(_variable(self.frame, name))[1] for name in names)
         own = 0 if not self.path or self.path[-1].is_while else len(self.path[-1].names)
         return names, witnesses, len(names) - own - len(self.path[-1].around) if own else 0, own
 
@@ -507,7 +509,7 @@ def _was_left(inner: list[OpenTurn], frame: FrameType, loop: Loop) -> bool:
 
 
 def _are_same(seen: list[Identity], now: list[Any]) -> bool:
-    return len(seen) == len(now) and all(map(Identity.is_of, seen, now))
+    return len(seen) == len(now) and all(map(_is_of, seen, now))
 
 
 def _variables(frame: FrameType, loop: Loop) -> list[Any]:

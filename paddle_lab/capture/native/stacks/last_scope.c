@@ -21,7 +21,7 @@ typedef struct {
     Py_buffer units;                  /* CodeLoops.units: three int per instruction */
     PyObject *names;                  /* a tuple: the variables of the loops around */
     PyObject *values[MOST_VARIABLES]; /* compared, never used */
-    PyObject *witnesses;              /* a tuple: Identity.witness of each value */
+    PyObject *witnesses;              /* a tuple: the witness in each value's identity */
     int own_first, own_count;         /* which of them are the innermost loop's, if it is a `for` */
     PyObject *called;                 /* the mark of the call inside; None: it does not matter */
     int unit;                         /* the instruction of the last op */
@@ -72,7 +72,7 @@ static int has_moved_on(const Call *call, int unit) {
            (is_in_same_body(call, unit) && order_of(call, unit) >= order_of(call, call->unit));
 }
 
-/* The test of Identity.is_of in turns.py: another object may have this address now. */
+/* The test of _is_of in turns.py: another object may have this address now. */
 static int is_same_object(PyObject *witness, PyObject *value) {
     PyObject *item = value;
     if (PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0) {
@@ -188,7 +188,7 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(witnesses); i++) {
         const Py_ssize_t own = i - call->own_first;
         PyObject *witness = PyTuple_GET_ITEM(call->witnesses, i);
-        if (own >= 0 && own < call->own_count) { /* an Identity: address, witness */
+        if (own >= 0 && own < call->own_count) { /* its identity: address, witness */
             witness = PyTuple_GET_ITEM(PyList_GET_ITEM(seen, own), 1);
             call->values[i] = PyList_GET_ITEM(now, own);
         }
