@@ -53,7 +53,8 @@ static int grow(StackPool *pool) {
  * garbage collector counts: a collection would run code, and that code may take stacks. */
 static int hold_codes(StackPool *pool, const int64_t *signature, Py_ssize_t length) {
     for (Py_ssize_t i = 1; i < length; i += 2) {
-        PyObject *code = (PyObject *)(intptr_t)signature[i]; /* held by its frame or by the caller */
+        PyObject *code =
+            (PyObject *)(intptr_t)signature[i]; /* held by its frame or by the caller */
         PyObject *identity = PyLong_FromVoidPtr(code);
         if (identity == NULL || PyDict_SetDefault(pool->codes, identity, code) == NULL) {
             Py_XDECREF(identity);
