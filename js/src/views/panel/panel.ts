@@ -45,7 +45,7 @@ export function mountPanel(
     source: tab("source", t("panel.source")),
     log: tab("log", t("panel.log")),
   };
-  const names = hasLog(trace) ? PAGES : PAGES.filter((name) => name !== "log");
+  const names: readonly Page[] = hasLog(trace) ? PAGES : PAGES.filter((name) => name !== "log");
   const pages = { details: page("details"), source: page("source"), log: page("log") };
   /** Whether the details are up to date; while their page is hidden, they are not written. */
   let isWritten = false;
@@ -115,7 +115,8 @@ export function mountPanel(
 
   function turnToSelection({ kind }: Selection): void {
     // Who reads the log goes on reading it, op by op.
-    const readsLog = !pages.log.hidden && (kind === "op" || kind === "grad_node");
+    const readsLog =
+      names.includes("log") && !pages.log.hidden && (kind === "op" || kind === "grad_node");
     if (kind !== "none") turnTo(kind === "line" ? "source" : readsLog ? "log" : "details");
   }
 
