@@ -47,8 +47,9 @@ class Digests(Collector):
         """Row of ``tensors`` to the digest of a tensor that no op made: data, a parameter, …"""
         self.hooked: set[int] = set()
         """Identities of tensors whose gradient hooks changed, which no second run can undo."""
+        has_hooks = DOOR.has("gradients") and DOOR.has("reruns")
         names = ("register_grad_hook", "remove_grad_hook", "register_void_hook")
-        self._patches = [DOOR.patch(name, self._noting) for name in names if DOOR.has("gradients")]
+        self._patches = [DOOR.patch(name, self._noting) for name in names if has_hooks]
 
     def open(self) -> None:
         """Look at the outputs of ops from now on, after the collector that already does so."""
