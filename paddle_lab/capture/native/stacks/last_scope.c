@@ -35,11 +35,15 @@ struct LastScope {
     int count;              /* 0: no answer is kept */
     int64_t scope;          /* the innermost of these calls and their iterations */
     int64_t inside;         /* the scope in which they were found */
+    /* Changes when the calls go. While Python code of ours runs, another thread, or a finalizer,
+     * may run an op, and replace them. */
+    uint64_t version;
 };
 
 static PyObject *f_trace;
 
 static void empty(LastScope *last) {
+    last->version++;
     while (last->count > 0) {
         Call *call = &last->calls[--last->count];
         Py_CLEAR(call->witnesses);
@@ -104,7 +108,8 @@ static int compared_values(const Call *call, PyObject *frame) {
 /* Without a counter, an equal loop variable may belong to the next iteration, if the body calls
  * once more from the same place. At a later place the iteration goes on; the call from there is
  * noted. */
-static int has_same_called(Call *call, PyObject *called, int unit, PyObject *tracker) {
+static int has_same_called(LastScope *last, Call *call, PyObject *called, int unit,
+                           PyObject *tracker) {
     if (call->called == Py_None) {
         return 1;
     }
@@ -116,10 +121,12 @@ static int has_same_called(Call *call, PyObject *called, int unit, PyObject *tra
     if (order_of(call, unit) == order_of(call, call->unit)) {
         return 0;
     }
+    const uint64_t version = last->version;
     PyObject *mark = called == NULL
                          ? Py_NewRef(call->names) /* a call that is not Python has no mark */
                          : PyObject_CallMethod(tracker, "mark_of", "O", called);
-    if (mark == NULL) {
+    if (mark == NULL || last->version != version) {
+        Py_XDECREF(mark);
         return 0;
     }
     Py_XSETREF(call->next_called, mark);
@@ -127,7 +134,8 @@ static int has_same_called(Call *call, PyObject *called, int unit, PyObject *tra
 }
 
 /* Compare a call and its values with what is kept; OTHER_VALUES: another call, or another loop. */
-static int compared_call(Call *call, PyObject *frame, PyObject *called, PyObject *tracker) {
+static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject *called,
+                         PyObject *tracker) {
     Py_CLEAR(call->next_called); /* of an op for which Python had to find the scope */
     PyObject *mark = PyObject_GetAttr(frame, f_trace);
     Py_XDECREF(mark); /* the frame holds it */
@@ -135,7 +143,7 @@ static int compared_call(Call *call, PyObject *frame, PyObject *called, PyObject
     int compared = mark == call->mark ? compared_values(call, frame) : OTHER_VALUES;
     if ((compared == NEXT_VALUES && !is_in_same_body(call, unit)) ||
         (compared == SAME_VALUES &&
-         !(has_moved_on(call, unit) && has_same_called(call, called, unit, tracker)))) {
+         !(has_moved_on(call, unit) && has_same_called(last, call, called, unit, tracker)))) {
         compared = OTHER_VALUES;
     }
     PyErr_Clear();
@@ -161,6 +169,7 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     Call *call = &last->calls[0];
     PyObject *answer = NULL, *seen = NULL, *mark, *witnesses = NULL;
     PyObject *now = PyList_New(call->own_count);
+    const uint64_t version = last->version;
     long long scope;
     for (int own = 0; now != NULL && own < call->own_count; own++) {
         PyObject *name = PyTuple_GET_ITEM(call->names, call->own_first + own);
@@ -175,6 +184,12 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
         answer = PyObject_CallMethod(tracker, "next_turn", "OOOOiL", call->mark, frame,
                                      called == NULL ? Py_None : called, now,
                                      order_of(call, call->next_unit), thread);
+    }
+    if (answer != NULL && answer != Py_None && last->version != version &&
+        PyArg_ParseTuple(answer, "LOO", &scope, &seen, &mark)) {
+        Py_DECREF(answer); /* the iteration has begun, and the calls that are kept are others */
+        Py_DECREF(now);
+        return scope;
     }
     if (answer == NULL || answer == Py_None ||
         !PyArg_ParseTuple(answer, "LO!O", &scope, &PyList_Type, &seen, &mark) ||
@@ -216,7 +231,7 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
         if (is_watched != 0) {
             is_same = 0;
             if (is_watched == 1 && count < last->count) {
-                const int compared = compared_call(&last->calls[count], at, called, tracker);
+                const int compared = compared_call(last, &last->calls[count], at, called, tracker);
                 is_same = compared == SAME_VALUES || (compared == NEXT_VALUES && count == 0);
                 if (is_same && compared == NEXT_VALUES) {
                     first = Py_NewRef(at);
