@@ -139,11 +139,23 @@ def test_worst_begins_where_nan_does():
         broken + 1
 
     assert [value.op_name for value in trace.values.worst][:3] == ["log", "add", "full"]
-    frame = trace.values.to_pandas()
-    assert frame["op"].tolist() == [value.op_name for value in trace.values]
-    assert frame["nans"].sum() == 6
+    assert trace.values.to_pandas()["nans"].sum() == 6
     assert "std. dev." in str(trace.values)
     assert "log [3], – … –>" in repr(trace.values.worst[0])  # nothing in it is finite
+
+
+@pytest.mark.parametrize("check", ["none", "all"])
+def test_a_data_frame_has_what_the_rows_have(check):
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1D(4))
+    with paddle_lab.trace(check=check, values=check == "none") as trace:
+        paddle.log(net(paddle.randn([5, 3])).mean() - 9).backward()
+    frame = trace.values.worst.to_pandas().rename(columns={"op": "op_name"})
+    assert len(frame) == len(trace.values) > 3
+    for (key, cells), row in zip(frame.iterrows(), trace.values.worst, strict=True):
+        assert key == row.key
+        for name, cell in cells.items():
+            expected = getattr(row, name)
+            assert cell == expected or (expected is None and np.isnan(cell)), name
 
 
 class Double(paddle.autograd.PyLayer):

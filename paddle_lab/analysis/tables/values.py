@@ -7,23 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, csr, taken
 from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.columns import Values
-from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.rows import RowTable
 from paddle_lab.analysis.tables.statistics import Bucket, Measured, buckets
-from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.words import say
 
-_FRAME_COLUMNS = (
-    "layer", "path", "file", "line", "shape", "dtype", "elements", "zeros", "nans",
-    "infs", "smallest", "largest", "mean", "deviation", "norm",
-)  # fmt: skip
+_COUNTS = ("elements", "zeros", "nans", "infs")
+_REALS = ("smallest", "largest", "mean", "deviation", "norm")
 
 
 class Value(Measured, Placed):
@@ -135,8 +133,32 @@ class ValueTable(Reported, Framed, RowTable[Value]):
         return self._with_keys(self.keys[np.lexsort((-magnitude, ~is_bad))])
 
     def _columns(self) -> dict[str, Values]:
-        ops: Values = [row.op_name for row in self]
-        return {"value": self.keys, "op": ops, **attributes(self, _FRAME_COLUMNS)}
+        record, stats, tensors = self.record, self.record.value_stats, self.record.tensors
+        texts = np.array([*record.strings, ""], object)
+        tensor = stats["tensor"][self.keys]
+        op = tensors["producer"][tensor]
+        layer = self.ops.layers[taken(record.ops["scope"], op)]
+        frame = taken(record.stack_frames["frame"], taken(record.ops["stack"], op))
+        shapes, of_shape = np.unique(tensors["shape"][tensor], return_inverse=True)
+        extents = [parse_shape(texts[code]) for code in shapes.tolist()]
+        reals = {
+            name: (self.deviations if name == "deviation" else from_bits(stats[name]))[
+                self.keys
+            ].astype(np.float64)
+            for name in _REALS
+        }
+        return {
+            "value": self.keys,
+            "op": texts[taken(record.ops["name"], op)],
+            "layer": texts[taken(record.layer_names["name"], layer)],
+            "path": texts[tensors["path"][tensor]],
+            "file": texts[taken(record.frames["file"], frame)],
+            "line": np.maximum(taken(record.frames["line"], frame), 0),
+            "shape": [extents[at] for at in of_shape.tolist()],
+            "dtype": texts[tensors["dtype"][tensor]],
+            **{name: stats[name][self.keys] for name in _COUNTS},
+            **{name: Partial(reals[name], np.isnan(reals[name])) for name in _REALS},
+        }
 
     def _report(self) -> Report:
         if not len(self.record.value_stats):
