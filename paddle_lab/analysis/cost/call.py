@@ -82,21 +82,14 @@ class Call:
         return prod(self.outputs[0])
 
     @cached_property
-    def arguments(self) -> tuple[list[Any], dict[str, Any]]:
-        """The attributes by position and by name; text where Python cannot read a value."""
-        by_position: list[Any] = []
-        by_name: dict[str, Any] = {}
-        for part in _parts(self.attributes):
-            match = _NAMED.fullmatch(part)
-            if match:
-                by_name[match[1]] = _value(match[2])
-            else:
-                by_position.append(_value(part))
-        return by_position, by_name
+    def _named(self) -> dict[str, Any]:
+        """The attributes that have a name; text where Python cannot read a value."""
+        named = filter(None, map(_NAMED.fullmatch, _parts(self.attributes)))
+        return {match[1]: _value(match[2]) for match in named}
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """Return a named attribute."""
-        return self.arguments[1].get(name, default)
+        return self._named.get(name, default)
 
 
 def is_open(*shapes: Shape) -> bool:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call, Operand
+from paddle_lab.analysis.graph.structure import Hashes, mixed
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
 Numbers = npt.NDArray[np.int64]
-_Hashes = npt.NDArray[np.uint64]
 
 _INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
@@ -92,7 +92,7 @@ def _operand(record: Record, use: int, tensor: int, *, repeats: bool) -> Operand
     )
 
 
-def first_and_inverse(hashes: _Hashes) -> tuple[Numbers, Numbers]:
+def first_and_inverse(hashes: Hashes) -> tuple[Numbers, Numbers]:
     """Return the first row of each distinct hash, and which of them each row has.
 
     ``np.unique`` with an index takes more than twice as long, because it sorts stably.
@@ -101,16 +101,3 @@ def first_and_inverse(hashes: _Hashes) -> tuple[Numbers, Numbers]:
     first = np.empty(len(distinct), np.int64)
     first[inverse[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # the last one written stays
     return first, inverse.astype(np.int64)
-
-
-def mixed(*columns: npt.NDArray[Any]) -> _Hashes:
-    """Return one hash per row of several columns (the finalizer of MurmurHash3 after each)."""
-    state = np.zeros(len(columns[0]), np.uint64)
-    for column in columns:
-        state = (state + np.uint64(0x9E3779B97F4A7C15)) ^ column.astype(np.uint64)
-        state ^= state >> np.uint64(33)
-        state *= np.uint64(0xFF51AFD7ED558CCD)
-        state ^= state >> np.uint64(33)
-        state *= np.uint64(0xC4CEB9FE1A85EC53)
-        state ^= state >> np.uint64(33)
-    return state

@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.distinct_calls import (
     DistinctCalls,
     distinct_calls,
     first_and_inverse,
-    mixed,
 )
 from paddle_lab.analysis.cost.formulas import BACKWARD
 from paddle_lab.analysis.cost.formulas.elementwise import (
@@ -27,10 +25,17 @@ from paddle_lab.analysis.cost.formulas.elementwise import (
     scaled_backward,
     unary_backward,
 )
-from paddle_lab.analysis.cost.formulas.formula import GradFormula, free_backward
+from paddle_lab.analysis.cost.formulas.formula import (
+    FREE,
+    UNKNOWN,
+    Cost,
+    GradFormula,
+    free_backward,
+)
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
 from paddle_lab.analysis.cost.op_costs import columns
+from paddle_lab.analysis.graph.structure import mixed
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
 

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call, is_open
-from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_calls
 from paddle_lab.analysis.cost.formulas import FORWARD
+from paddle_lab.analysis.cost.formulas.formula import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT
 from paddle_lab.analysis.cost.inner_ops import with_inner_ops
 from paddle_lab.analysis.cost.sizes import output_bytes, saved_bytes
@@ -24,10 +24,10 @@ _ON_GRAD_NODES = "paddle.grad"
 def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     """Return the cost of each op.
 
-    ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.cost.Cost`. The ops inside a
-    PyLayer have rows of their own, so its op costs nothing more. ``output_bytes`` is the size of
-    the tensors that the op returned, also where they share memory with an input. In a saved program
-    nothing tells what backward will keep.
+    ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.formulas.formula.Cost`. The
+    ops inside a PyLayer have rows of their own, so its op costs nothing more. ``output_bytes`` is
+    the size of the tensors that the op returned, also where they share memory with an input. In a
+    saved program nothing tells what backward will keep.
 
     Parameters
     ----------

@@ -41,36 +41,33 @@ def structure_numbers(
     if not len(parents):
         return np.empty(0, np.int32)
     depth = depths(parents)
-    hashes = _mix(_mix(np.zeros(len(parents), np.uint64)) + group_labels.astype(np.uint64))
+    hashes = mixed(group_labels)
     # Each part of a group is hashed with its position relative to the group's first op. The hashes
     # are summed, so the order of the parts does not matter.
     op_key = np.arange(len(op_groups))
     grouped = np.flatnonzero(op_groups >= 0)
-    op_hashes = _hash(1, op_names[grouped], (op_key - first_ops[op_groups])[grouped])
+    op_hashes = mixed(op_names[grouped], (op_key - first_ops[op_groups])[grouped], seed=1)
     np.add.at(hashes, op_groups[grouped], op_hashes)
     holder = common_ancestors(parents, depth, op_groups[sources], op_groups[targets])
     inner = np.flatnonzero(holder >= 0)
     origin = first_ops[holder[inner]]
-    edge_hashes = _hash(2, sources[inner] - origin, targets[inner] - origin, edge_labels[inner])
+    ends = sources[inner] - origin, targets[inner] - origin
+    edge_hashes = mixed(*ends, edge_labels[inner], seed=2)
     np.add.at(hashes, holder[inner], edge_hashes)
     for nested in reversed(levels(depth)[1:]):
         outer = parents[nested]
         position = first_ops[nested] - first_ops[outer]
-        np.add.at(hashes, outer, _hash(3, _mix(hashes[nested]), position))
+        np.add.at(hashes, outer, mixed(hashes[nested], position, seed=3))
     _, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
     return np.where(count[number] > 1, number, -1).astype(np.int32)
 
 
-def _hash(seed: int, *parts: npt.NDArray[Any]) -> Hashes:
-    value = np.full(len(parts[0]), seed, np.uint64)
-    for part in parts:
-        value = _mix(value + part.astype(np.uint64))
+def mixed(*columns: npt.NDArray[Any], seed: int = 0) -> Hashes:
+    """Return one hash per row of several columns (one step of splitmix64 for each)."""
+    value = np.full(len(columns[0]), seed, np.uint64)
+    for column in columns:
+        value = value + column.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        value = value ^ (value >> np.uint64(31))
     return value
-
-
-def _mix(value: Hashes) -> Hashes:
-    """Return one step of splitmix64 for each value."""
-    value = value + np.uint64(0x9E3779B97F4A7C15)
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return value ^ (value >> np.uint64(31))

@@ -5,31 +5,25 @@ from __future__ import annotations
 from typing import Final
 
 from paddle_lab.analysis.cost.formulas import (
-    attention,
     contractions,
-    convolutions,
     elementwise,
-    losses,
+    layers,
     movement,
     normalisations,
     optimizers,
     pooling,
-    recurrent,
     reductions,
 )
 from paddle_lab.analysis.cost.formulas.formula import Formula, GradFormula
 
 _FAMILIES = (
-    attention,
     contractions,
-    convolutions,
     elementwise,
-    losses,
+    layers,
     movement,
     normalisations,
     optimizers,
     pooling,
-    recurrent,
     reductions,
 )
 

@@ -11,28 +11,25 @@ import re
 from math import prod
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost, multiply_adds
-from paddle_lab.analysis.cost.formulas.formula import Formula, GradFormula, Needed
-
-
-def macs(call: Call) -> int:
-    """Return the multiply-adds of a product of the first two inputs."""
-    x = call.shapes[0]
-    transposed = call.attribute("transpose_x") is True and len(x) > 1
-    return call.out * x[-2 if transposed else -1]
+from paddle_lab.analysis.cost.formulas.formula import (
+    FREE,
+    UNKNOWN,
+    Cost,
+    Formula,
+    GradFormula,
+    Needed,
+    multiply_adds,
+    products_backward,
+)
 
 
 def matmul(call: Call) -> Cost:
     """``out[..., i, j] = sum over k of x[..., i, k] * y[..., k, j]``, with an optional bias."""
     if len(call.shapes) < 2:
         return UNKNOWN
-    has_bias = len(call.shapes) > 2
-    return multiply_adds(macs(call), call.out if has_bias else 0)
-
-
-def matmul_backward(call: Call, needed: Needed) -> Cost:
-    """``dx = dout @ y^T`` and ``dy = x^T @ dout``: as many multiply-adds as forward, for each."""
-    return multiply_adds(macs(call) * len({0, 1} & set(needed)))
+    x, has_bias = call.shapes[0], len(call.shapes) > 2
+    transposed = call.attribute("transpose_x") is True and len(x) > 1
+    return multiply_adds(call.out * x[-2 if transposed else -1], call.out if has_bias else 0)
 
 
 def addmm(call: Call) -> Cost:
@@ -74,10 +71,7 @@ def einsum(call: Call) -> Cost:
 
 def einsum_backward(call: Call, needed: Needed) -> Cost:
     """The gradient of each of two operands is a sum over the same labels."""
-    cost = einsum(call)
-    if len(call.shapes) != 2 or cost == UNKNOWN:
-        return UNKNOWN
-    return multiply_adds(cost.macs * len({0, 1} & set(needed)))
+    return products_backward(einsum)(call, needed) if len(call.shapes) == 2 else UNKNOWN
 
 
 def _extents(call: Call, equation: str) -> dict[str, int] | None:
@@ -111,7 +105,7 @@ FORWARD: dict[str, Formula] = {
     "einsum": einsum,
 }
 BACKWARD: dict[str, GradFormula] = {
-    **dict.fromkeys(("matmul", "bmm", "mv", "dot"), matmul_backward),
+    **dict.fromkeys(("matmul", "bmm", "mv", "dot"), products_backward(matmul)),
     "addmm": addmm_backward,
     "baddbmm": addmm_backward,
     "einsum": einsum_backward,

@@ -12,8 +12,10 @@ from math import prod
 from typing import Final
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.formulas.formula import (
+    FREE,
+    UNKNOWN,
+    Cost,
     Formula,
     GradFormula,
     Needed,

@@ -1,12 +1,38 @@
-"""What a formula is, and formulas that are a number of operations for each element."""
+"""The cost of one call, what a formula for it is, and formulas that many ops share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from math import prod
+from typing import Final, NamedTuple
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import FREE, Cost
+
+
+class Cost(NamedTuple):
+    """The arithmetic of a call, -1 if it is not known.
+
+    Attributes
+    ----------
+    flops
+        All arithmetic operations; a multiply-add counts as 2.
+    macs
+        The multiply-adds of products of matrices and of convolutions, each counted as 1. Other
+        arithmetic has none: ``flops`` is ``2 * macs`` plus the other operations.
+    """
+
+    flops: int
+    macs: int = 0
+
+
+UNKNOWN: Final = Cost(-1, -1)
+FREE: Final = Cost(0)
+
+
+def multiply_adds(macs: int, others: int = 0) -> Cost:
+    """Return the cost of multiply-adds and of other arithmetic operations."""
+    return Cost(2 * macs + others, macs)
+
 
 Needed = Collection[int]
 """The slots of a grad node that pass a gradient on: the inputs that need one."""
@@ -32,3 +58,13 @@ def free(call: Call) -> Cost:
 def free_backward(call: Call, needed: Needed) -> Cost:
     """No arithmetic: the gradient moves, or is zero everywhere."""
     return FREE
+
+
+def products_backward(forward: Formula) -> GradFormula:
+    """Return the formula of two inputs' gradients, each as many multiply-adds as forward."""
+
+    def backward(call: Call, needed: Needed) -> Cost:
+        cost = forward(call)
+        return cost if cost == UNKNOWN else multiply_adds(cost.macs * len({0, 1} & set(needed)))
+
+    return backward

@@ -10,8 +10,9 @@ from math import prod
 from typing import Final
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import UNKNOWN, Cost
 from paddle_lab.analysis.cost.formulas.formula import (
+    UNKNOWN,
+    Cost,
     Formula,
     GradFormula,
     Needed,

@@ -10,8 +10,9 @@ from __future__ import annotations
 from math import prod
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import FREE, Cost
 from paddle_lab.analysis.cost.formulas.formula import (
+    FREE,
+    Cost,
     Formula,
     GradFormula,
     Needed,

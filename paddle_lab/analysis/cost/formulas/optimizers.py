@@ -7,8 +7,7 @@ the bias correction) is not counted.
 from __future__ import annotations
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.cost import Cost
-from paddle_lab.analysis.cost.formulas.formula import Formula, GradFormula
+from paddle_lab.analysis.cost.formulas.formula import Cost, Formula, GradFormula
 
 
 def sgd(call: Call) -> Cost:

@@ -9,8 +9,14 @@ from __future__ import annotations
 from math import prod
 
 from paddle_lab.analysis.cost.call import Call, Shape
-from paddle_lab.analysis.cost.cost import FREE, UNKNOWN, Cost
-from paddle_lab.analysis.cost.formulas.formula import Formula, GradFormula, Needed
+from paddle_lab.analysis.cost.formulas.formula import (
+    FREE,
+    UNKNOWN,
+    Cost,
+    Formula,
+    GradFormula,
+    Needed,
+)
 
 _TAPS = {"nearest": 1, "linear": 2, "bilinear": 4, "trilinear": 8, "bicubic": 16}
 
