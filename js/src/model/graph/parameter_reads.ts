@@ -35,8 +35,7 @@ export function parameterReads(trace: Trace): ParameterReads {
       if (statistics.has(parameter)) continue;
       let number = numberOf.get(parameter);
       if (number === undefined) {
-        const shape = trace.textAt("tensors", "shape", tensor).match(/\d+/g) ?? [];
-        number = elements.push(shape.reduce((product, size) => product * Number(size), 1)) - 1;
+        number = elements.push(elementsOf(trace, tensor)) - 1;
         bytes.push(trace.at("tensors", "bytes", tensor));
         numberOf.set(parameter, number);
       }
@@ -47,6 +46,11 @@ export function parameterReads(trace: Trace): ParameterReads {
     }
     return { ops, numbers, elements, bytes };
   });
+}
+
+export function elementsOf(trace: Trace, tensor: number): number {
+  const shape = trace.textAt("tensors", "shape", tensor).match(/\d+/g) ?? [];
+  return shape.reduce((product, size) => product * Number(size), 1);
 }
 
 /**

@@ -1,9 +1,14 @@
 /** What each op, backward call or grad node costs: the numbers that the table adds up. */
 
 import { kept } from "../../trace/kept.ts";
+import { BACKWARD_KINDS, TENSOR_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { elementsOf } from "../graph/parameter_reads.ts";
 import { hasDevice } from "../time/kernel_spans.ts";
 import type { Spans } from "../time/spans.ts";
+
+const PARAMETER = TENSOR_KINDS.indexOf("parameter");
+const REMAINING = BACKWARD_KINDS.indexOf("remaining");
 
 export type AmountName = "self" | "kernel" | "flops" | "output" | "saved";
 
@@ -35,7 +40,7 @@ function readAmounts(
       : costs.length
         ? costs.column(COST_COLUMNS[name])
         : undefined;
-  const ofNode = amountsOfNodes(trace, name)?.values;
+  const ofNode = amountsOfRuns(trace, name);
   if (!ofOp && !ofNode) return undefined;
   const values = new Float64Array(spans.length).fill(Number.NaN);
   const unknown = new Int32Array(spans.length);
@@ -45,8 +50,7 @@ function readAmounts(
     values[span] = ofOp?.[op] ?? -1;
     unknown[span] = Number(values[span]! < 0);
   }
-  // What a backward call saved or made belongs to its grad nodes' ops.
-  if (ofNode && name !== "saved") {
+  if (ofNode) {
     const spanOf = new Map<number, number>();
     spans.call.forEach((call, span) => {
       if (call < 0) return;
@@ -66,26 +70,95 @@ function readAmounts(
   return { values, unknown };
 }
 
-export function amountsOfNodes(trace: Trace, name: AmountName): Amounts | undefined {
+/** Of one run of each grad node; what a backward call saved or made belongs to its nodes' ops. */
+function amountsOfRuns(trace: Trace, name: AmountName): ArrayLike<number> | undefined {
+  if (name === "kernel") {
+    const runs = runsOfNodes(trace);
+    return kernelTimes(trace, "grad_node")?.map((ns, node) =>
+      Math.floor(ns / Math.max(1, runs[node]!)),
+    );
+  }
+  const table = trace.table("grad_node_costs");
+  return name === "flops" && table.length ? table.column("flops") : undefined;
+}
+
+/** Of all runs of each grad node. */
+export function amountsOfNodes(
+  trace: Trace,
+  name: AmountName | "calls" | "parameters" | "parameter_bytes",
+): Amounts | undefined {
   switch (name) {
+    case "calls":
+      return { values: runsOfNodes(trace) };
     case "kernel": {
       const values = kernelTimes(trace, "grad_node");
       return values && { values };
     }
     case "flops": {
-      const table = trace.table("grad_node_costs");
-      return table.length ? { values: table.column("flops") } : undefined;
+      const flops = amountsOfRuns(trace, name);
+      if (!flops) return undefined;
+      const runs = runsOfNodes(trace);
+      const isKnown = (node: number): boolean => flops[node]! >= 0;
+      return {
+        values: runs.map((count, node) => (isKnown(node) ? flops[node]! * count : -1)),
+        unknown: runs.map((count, node) => (isKnown(node) ? 0 : count)),
+      };
     }
     case "saved": {
       const table = trace.table("op_costs");
       if (!table.length) return undefined;
       const bytes = table.column("saved_bytes");
-      const op = trace.table("grad_nodes").column("op");
-      return { values: Float64Array.from(op, (key) => (key >= 0 ? bytes[key]! : Number.NaN)) };
+      const ops = trace.table("grad_nodes").column("op");
+      const nodesOf = new Int32Array(trace.opCount);
+      for (const op of ops) if (op >= 0) nodesOf[op]!++;
+      // Of the nodes of one op, one keeps what it saved: which is not known.
+      const isUnclear = (op: number): boolean => nodesOf[op]! > 1 && bytes[op]! > 0;
+      return {
+        values: Float64Array.from(ops, (op) => (op < 0 || isUnclear(op) ? -1 : bytes[op]!)),
+      };
     }
+    case "parameters":
+      return { values: leavesOf(trace).elements };
+    case "parameter_bytes":
+      return { values: leavesOf(trace).bytes };
     default:
       return undefined;
   }
+}
+
+/** How often each grad node ran: those of a retained graph run in several backward calls. */
+export function runsOfNodes(trace: Trace): Float64Array {
+  return kept(trace, "runs of grad nodes", () => {
+    const runs = new Float64Array(trace.gradNodeCount);
+    const members = trace.table("backward_members");
+    const [call, node] = [members.column("backward_call"), members.column("grad_node")];
+    const kind = trace.table("backward_calls").column("kind");
+    for (let row = 0; row < members.length; row++) {
+      if (kind[call[row]!] !== REMAINING) runs[node[row]!]!++;
+    }
+    return runs;
+  });
+}
+
+/** The parameter whose gradient each grad node accumulates; NaN for other nodes. */
+function leavesOf(trace: Trace): { elements: Float64Array; bytes: Float64Array } {
+  const [leaf, kind, previous] = [
+    trace.table("grad_nodes").column("parameter"),
+    trace.table("tensors").column("kind"),
+    trace.table("tensors").column("previous"),
+  ];
+  const [elements, bytes] = [0, 1].map(() => new Float64Array(leaf.length).fill(Number.NaN));
+  const seen = new Set<number>();
+  leaf.forEach((tensor, node) => {
+    let at = tensor;
+    // An optimizer's step makes a new tensor row of the same parameter.
+    while (at >= 0 && previous[at]! >= 0) at = previous[at]!;
+    if (at < 0 || kind[at] !== PARAMETER || seen.has(at)) return;
+    seen.add(at);
+    elements![node] = elementsOf(trace, at);
+    bytes![node] = trace.at("tensors", "bytes", at);
+  });
+  return { elements: elements!, bytes: bytes! };
 }
 
 /** On the device where there is one, else in the kernels' calls on the host. */

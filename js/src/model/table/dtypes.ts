@@ -1,4 +1,4 @@
-/** The dtypes of what the ops of a row made. */
+/** The dtypes of what the ops of a row made, or of the gradients of its grad nodes. */
 
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
@@ -13,43 +13,69 @@ const MOST_DTYPES = 30;
 
 interface Dtypes {
   readonly names: readonly string[];
-  /** By op: bit `n` is set if it made a tensor of dtype `names[n]`. */
+  /** By op or grad node: bit `n` is set if it has a tensor of dtype `names[n]`. */
   readonly ofOp: Int32Array;
+  /** Of the gradients that a node passes on, and that it receives. */
+  readonly passed: Int32Array;
+  readonly received: Int32Array;
 }
 
-function madeDtypes(trace: Trace): Dtypes {
-  return kept(trace, "made dtypes", () => {
+function dtypesOf(trace: Trace): Dtypes {
+  return kept(trace, "dtypes", () => {
+    const bits = new Map<number, number>();
+    const bitOf = (code: number): number => {
+      if (!trace.text(code)) return 0;
+      if (!bits.has(code)) bits.set(code, Math.min(bits.size, MOST_DTYPES));
+      return 1 << bits.get(code)!;
+    };
     const uses = trace.table("uses");
     const [op, tensor, role] = (["op", "tensor", "role"] as const).map((name) => uses.column(name));
     const dtype = trace.table("tensors").column("dtype");
-    const bits = new Map<number, number>();
     const ofOp = new Int32Array(trace.opCount);
     for (let use = 0; use < uses.length; use++) {
       if (role![use] !== OUTPUT || op![use]! < 0 || tensor![use]! < 0) continue;
-      const code = dtype[tensor![use]!]!;
-      if (!bits.has(code)) bits.set(code, Math.min(bits.size, MOST_DTYPES));
-      ofOp[op![use]!]! |= 1 << bits.get(code)!;
+      ofOp[op![use]!]! |= bitOf(dtype[tensor![use]!]!);
     }
-    return { names: [...bits.keys()].map((code) => trace.text(code)), ofOp };
+    const edges = trace.table("grad_edges");
+    const [passed, received] = (["source", "target"] as const).map((end) => {
+      const ofNode = new Int32Array(trace.gradNodeCount);
+      edges.column(end).forEach((node, edge) => {
+        ofNode[node]! |= bitOf(edges.column("dtype")[edge]!);
+      });
+      return ofNode;
+    });
+    const names = [...bits.keys()].map((code) => trace.text(code));
+    return { names, ofOp, passed: passed!, received: received! };
   });
 }
 
 /** By row: a number, equal for rows with the same dtypes. */
 export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Array {
-  const { ofOp } = madeDtypes(trace);
-  const { places } = rows;
-  const sets = new Int32Array(rows.count);
-  const bins = places ? new Int32Array(places.parent.length) : sets;
+  const { ofOp, passed, received } = dtypesOf(trace);
+  const { places, kind, count } = rows;
   const binOf = places?.ofItem ?? rows.rowOf;
-  spanOfOps(trace).forEach((item, op) => {
-    if (item >= 0 && (!mask || mask[item]) && binOf[item]! >= 0) bins[binOf[item]!]! |= ofOp[op]!;
-  });
-  return places ? foldPlaces(places, bins, sets, (one, other) => one | other) : sets;
+  const join = (ofKey: Int32Array, itemOf?: Int32Array): Int32Array => {
+    const bins = new Int32Array(places?.parent.length ?? count);
+    for (let key = 0; key < ofKey.length; key++) {
+      const item = itemOf ? itemOf[key]! : key;
+      if (item >= 0 && (!mask || mask[item]) && binOf[item]! >= 0)
+        bins[binOf[item]!]! |= ofKey[key]!;
+    }
+    return bins;
+  };
+  if (kind === "node") {
+    // A leaf passes no gradient on.
+    const into = join(received);
+    return join(passed).map((set, row) => set || into[row]!);
+  }
+  const bins = join(ofOp, spanOfOps(trace));
+  if (!places) return bins;
+  return foldPlaces(places, bins, new Int32Array(count), (one, other) => one | other);
 }
 
-/** "float32" or "float32, int64"; "" of a row whose ops made no tensor. */
+/** "float32, int64"; "" of a row without a tensor. */
 export function dtypeNames(trace: Trace, set: number): string {
-  return madeDtypes(trace)
+  return dtypesOf(trace)
     .names.filter((_, bit) => set & (1 << bit))
     .join(", ");
 }

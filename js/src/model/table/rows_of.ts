@@ -6,7 +6,7 @@ import { layersOfScopes } from "../graph/layer_names.ts";
 import type { Selection } from "../state/view_state.ts";
 import { groupsOfScopes, scopesOfCalls } from "../time/places.ts";
 import { allSpans, type Spans } from "../time/spans.ts";
-import type { RowKind, TableRows } from "./table_rows.ts";
+import { isNested, type RowKind, type TableRows } from "./table_rows.ts";
 
 const LAYER = GROUP_KINDS.indexOf("layer");
 const USER = FRAME_KINDS.indexOf("user");
@@ -20,7 +20,27 @@ export function isKindOffered(trace: Trace, kind: RowKind): boolean {
 }
 
 export function rowsOf(trace: Trace, kind: RowKind): TableRows {
-  return FINDERS[kind](trace, allSpans(trace));
+  const rows = FINDERS[kind](trace, allSpans(trace));
+  return isNested(kind) && rows.rowOf.includes(-1) ? withRest(rows) : rows;
+}
+
+/** A last row for the items without one. */
+function withRest(rows: TableRows): TableRows {
+  const { count: rest, rowOf } = rows;
+  const { parent, ofItem, row } = rows.places!;
+  const place = parent.length;
+  return {
+    ...rows,
+    rest,
+    count: rest + 1,
+    rowOf: rowOf.map((at) => (at < 0 ? rest : at)),
+    places: {
+      parent: Int32Array.from([...Array.from(parent), -1]),
+      ofItem: rowOf.map((at, item) => (at < 0 ? place : ofItem[item]!)),
+      row: Int32Array.from([...row, rest]),
+    },
+    selection: (at) => (at === rest ? { kind: "none" } : rows.selection(at)),
+  };
 }
 
 const FINDERS: Readonly<Record<RowKind, (trace: Trace, spans: Spans) => TableRows>> = {
@@ -29,7 +49,7 @@ const FINDERS: Readonly<Record<RowKind, (trace: Trace, spans: Spans) => TableRow
   layer: byLayer,
   line: byLine,
   turn: byTurn,
-  node: eachNode,
+  node: byNodeName,
 };
 
 /** What a span is in the graph: an op, or the line that called `backward`. */
@@ -88,13 +108,15 @@ function inSpans({ parent, length }: Spans, row: Int32Array): Pick<TableRows, "p
   return isNested ? { places: { parent, ofItem: identity(length), row } } : {};
 }
 
-function eachNode(trace: Trace): TableRows {
+function byNodeName(trace: Trace): TableRows {
+  const names = trace.table("grad_nodes").column("name").subarray(0, trace.recordedGradNodeCount);
+  const { rowOf, keys } = numbered(names, (node) => names[node]!);
   return {
     kind: "node",
-    count: trace.recordedGradNodeCount,
-    rowOf: identity(trace.gradNodeCount).fill(-1, trace.recordedGradNodeCount),
-    names: trace.table("grad_nodes").column("name"),
-    selection: (gradNode) => ({ kind: "grad_node", gradNode }),
+    count: keys.length,
+    rowOf,
+    names: keys,
+    selection: () => ({ kind: "none" }),
   };
 }
 

@@ -3,7 +3,7 @@
 import type { Selection } from "../state/view_state.ts";
 
 export const ROW_KINDS = ["op", "each", "layer", "line", "turn", "node"] as const;
-/** `op`: ops of one name; `each`: one op; `turn`: an iteration; `node`: a grad node. */
+/** `op`: ops of one name; `each`: one op; `turn`: an iteration; `node`: grad nodes of one name. */
 export type RowKind = (typeof ROW_KINDS)[number];
 
 /** Places inside each other, such as scopes or stacks. A place comes after the place around it. */
@@ -25,7 +25,9 @@ export interface TableRows {
   readonly places?: Places;
   /** By row, a number for each name: a string code, or below 0 a kind of backward call. */
   readonly names?: ArrayLike<number>;
-  /** What a row is in the graph; of the ops of one name, none. */
+  /** The last row, of the items that are in no layer, iteration or known line; -1 for none. */
+  readonly rest?: number;
+  /** What a row is in the graph; of the ops or grad nodes of one name, none. */
   selection(row: number): Selection;
 }
 

@@ -30,9 +30,9 @@ export class TableState {
 
   /** By the first column of numbers if the chosen one is not there. */
   get sorting(): Sorting<TableColumn> {
-    const { sums, dtypes } = this.data;
+    const { sums } = this.data;
     const { by } = this.#sorting;
-    const isThere = by === "name" || (by === "dtype" ? dtypes !== undefined : sums.has(by));
+    const isThere = by === "name" || by === "dtype" || sums.has(by);
     const [first] = sums.keys();
     return isThere ? this.#sorting : { by: first ?? "name", isDown: first !== undefined };
   }
@@ -83,7 +83,7 @@ export class TableState {
     const { by } = this.sorting;
     const { trace } = this.store;
     if (by === "name") {
-      if (rows.kind === "each" || rows.kind === "node") {
+      if (rows.kind === "each") {
         const codes = [...new Set(Array.from(rows.names!))];
         const ranks = ranksOf(codes.map((code) => textOfName(trace, code)));
         const rankOf = new Map(codes.map((code, at) => [code, ranks[at]!]));
@@ -91,7 +91,7 @@ export class TableState {
       }
       return ranksOf(Array.from({ length: rows.count }, (_, row) => this.nameOf(rows, row)));
     }
-    if (by === "dtype") return Float64Array.from(dtypes ?? new Int32Array(rows.count));
+    if (by === "dtype") return Float64Array.from(dtypes);
     const column = sums.get(by);
     const keys = new Float64Array(rows.count).fill(Number.NaN);
     for (let row = 0; column && row < keys.length; row++) {
@@ -122,19 +122,24 @@ export class TableState {
     return isSame(this.data.rows.selection(row), this.store.selectionInGraph);
   }
 
-  /** What a click on a row selects: of the ops of one name, the first, and then the next. */
+  /** What a click on a row selects: of the ops or grad nodes of one name, the first, and then the next. */
   selectionOf(row: number, isNext: boolean): Selection {
     const { rows, mask } = this.data;
-    if (rows.kind !== "op") return rows.selection(row);
+    if (rows.kind !== "op" && rows.kind !== "node") return rows.selection(row);
     const { trace, state } = this.store;
     const { selection } = state;
-    const chosen = selection.kind === "op" && isNext ? spanOfOps(trace)[selection.op]! : -1;
-    const from = rows.rowOf[chosen] === row ? chosen : -1;
+    const isOfNodes = rows.kind === "node";
+    const chosen = isOfNodes
+      ? selection.kind === "grad_node" && selection.gradNode
+      : selection.kind === "op" && spanOfOps(trace)[selection.op]!;
+    const from = isNext && chosen !== false && rows.rowOf[chosen] === row ? chosen : -1;
     const count = rows.rowOf.length;
     for (let step = 1; step <= count; step++) {
-      const span = (from + step) % count;
-      if (rows.rowOf[span] === row && (!mask || mask[span]))
-        return selectionOfSpan(trace, allSpans(trace), span);
+      const item = (from + step) % count;
+      if (rows.rowOf[item] !== row || (mask && !mask[item])) continue;
+      return isOfNodes
+        ? { kind: "grad_node", gradNode: item }
+        : selectionOfSpan(trace, allSpans(trace), item);
     }
     return { kind: "none" };
   }

@@ -1,6 +1,6 @@
 /** The head, rows and foot of the table, for what its state shows. */
 
-import { element } from "../../dom/element.ts";
+import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
 import { dtypeNames } from "../../model/table/dtypes.ts";
@@ -20,6 +20,9 @@ export class TableBody {
   readonly summary = element("span", { class: "pdl-soft", role: "status" });
   /** What is not known. */
   readonly note = element("div", { class: "pdl-costs-note" });
+  /** Said in place of rows. */
+  readonly nothing: HTMLElement;
+  readonly #nothingText = element("span", { role: "status" });
   readonly #head = element("tr");
   readonly #foot = element("tr");
   readonly #grid: Grid;
@@ -37,7 +40,14 @@ export class TableBody {
       element("tfoot", {}, this.#foot),
       (at, isByKey) => this.#pick(at, !isByKey),
     );
+    this.nothing = element(
+      "div",
+      { class: "pdl-costs-nothing", hidden: true },
+      this.#nothingText,
+      button(t("search.clear"), () => store.update({ query: "", matches: [] })),
+    );
     this.element = this.#grid.element;
+    this.element.append(this.nothing);
     this.#resized = new ResizeObserver(() => this.#grid.refresh());
     this.#resized.observe(this.element);
   }
@@ -54,8 +64,7 @@ export class TableBody {
   render(): void {
     const { state } = this;
     const { data } = state;
-    const columns: TableColumn[] = ["name", ...data.sums.keys()];
-    if (data.dtypes) columns.push("dtype");
+    const columns: TableColumn[] = ["name", ...data.sums.keys(), "dtype"];
     this.#renderHead(columns);
     this.#renderFoot(columns);
     this.summary.textContent = this.#summaryText();
@@ -67,6 +76,8 @@ export class TableBody {
         .filter(Boolean)
         .map((text) => element("p", {}, text)),
     );
+    this.nothing.hidden = data.shown.length > 0;
+    this.#nothingText.textContent = t("search.nothing", { query: this.store.state.query.trim() });
     this.element.style.setProperty("--pdl-columns", String(columns.length - 1));
     this.#showRows();
   }
@@ -88,15 +99,7 @@ export class TableBody {
         return [
           nameCell(rowText(trace, data.rows, row)),
           ...Array.from(data.sums, ([column, sums]) => sumCell(column, sums, row)),
-          ...(data.dtypes
-            ? [
-                element(
-                  "td",
-                  { class: "pdl-costs-dtype" },
-                  dtypeNames(trace, data.dtypes[row]!) || "–",
-                ),
-              ]
-            : []),
+          element("td", { class: "pdl-costs-dtype" }, dtypeNames(trace, data.dtypes[row]!) || "–"),
         ];
       },
       isSelected: (at: number) => state.isSelected(order[at]!),
@@ -156,10 +159,8 @@ export class TableBody {
   #summaryText(): string {
     const { data, isFiltered } = this.state;
     const rows = t("table.row_count", { n: data.shown.length });
-    if (!isFiltered) return rows;
-    return data.shown.length
-      ? `${rows} · ${t("table.of_found", { n: this.store.state.matches.length })}`
-      : t("search.nothing", { query: this.store.state.query.trim() });
+    if (!isFiltered || !data.shown.length) return rows;
+    return `${rows} · ${t("table.of_found", { n: this.store.state.matches.length })}`;
   }
 
   #pick(at: number, isNext: boolean): void {

@@ -4,6 +4,7 @@ import type { Cell } from "../../dom/table_text.ts";
 import { dtypeNames } from "../../model/table/dtypes.ts";
 import type { Sums } from "../../model/table/sums.ts";
 import type { SumColumn } from "../../model/table/table_data.ts";
+import type { RowKind } from "../../model/table/table_rows.ts";
 import type { TableState } from "../../model/table/table_state.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { FILE_NAMES } from "./columns.ts";
@@ -19,7 +20,7 @@ export function tableCells(trace: Trace, state: TableState): Cell[][] {
     "note",
     ...Array.from(sums.keys(), (column) => FILE_NAMES[column]),
     ...(hasUnknown ? ["unknown_flops"] : []),
-    ...(dtypes ? ["dtype"] : []),
+    "dtype",
   ];
   return [
     names,
@@ -28,16 +29,22 @@ export function tableCells(trace: Trace, state: TableState): Cell[][] {
       return [
         name,
         note,
-        ...Array.from(sums, ([column, of]) => cellOf(column, of, row)),
+        ...Array.from(sums, ([column, of]) => cellOf(rows.kind, column, of, row)),
         ...(hasUnknown ? [sums.get("flops")!.unknown[row]!] : []),
-        ...(dtypes ? [dtypeNames(trace, dtypes[row]!)] : []),
+        dtypeNames(trace, dtypes[row]!),
       ];
     }),
   ];
 }
 
 /** As in `trace.table(by=…)`: nothing where nothing is known, and 0 where nothing ran. */
-function cellOf(column: SumColumn, { values, known, unknown }: Sums, row: number): Cell {
-  const isNone = !known[row] && (column === "kernel" || column === "output" || column === "saved");
+function cellOf(
+  kind: RowKind,
+  column: SumColumn,
+  { values, known, unknown }: Sums,
+  row: number,
+): Cell {
+  const isOfSome = column === "output" || column === "saved";
+  const isNone = !known[row] && (isOfSome || (kind === "node" && column.startsWith("parameter")));
   return isNone || (!values[row] && unknown[row]) ? "" : values[row]!;
 }

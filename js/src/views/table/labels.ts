@@ -1,6 +1,5 @@
 /** The names of rows, and more text beside them. */
 
-import { labelOf } from "../../memory/grouping/by_op.ts";
 import type { TableRows } from "../../model/table/table_rows.ts";
 import { textOfName } from "../../model/table/table_state.ts";
 import { allSpans } from "../../model/time/spans.ts";
@@ -17,14 +16,15 @@ export interface RowText {
 
 export function rowText(trace: Trace, rows: TableRows, row: number): RowText {
   const { kind, names } = rows;
+  if (row === rows.rest)
+    return { name: t(`table.rest_${kind as "layer" | "line" | "turn"}`), note: "" };
   const selection = rows.selection(row);
   switch (kind) {
     case "op":
+    case "node":
       return { name: textOfName(trace, names![row]!), note: "" };
     case "each":
       return spanText(trace, row);
-    case "node":
-      return { name: labelOf(trace, { kind: "grad_node", gradNode: row }), note: "" };
     case "layer":
       return {
         name: trace.text(names![row]!),

@@ -1,5 +1,6 @@
 /** Sentences about ops and grad nodes whose FLOPs are not known: how many, and their names. */
 
+import { runsOfNodes } from "../../model/table/amounts.ts";
 import type { TableData } from "../../model/table/table_data.ts";
 import { spanOfOps } from "../../model/time/spans.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -21,13 +22,15 @@ function sentence(trace: Trace, of: "op" | "node", isCounted: (key: number) => b
   const flops = trace.table(of === "op" ? "op_costs" : "grad_node_costs").column("flops");
   const code = trace.table(of === "op" ? "ops" : "grad_nodes").column("name");
   const counts = new Map<number, number>();
+  const runs = of === "op" ? undefined : runsOfNodes(trace);
   let n = 0;
   // Not those of compiled programs: the trace recorded a program as one op.
   const count = of === "op" ? trace.recordedOpCount : trace.recordedGradNodeCount;
   for (let key = 0; key < Math.min(flops.length, count); key++) {
     if (flops[key]! >= 0 || !isCounted(key)) continue;
-    n++;
-    counts.set(code[key]!, (counts.get(code[key]!) ?? 0) + 1);
+    const times = runs?.[key] ?? 1;
+    n += times;
+    if (times) counts.set(code[key]!, (counts.get(code[key]!) ?? 0) + times);
   }
   if (!n) return "";
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
