@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.analysis.gradients.curve import GradientCurve
-from paddle_lab.analysis.graph.trees import Keys, csr
-from paddle_lab.analysis.source.stacks import Frame, Placed
+from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Values
-from paddle_lab.analysis.tables.data_frames import Framed, attributes
-from paddle_lab.analysis.tables.ops import Op, OpTable
-from paddle_lab.analysis.tables.rows import RowTable
-from paddle_lab.analysis.tables.statistics import Bucket, Measured, buckets
+from paddle_lab.analysis.tables.data_frames import attributes
+from paddle_lab.analysis.tables.statistics import Measured, MeasuredTable
 from paddle_lab.analysis.tables.tensors import Tensor, extents
-from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -30,19 +27,15 @@ _FRAME_COLUMNS = (
 )  # fmt: skip
 
 
-class Gradient(Measured, Placed):
+class Gradient(Measured):
     """One gradient that a grad node passed on: a view of its row in ``grad_stats``.
 
     Smallest, largest, mean and norm are over the finite values; for complex numbers, over the
     magnitudes.
     """
 
-    __slots__ = ("_table",)
+    __slots__ = ()
     _table_name = "grad_stats"
-
-    def __init__(self, table: GradientTable, key: int) -> None:
-        super().__init__(table.record, key)
-        self._table = table
 
     backward_call = cells.number(doc="Key of the backward call, in ``trace.backward_calls``.")
     grad_edge = cells.optional(
@@ -75,18 +68,6 @@ class Gradient(Measured, Placed):
         return int(self._record.grad_edges["target"][edge])
 
     @property
-    def op(self) -> Op | None:
-        """The op whose backward passed it on; None if unknown."""
-        node = self.source_node
-        op = int(self._record.grad_nodes["op"][node]) if node >= 0 else -1
-        return self._table.ops[op] if op >= 0 else None
-
-    @property
-    def layer(self) -> str:
-        """Path of that op's innermost layer, ``""`` outside layers."""
-        return self.op.layer if self.op else ""
-
-    @property
     def parameter(self) -> str:
         """Path of the parameter whose gradient it is, ``""`` for other gradients."""
         node = self.target_node
@@ -95,16 +76,6 @@ class Gradient(Measured, Placed):
             return ""
         tensor = Tensor(self._record, leaf)
         return tensor.path or tensor.name
-
-    @property
-    def frame(self) -> Frame | None:
-        """The innermost frame of the user's code that called the op."""
-        return self.op.frame if self.op else None
-
-    @property
-    def histogram(self) -> list[Bucket]:
-        """Values by binary exponent and sign, from the most negative to the largest."""
-        return buckets(self._record.grad_histograms, *self._table.histogram_rows, self.key)
 
     @property
     def value(self) -> npt.NDArray[Any] | None:
@@ -119,25 +90,20 @@ class Gradient(Measured, Placed):
         return f"<Gradient {self.key}: {way} {list(self.shape)}, norm {self.shown(self.norm)}>"
 
 
-class GradientTable(Reported, Framed, RowTable[Gradient]):
+class GradientTable(MeasuredTable[Gradient]):
     """The gradients that passed an edge of a backward graph, in order of time."""
 
     _table_name = "grad_stats"
     _asked_as = "trace.gradients.to_pandas()"
     _index = "gradient"
-
-    def _row(self, key: int) -> Gradient:
-        return Gradient(self, key)
+    _row_type = Gradient
 
     @cached_property
-    def ops(self) -> OpTable:
-        """The trace's ops."""
-        return OpTable(self.record)
-
-    @cached_property
-    def histogram_rows(self) -> tuple[Keys, Keys]:
-        """Rows of ``grad_histograms``, as from :func:`paddle_lab.analysis.graph.trees.csr`."""
-        return csr(self.record.grad_histograms["grad_stat"], len(self.record.grad_stats))
+    def op_keys(self) -> Keys:
+        """The op whose backward passed each gradient on; -1 if unknown."""
+        stats = self.record.grad_stats
+        sources = np.where(stats["grad_edge"] < 0, -1, stats["grad_node"])
+        return taken(self.record.grad_nodes["op"], sources)
 
     def curve(self, *, call: int | None = None) -> GradientCurve:
         """Return how large the gradients were layer by layer, in the order of the forward.

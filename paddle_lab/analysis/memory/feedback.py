@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
+from itertools import islice
 
-from paddle_lab.analysis.graph.trees import Keys, csr
+from paddle_lab.analysis.graph.trees import Keys, rows_by, walk
 from paddle_lab.trace.record import Record
 
 _MOST_OPS = 5000
@@ -24,15 +24,6 @@ def feeds_itself(record: Record, ops: Keys) -> bool:
     same = set(ops[ops >= 0].tolist())
     if not same:
         return False
-    starts, order = csr(record.op_edges["target"], len(record.ops))
-    sources = record.op_edges["source"][order]
-    last = max(same)
-    seen, ahead = {last}, deque([last])
-    while ahead and len(seen) < _MOST_OPS:
-        op = ahead.popleft()
-        found = set(sources[starts[op] : starts[op + 1]].tolist()) - seen
-        if found & same:
-            return True
-        seen |= found
-        ahead.extend(sorted(found))
-    return False
+    edges, last = record.op_edges, max(same)
+    before = walk([last], rows_by(edges["target"], edges["source"], len(record.ops)))
+    return any(op in same for op in islice(before, 1, _MOST_OPS))

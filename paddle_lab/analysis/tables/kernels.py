@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.analysis.kernels.kernel_times import took_ns
-from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Values
-from paddle_lab.analysis.tables.data_frames import Framed, attributes
-from paddle_lab.analysis.tables.ops import Op, OpTable
-from paddle_lab.analysis.tables.rows import RecordRow, RowTable
-from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.analysis.tables.data_frames import attributes
+from paddle_lab.analysis.tables.op_rows import OpRow, OpRowTable
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.words import say
 
@@ -23,15 +21,11 @@ _FRAME_COLUMNS = (
 )  # fmt: skip
 
 
-class KernelTime(RecordRow, Placed):
+class KernelTime(OpRow):
     """The kernels of one op, of one grad node, or those that ran outside of all of them."""
 
-    __slots__ = ("_table",)
+    __slots__ = ()
     _table_name = "kernel_times"
-
-    def __init__(self, table: KernelTable, key: int) -> None:
-        super().__init__(table.record, key)
-        self._table = table
 
     grad_node = cells.optional(doc="Row of the grad node in ``grad_nodes``, None for an op.")
     runs = cells.number(doc="How often the op or grad node ran with a kernel.")
@@ -63,50 +57,27 @@ class KernelTime(RecordRow, Placed):
         return None if share < 0 else share
 
     @property
-    def op(self) -> Op | None:
-        """The op; for a grad node the op that made it, None if unknown."""
-        node = self.grad_node
-        key = self._cell("op") if node is None else int(self._record.grad_nodes["op"][node])
-        return self._table.ops[key] if key >= 0 else None
-
-    @property
     def name(self) -> str:
         """Name of the op or grad node, ``""`` for kernels outside."""
-        for table, key in (("ops", self.op_key), ("grad_nodes", self.grad_node)):
-            if key is not None:
-                return self._record.text(int(self._record.tables[table]["name"][key]))
-        return ""
-
-    @property
-    def layer(self) -> str:
-        """Path of that op's innermost layer, ``""`` outside layers."""
-        return self.op.layer if self.op else ""
-
-    @property
-    def frame(self) -> Frame | None:
-        """The innermost frame of the user's code that called the op."""
-        return self.op.frame if self.op else None
+        return str(self._table.names(np.array([self.key]))[0])
 
     def __repr__(self) -> str:
         name = self.name or say("reports.outside_ops")
         return f"<KernelTime {self.key}: {name}, {self.kernel_ns / 1e3:,.1f} µs>"
 
 
-class KernelTable(Reported, Framed, RowTable[KernelTime]):
+class KernelTable(OpRowTable[KernelTime]):
     """The times of kernels, the longest first; empty unless ``profile=True``."""
 
     _table_name = "kernel_times"
     _asked_as = "trace.kernels.to_pandas()"
     _index = "kernel_time"
+    _row_type = KernelTime
 
     def __init__(self, record: Any, keys: Any = None) -> None:
         super().__init__(record, keys)
-        self.ops = OpTable(record)
         if keys is None:
             self.keys = np.argsort(-took_ns(record), kind="stable").astype(np.int32)
-
-    def _row(self, key: int) -> KernelTime:
-        return KernelTime(self, key)
 
     def _columns(self) -> dict[str, Values]:
         return {"kernel_time": self.keys, **attributes(self, _FRAME_COLUMNS)}

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
-import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, taken
-from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Partial, Values
-from paddle_lab.analysis.tables.data_frames import Framed
-from paddle_lab.analysis.tables.ops import Op, OpTable
-from paddle_lab.analysis.tables.rows import RecordRow, RowTable
-from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.analysis.tables.op_rows import OpRow, OpRowTable
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
 from paddle_lab.words import say
 
 
-class LogEntry(RecordRow, Placed):
+class LogEntry(OpRow):
     """One entry of the log; a view of its row."""
 
-    __slots__ = ("_table",)
+    __slots__ = ()
     _table_name = "log"
-
-    def __init__(self, table: LogTable, key: int) -> None:
-        super().__init__(table.record, key)
-        self._table = table
 
     grad_node = cells.optional(doc="Row of the grad node that was running; None outside of them.")
     thread = cells.number(doc="Number of the thread, as in ``trace.ops``; -1 if no op ran in it.")
@@ -38,58 +27,22 @@ class LogEntry(RecordRow, Placed):
     text = cells.text(doc="What was written; it may have several lines.")
 
     @property
-    def op(self) -> Op | None:
-        """The op that was running; for a grad node the op that made it. None outside of them."""
-        key = int(self._table.op_keys[self.key])
-        return self._table.ops[key] if key >= 0 else None
-
-    @property
     def name(self) -> str:
         """Name of the grad node or op, ``""`` outside of them."""
         return str(self._table.names(np.array([self.key]))[0])
-
-    @property
-    def frame(self) -> Frame | None:
-        """The innermost frame of the user's code that called the op."""
-        return self.op.frame if self.op else None
 
     def __repr__(self) -> str:
         first = self.text.strip().partition("\n")[0]
         return f"<LogEntry {self.key}: {self.name}, {self.source_file}:{self.source_line}] {first}>"
 
 
-class LogTable(Reported, Framed, RowTable[LogEntry]):
+class LogTable(OpRowTable[LogEntry]):
     """Paddle's log in the order in which it was written; empty unless ``log=`` is given."""
 
     _table_name = "log"
     _asked_as = "trace.log.to_pandas()"
     _index = "entry"
-
-    def _row(self, key: int) -> LogEntry:
-        return LogEntry(self, key)
-
-    @cached_property
-    def ops(self) -> OpTable:
-        """The trace's ops."""
-        return OpTable(self.record)
-
-    @cached_property
-    def op_keys(self) -> Keys:
-        """The op of each entry of the log, or the op that made its grad node; -1 for none."""
-        log = self.record.log
-        makers = taken(self.record.grad_nodes["op"], log["grad_node"])
-        return np.where(log["op"] < 0, makers, log["op"]).astype(np.int32)
-
-    def names(self, keys: Keys) -> npt.NDArray[np.object_]:
-        """Return the name of the grad node or op of each entry."""
-        record = self.record
-        op, node = record.log["op"][keys], record.log["grad_node"][keys]
-        codes = np.where(
-            node >= 0, taken(record.grad_nodes["name"], node), taken(record.ops["name"], op)
-        )
-        texts = np.array([*record.strings, ""], object)
-        found: npt.NDArray[np.object_] = texts[codes]
-        return found
+    _row_type = LogEntry
 
     def search(self, text: str) -> LogTable:
         """Return the entries whose text, op, grad node or source file contains ``text``."""

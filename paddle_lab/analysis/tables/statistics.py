@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from paddle_lab.analysis.graph.trees import Keys
+from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.rows import RecordRow
+from paddle_lab.analysis.tables.op_rows import OpRow, OpRowTable, RowT
 from paddle_lab.trace.table import Table
 
 
@@ -19,7 +20,7 @@ class Bucket:
     count: int
 
 
-class Measured(RecordRow):
+class Measured(OpRow):
     """A row with the statistics of an array.
 
     Smallest, largest, mean and norm are over the finite values, in single precision; for complex
@@ -52,25 +53,26 @@ class Measured(RecordRow):
         """The largest finite magnitude."""
         return max(abs(self.smallest), abs(self.largest))
 
+    @property
+    def histogram(self) -> list[Bucket]:
+        """Nonzero finite values by binary exponent and sign, from the most negative on."""
+        table, starts, rows = self._table.histograms
+        rows = rows[starts[self.key] : starts[self.key + 1]]
+        exponents, signs, counts = (
+            table[name][rows].tolist() for name in ("exponent", "is_negative", "count")
+        )
+        found = map(Bucket, exponents, map(bool, signs), counts)
+        return sorted(
+            found, key=lambda one: (not one.is_negative, one.exponent * (1 - 2 * one.is_negative))
+        )
 
-def buckets(table: Table, starts: Keys, order: Keys, key: int) -> list[Bucket]:
-    """Return the histogram of one row, from the most negative to the largest value.
 
-    Parameters
-    ----------
-    table
-        ``grad_histograms`` or ``value_histograms``.
-    starts, order
-        Its rows by the row that they describe: :func:`paddle_lab.analysis.graph.trees.csr`.
-    key
-        The row that is described.
-    """
-    rows = order[starts[key] : starts[key + 1]]
-    exponents, signs, counts = (
-        table[name][rows].tolist() for name in ("exponent", "is_negative", "count")
-    )
-    found = map(Bucket, exponents, map(bool, signs), counts)
-    return sorted(
-        found,
-        key=lambda bucket: (-1, -bucket.exponent) if bucket.is_negative else (1, bucket.exponent),
-    )
+class MeasuredTable(OpRowTable[RowT]):
+    """A table of such rows."""
+
+    @cached_property
+    def histograms(self) -> tuple[Table, Keys, Keys]:
+        """The table with their histograms, and its rows by the row that they describe."""
+        of = self._table_name.removesuffix("_stats")
+        table = self.record.tables[f"{of}_histograms"]
+        return table, *csr(table[f"{of}_stat"], len(self.record.tables[self._table_name]))

@@ -7,16 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import Keys, csr, taken
-from paddle_lab.analysis.source.stacks import Frame, Placed
+from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Partial, Values
-from paddle_lab.analysis.tables.data_frames import Framed
-from paddle_lab.analysis.tables.ops import Op, OpTable
-from paddle_lab.analysis.tables.rows import RowTable
-from paddle_lab.analysis.tables.statistics import Bucket, Measured, buckets
+from paddle_lab.analysis.tables.statistics import Measured, MeasuredTable
 from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
-from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.words import say
 
@@ -24,18 +20,14 @@ _COUNTS = ("elements", "zeros", "nans", "infs")
 _REALS = ("smallest", "largest", "mean", "deviation", "norm")
 
 
-class Value(Measured, Placed):
+class Value(Measured):
     """What was in one tensor when its op had made it, or when the trace first saw it.
 
     A view of its row in ``value_stats``.
     """
 
-    __slots__ = ("_table",)
+    __slots__ = ()
     _table_name = "value_stats"
-
-    def __init__(self, table: ValueTable, key: int) -> None:
-        super().__init__(table.record, key)
-        self._table = table
 
     tensor = cells.Cell(Tensor, doc="The tensor value that it describes.")
 
@@ -64,30 +56,9 @@ class Value(Measured, Placed):
         return None if np.isnan(deviation) else deviation
 
     @property
-    def histogram(self) -> list[Bucket]:
-        """Nonzero finite values by binary exponent and sign, from the most negative on."""
-        return buckets(self._record.value_histograms, *self._table.histogram_rows, self.key)
-
-    @property
-    def op(self) -> Op | None:
-        """The op that made the tensor; None for data, parameters and what no op changed."""
-        producer = self.tensor.producer
-        return None if producer is None else self._table.ops[producer]
-
-    @property
     def op_name(self) -> str:
-        """Name of that op, ``""`` if there is none."""
+        """Name of the op that made the tensor, ``""`` if none did."""
         return self.op.name if self.op else ""
-
-    @property
-    def layer(self) -> str:
-        """Path of that op's innermost layer, ``""`` outside layers."""
-        return self.op.layer if self.op else ""
-
-    @property
-    def frame(self) -> Frame | None:
-        """The innermost frame of the user's code that called the op."""
-        return self.op.frame if self.op else None
 
     def __repr__(self) -> str:
         what = self.op_name or self.tensor.path or self.tensor.kind
@@ -95,25 +66,18 @@ class Value(Measured, Placed):
         return f"<Value {self.key}: {what} {list(self.shape)}, {numbers}>"
 
 
-class ValueTable(Reported, Framed, RowTable[Value]):
+class ValueTable(MeasuredTable[Value]):
     """What was in the tensors, in the order in which the trace first saw them."""
 
     _table_name = "value_stats"
     _asked_as = "trace.values.to_pandas()"
     _index = "value"
-
-    def _row(self, key: int) -> Value:
-        return Value(self, key)
+    _row_type = Value
 
     @cached_property
-    def ops(self) -> OpTable:
-        """The trace's ops."""
-        return OpTable(self.record)
-
-    @cached_property
-    def histogram_rows(self) -> tuple[Keys, Keys]:
-        """Rows of ``value_histograms``, as from :func:`paddle_lab.analysis.graph.trees.csr`."""
-        return csr(self.record.value_histograms["value_stat"], len(self.record.value_stats))
+    def op_keys(self) -> Keys:
+        """The op that made the tensor of each row; -1 if none did."""
+        return taken(self.record.tensors["producer"], self.record.value_stats["tensor"])
 
     @cached_property
     def deviations(self) -> Any:
@@ -136,7 +100,7 @@ class ValueTable(Reported, Framed, RowTable[Value]):
         record, stats, tensors = self.record, self.record.value_stats, self.record.tensors
         texts = np.array([*record.strings, ""], object)
         tensor = stats["tensor"][self.keys]
-        op = tensors["producer"][tensor]
+        op = self.op_keys[self.keys]
         layer = self.ops.layers[taken(record.ops["scope"], op)]
         frame = taken(record.stack_frames["frame"], taken(record.ops["stack"], op))
         shapes, of_shape = np.unique(tensors["shape"][tensor], return_inverse=True)

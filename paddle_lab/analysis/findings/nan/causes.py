@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.nan.numbers import Numbers, TensorNumbers
+from paddle_lab.analysis.findings.nan.numbers import TensorNumbers
+from paddle_lab.analysis.tables.values import Value
 from paddle_lab.words import Text
 
 _LOGARITHMS = frozenset(("log", "log2", "log10", "log1p"))
@@ -72,10 +73,10 @@ def _cause(key: str, advice: str = "", **values: object) -> Cause:
     return why, Text(f"findings.nan.advice.{advice}") if advice else None
 
 
-def _given(facts: Facts, numbers: TensorNumbers, op: int) -> list[Numbers]:
+def _given(facts: Facts, numbers: TensorNumbers, op: int) -> list[Value]:
     found = (numbers.of(tensor, op) for tensor in facts.inputs(op))
     return [one for one in found if one is not None]
 
 
-def _zeros(given: Numbers) -> Text:
+def _zeros(given: Value) -> Text:
     return Text("findings.nan.because.zeros", zeros=given.zeros, elements=given.elements)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
 from paddle_lab.analysis.graph.trees import nearest_marked, rows_by
-from paddle_lab.trace.floats import from_bits
+from paddle_lab.analysis.tables.values import Value, ValueTable
 from paddle_lab.trace.schema import ROLES
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
@@ -19,35 +18,12 @@ _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 _WITH_SCRATCH = re.compile(r"_norm|rnn|lstm|gru|attn|attention|dropout|fused|ctc")
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Statistics of one tensor; smallest and largest are over its finite values."""
-
-    elements: int
-    zeros: int
-    nans: int
-    infs: int
-    smallest: float
-    largest: float
-
-    @property
-    def magnitude(self) -> float:
-        """The largest finite magnitude."""
-        return max(abs(self.smallest), abs(self.largest))
-
-    @property
-    def is_mask(self) -> bool:
-        """Whether it has only Inf and zeros, like a mask added to attention scores."""
-        return self.infs > 0 and self.infs + self.zeros == self.elements
-
-
 class TensorNumbers:
     """The statistics of every floating-point tensor of a record."""
 
     def __init__(self, facts: Facts) -> None:
         record = facts.record
-        stats, uses, self._stats = record.value_stats, record.uses, record.value_stats
-        self._smallest, self._largest = (from_bits(stats[name]) for name in ("smallest", "largest"))
+        stats, uses, self._values = record.value_stats, record.uses, ValueTable(record)
         self._nans, self._infs = stats["nans"].tolist(), stats["infs"].tolist()
         # Omitted: outputs that ops made for their own backward and that no other op read.
         has_scratch = facts.is_named([one for one in record.strings if _WITH_SCRATCH.search(one)])
@@ -69,14 +45,10 @@ class TensorNumbers:
         for event in facts.events("overwritten"):
             self._overwritten.setdefault(event.tensor, []).append(event.ops_before)
 
-    def of(self, tensor: int, op: int = 0) -> Numbers | None:
+    def of(self, tensor: int, op: int = 0) -> Value | None:
         """Return the statistics of a tensor at the call of an op; None if there are none."""
         row = self._row(tensor, op)
-        if row < 0:
-            return None
-        elements, zeros = int(self._stats["elements"][row]), int(self._stats["zeros"][row])
-        smallest, largest = float(self._smallest[row]), float(self._largest[row])
-        return Numbers(elements, zeros, self._nans[row], self._infs[row], smallest, largest)
+        return self._values[row] if row >= 0 else None
 
     def has_nan(self, tensor: int, op: int = 0) -> bool:
         """Tell whether a tensor had NaN when an op was called."""

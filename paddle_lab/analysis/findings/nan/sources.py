@@ -141,7 +141,9 @@ class Flow:
         if not (nan_of or inf_of):
             found = numbers.of(tensor, op)
             kind: SourceKind = "gradient" if self._is_gradient(tensor, op) else "outside"
-            is_meant = not has_nan and found is not None and found.is_mask
+            # Only Inf and zeros: a mask that is added to attention scores.
+            is_mask = found is not None and 0 < found.infs == found.elements - found.zeros
+            is_meant = is_mask and not has_nan
             source = Source(kind, op, tensor=tensor, is_nan=has_nan, is_meant=is_meant)
             nan_of = inf_of = (self.add(source),)
         if has_nan:
