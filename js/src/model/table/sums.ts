@@ -30,11 +30,12 @@ export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested:
   const binOf = nesting ? nesting.ofItem : rows.rowOf;
   const values = new Float64Array(bins);
   const [known, unknown] = [new Int32Array(bins), new Int32Array(bins)];
+  const { values: amountOf, unknown: missingOf } = amounts;
+  const count = rows.rowOf.length;
   let [total, totalKnown, totalUnknown] = [0, 0, 0];
-  for (let item = 0; item < rows.rowOf.length; item++) {
+  for (let item = 0; item < count; item++) {
     if (mask && !mask[item]) continue;
-    const amount = amounts.values[item]!;
-    const missing = amounts.unknown ? amounts.unknown[item]! : Number(amount < 0);
+    const amount = amountOf[item]!;
     const bin = binOf[item]!;
     if (amount >= 0) {
       total += amount;
@@ -44,6 +45,8 @@ export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested:
         known[bin]!++;
       }
     }
+    const missing = missingOf ? missingOf[item]! : amount < 0 ? 1 : 0;
+    if (!missing) continue;
     totalUnknown += missing;
     if (bin >= 0) unknown[bin]! += missing;
   }

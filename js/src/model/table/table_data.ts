@@ -40,7 +40,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
   const isOfNodes = kind === "node";
   const spans = allSpans(trace);
   const opOf = isOfNodes ? trace.pairedOps : spans.op;
-  const mask = found && new Uint8Array(rows.rowOf.length).map((_, item) => found[opOf[item]!] ?? 0);
+  const mask = found && maskOf(found, opOf, rows.rowOf.length);
   const sums = new Map<SumColumn, Sums>();
   // A search that finds nothing leaves the columns as they are.
   const put = (name: SumColumn, column: Sums | undefined): void => {
@@ -56,7 +56,8 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
     const amountsOf = (name: AmountName) => amountsOfSpans(trace, spans, name);
     put("calls", callsOf(trace, spans, rows, mask));
     add("self", amountsOf("self"), false);
-    add("total", amountsOf("self"));
+    if (rows.places) add("total", amountsOf("self"));
+    else put("total", sums.get("self"));
     add("kernel", amountsOf("kernel"));
     add("flops", amountsOf("flops"));
     const counted = sumRows(rows, parametersKnown(trace, spans), mask, true);
@@ -66,18 +67,40 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
     add("output", amountsOf("output"));
     add("saved", amountsOf("saved"));
   }
-  const ones = { values: new Uint8Array(rows.rowOf.length).fill(1) };
-  const { values: inside } = sumRows(rows, ones, mask, isNested(kind));
   // A layer without ops was called all the same.
   const hasIdleRows = kind === "layer" && !mask;
-  const all = new Int32Array(rows.count).map((_, row) => row);
   return {
     rows,
     mask,
     sums,
-    shown: hasIdleRows ? all : all.filter((row) => inside[row]! > 0),
+    shown: shownRows(rows, mask, hasIdleRows),
     dtypes: dtypesOfRows(trace, rows, mask),
   };
+}
+
+function maskOf(found: Uint8Array, opOf: ArrayLike<number>, count: number): Uint8Array {
+  const mask = new Uint8Array(count);
+  for (let item = 0; item < count; item++) if (opOf[item]! >= 0) mask[item] = found[opOf[item]!]!;
+  return mask;
+}
+
+function shownRows(rows: TableRows, mask: Mask, hasIdleRows: boolean): Int32Array {
+  const isShown = new Uint8Array(rows.count);
+  if (hasIdleRows) isShown.fill(1);
+  else if (isNested(rows.kind)) {
+    const ones = { values: new Uint8Array(rows.rowOf.length).fill(1) };
+    sumRows(rows, ones, mask, true).values.forEach((inside, row) => {
+      if (inside) isShown[row] = 1;
+    });
+  } else {
+    rows.rowOf.forEach((row, item) => {
+      if (row >= 0 && (!mask || mask[item])) isShown[row] = 1;
+    });
+  }
+  const shown = new Int32Array(rows.count);
+  let count = 0;
+  for (let row = 0; row < isShown.length; row++) if (isShown[row]) shown[count++] = row;
+  return shown.subarray(0, count);
 }
 
 function hasKnown({ values }: Amounts): boolean {
@@ -89,7 +112,7 @@ function hasKnown({ values }: Amounts): boolean {
 function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums | undefined {
   const { ops: weights } = standInsOf(trace);
   if (rows.kind === "each" && !weights) return undefined;
-  const values = spans.op.map((op) => (op >= 0 && weights ? weights[op]! : 1));
+  const values = Float64Array.from(spans.op, (op) => (op >= 0 && weights ? weights[op]! : 1));
   const ops = sumRows(rows, { values }, mask, false);
   if (rows.kind !== "layer") return ops;
   const calls = countCalls(rows, mask);
@@ -101,5 +124,10 @@ function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums 
 /** What one stored op stands for has parameters that were not stored; backward calls read none. */
 function parametersKnown(trace: Trace, { op }: Spans): Amounts {
   const { ops: weights } = standInsOf(trace);
-  return { values: op.map((key) => (key >= 0 && (weights?.[key] ?? 1) > 1 ? -1 : 0)) };
+  const values = new Float64Array(op.length);
+  if (weights)
+    op.forEach((key, item) => {
+      if (key >= 0 && weights[key]! > 1) values[item] = -1;
+    });
+  return { values };
 }

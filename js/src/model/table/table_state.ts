@@ -17,6 +17,8 @@ export class TableState {
   #data: TableData | undefined;
   #matches: readonly number[] | undefined;
   #order: Int32Array | undefined;
+  /** Each op in its order, without a search. */
+  #whole: (Sorting<TableColumn> & { rows: TableRows; order: Int32Array }) | undefined;
 
   /** @param nameOf the name of a row, by which rows are sorted */
   constructor(
@@ -74,8 +76,19 @@ export class TableState {
 
   /** The rows that are shown, in their order. */
   get order(): Int32Array {
-    const { data } = this;
-    this.#order ??= sortRows(data.shown, this.#keys(data), this.sorting.isDown);
+    if (this.#order) return this.#order;
+    const { data, sorting } = this;
+    const whole = this.#whole;
+    const { rows, mask, shown } = data;
+    const isSorted =
+      whole?.rows === rows && whole.by === sorting.by && whole.isDown === sorting.isDown;
+    this.#order =
+      isSorted && mask
+        ? whole.order.filter((row) => mask[row])
+        : sortRows(shown, this.#keys(data), sorting.isDown);
+    // A search leaves rows out, and changes no number of the others.
+    if (!mask && rows.kind === "each" && !rows.places)
+      this.#whole = { ...sorting, rows, order: this.#order };
     return this.#order;
   }
 

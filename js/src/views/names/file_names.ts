@@ -34,11 +34,13 @@ export function distinctNames(paths: readonly string[]): Map<string, string> {
 /** The name of a trace's file, distinct among the files of its frames; "" for none. */
 export function fileName(trace: Trace, file: number): string {
   const names = kept(trace, "file names", () => {
-    const paths = new Set<string>();
-    for (let frame = 0; frame < trace.table("frames").length; frame++) {
-      if (trace.at("frames", "cell", frame) < 0) paths.add(trace.textAt("frames", "file", frame));
+    const frames = trace.table("frames");
+    const [file, cell] = [frames.column("file"), frames.column("cell")];
+    const codes = new Set<number>();
+    for (let frame = 0; frame < frames.length; frame++) {
+      if (cell[frame]! < 0) codes.add(file[frame]!);
     }
-    return distinctNames([...paths]);
+    return distinctNames(Array.from(codes, (code) => trace.text(code)));
   });
   const path = trace.text(file);
   return names.get(path) ?? baseName(path);

@@ -112,10 +112,14 @@ export class SearchIndex {
       if (!(ops instanceof Uint8Array)) return { matches: [], problem: ops };
       fits.push({ ops, wanted: term.isNot ? 0 : 1 });
     }
-    const matches: number[] = [];
-    for (let op = 0; op < this.trace.opCount; op++) {
-      if (fits.every(({ ops, wanted }) => (ops[op] ? 1 : 0) === wanted)) matches.push(op);
+    const isMatch = new Uint8Array(this.trace.opCount).fill(1);
+    for (const { ops, wanted } of fits) {
+      for (let op = 0; op < isMatch.length; op++) isMatch[op]! &= ops[op] ? wanted : 1 - wanted;
     }
+    const matches: number[] = [];
+    isMatch.forEach((isIn, op) => {
+      if (isIn) matches.push(op);
+    });
     return { matches };
   }
 
@@ -151,15 +155,19 @@ export class SearchIndex {
     const isHit = flags(this.#strings, (candidate) => candidate.includes(text));
     const name = trace.table("ops").column("name");
     const file = trace.table("frames").column("file");
-    const isFileHit = flags(file, (code) => this.#files.get(code)!.includes(text));
+    const hits = new Set<number>();
+    for (const [code, base] of this.#files) if (base.includes(text)) hits.add(code);
+    const isFileHit = hits.size ? flags(file, (code) => hits.has(code)) : undefined;
+    const stack = trace.table("ops").column("stack");
+    const ownFrame = trace.table("stack_frames").column("frame");
     const group = trace.table("op_groups").column("group");
     const isGroupHit = this.#groupHits(isHit, text);
     for (let op = 0; op < fit.length; op++) {
-      const frame = trace.ownFrameOf(op);
+      const frame = isFileHit && stack[op]! >= 0 ? ownFrame[stack[op]!]! : -1;
       fit[op] =
         isHit[name[op]!]! |
         (group[op]! >= 0 ? isGroupHit[group[op]!]! : 0) |
-        (frame >= 0 ? isFileHit[frame]! : 0);
+        (frame >= 0 ? isFileHit![frame]! : 0);
     }
     this.#addTensorHits(fit, isHit, text);
     const gradNodeName = trace.table("grad_nodes").column("name");
