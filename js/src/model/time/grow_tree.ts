@@ -6,7 +6,7 @@ import { standInsOf } from "../graph/stand_ins.ts";
 import { kernelSpans } from "./kernel_spans.ts";
 import { commonPlace, type Places } from "./places.ts";
 import { CELL_THREAD, ownOf, type Spans, spansOf, wallOf } from "./spans.ts";
-import { type BoxKind, TimeTree } from "./time_tree.ts";
+import { BOX_KINDS, type BoxKind, TimeTree } from "./time_tree.ts";
 
 type LeafKind = Extract<BoxKind, "op" | "backward" | "grad_node" | "other">;
 
@@ -76,7 +76,7 @@ class Grower {
   readonly #others = new Map<number, number>();
   readonly #inside = new Map<number, number>();
   /** Time of the gaps in each box, by kind; they come after the other boxes inside it. */
-  readonly #gaps = new Map<string, { around: number; kind: BoxKind; ns: number; count: number }>();
+  readonly #gaps = new Map<number, { around: number; kind: BoxKind; ns: number; count: number }>();
 
   constructor(
     readonly trace: Trace,
@@ -137,11 +137,11 @@ class Grower {
       tree.grow(tree.add(around, kind, -1), ns);
       return;
     }
-    const name = `${kind} ${around}`;
-    const gap = this.#gaps.get(name) ?? { around, kind, ns: 0, count: 0 };
+    const key = around * BOX_KINDS.length + BOX_KINDS.indexOf(kind);
+    const gap = this.#gaps.get(key) ?? { around, kind, ns: 0, count: 0 };
     gap.ns += ns;
     gap.count++;
-    this.#gaps.set(name, gap);
+    this.#gaps.set(key, gap);
   }
 
   finish(): GrownTree {
@@ -190,6 +190,8 @@ class Grower {
   /** The box of a place; it is made where it is missing. */
   #enter(place: number): number {
     const { places, tree } = this;
+    if (place < 0) return 0;
+    if (this.#boxOfPlace[place]! >= 0) return this.#boxOfPlace[place]!;
     const missing: number[] = [];
     let at = place;
     for (; at >= 0 && this.#boxOfPlace[at]! < 0; at = places.parent[at]!) missing.push(at);
