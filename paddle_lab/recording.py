@@ -87,7 +87,8 @@ def trace(
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
-        level that is no whole number.
+        level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
+        ``profile`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
         10.
@@ -137,7 +138,8 @@ def memory(
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
-        level that is no whole number.
+        level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
+        ``profile`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
         10.
@@ -229,6 +231,10 @@ class Recording:
 
         if title is not None and not isinstance(title, str):
             raise TypeError(say("errors.title_type", title=repr(title)))
+        for name, value in {"grads": grads, "values": values, "profile": profile}.items():
+            if not isinstance(value, bool) and (name == "profile" or not isinstance(value, str)):
+                key = "errors.not_a_flag" if name == "profile" else "errors.not_a_part"
+                raise TypeError(say(key, option=name, value=repr(value)))
         self._title = title
         self._shown_title = ""
         self._anchor = anchor

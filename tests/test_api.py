@@ -129,9 +129,19 @@ def test_a_widget_refuses_what_it_cannot_show(options, sentence):
         small_trace().widget(**options)
 
 
-def test_a_title_is_text():
-    with pytest.raises(TypeError, match="a trace's title is text, not 3"):
-        paddle_lab.trace(title=3)
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"title": 3}, "a trace's title is text, not 3"),
+        ({"profile": "x"}, "profile= is True or False, not 'x'"),
+        ({"values": 3}, "values= is True, False, or the name of a part .*; not 3"),
+        ({"grads": None}, "grads= is True, False, or the name of a part .*; not None"),
+    ],
+)
+def test_a_trace_refuses_values_of_another_type(options, sentence):
+    for record in (paddle_lab.trace, paddle_lab.memory):
+        with pytest.raises(TypeError, match=sentence):
+            record(**options)
 
 
 def test_names_that_are_no_utf8_reach_every_file(tmp_path):

@@ -6,7 +6,7 @@ import type { Store } from "../model/state/store.ts";
 import { isGraph } from "../model/state/view_state.ts";
 import { t } from "../words/page.ts";
 import { blockLine } from "./details/allocation.ts";
-import { gradientName } from "./details/gradient.ts";
+import { gradientName } from "./details/numbers/gradient.ts";
 import type { Scene } from "./scene/scene.ts";
 
 export class StatusLine {

@@ -19,9 +19,9 @@ import {
 } from "../facts/facts.ts";
 import { renderStack } from "../source/stack.ts";
 import { findingNotes } from "./findings.ts";
-import { edgeNorm, gradientFacts, gradientLink } from "./gradient.ts";
 import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
+import { edgeNorm, gradientFacts, gradientLink } from "./numbers/gradient.ts";
 
 export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLElement[] {
   const { store, trace } = context;

@@ -20,8 +20,8 @@ import { attributesFact } from "./attributes.ts";
 import { findingNotes } from "./findings.ts";
 import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
+import { valueLine } from "./numbers/values.ts";
 import { isReadByProgram, programSection } from "./program.ts";
-import { valueLine } from "./values.ts";
 
 export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   const { trace, totals } = context;

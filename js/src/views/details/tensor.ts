@@ -17,9 +17,9 @@ import {
   tensorLink,
 } from "../facts/facts.ts";
 import { renderStack } from "../source/stack.ts";
-import { edgeNorm, gradientLink, gradientName } from "./gradient.ts";
 import { memoryFact } from "./memory.ts";
-import { valueSection } from "./values.ts";
+import { edgeNorm, gradientLink, gradientName } from "./numbers/gradient.ts";
+import { valueSection } from "./numbers/values.ts";
 
 export function tensorDetails(context: PanelContext, tensor: number): HTMLElement[] {
   const { store, trace } = context;

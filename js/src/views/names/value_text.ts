@@ -3,7 +3,7 @@ import { traceTotals } from "../../model/graph/trace_totals.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { formatShare } from "../../words/quantities.ts";
-import { shareText, statistics } from "../details/statistics.ts";
+import { shareText, statistics } from "../details/numbers/statistics.ts";
 
 export interface ValueText {
   /** "0 … 4.23"; "" if no value is finite. */

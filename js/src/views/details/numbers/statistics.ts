@@ -1,11 +1,11 @@
 /** Statistics of a gradient, or of a tensor's values, as facts. */
 
-import { element } from "../../dom/element.ts";
-import { floats } from "../../trace/columns.ts";
-import type { Trace } from "../../trace/trace.ts";
-import { t } from "../../words/page.ts";
-import { formatCount, formatShare, formatValue } from "../../words/quantities.ts";
-import type { Fact } from "../facts/facts.ts";
+import { element } from "../../../dom/element.ts";
+import { floats } from "../../../trace/columns.ts";
+import type { Trace } from "../../../trace/trace.ts";
+import { t } from "../../../words/page.ts";
+import { formatCount, formatShare, formatValue } from "../../../words/quantities.ts";
+import type { Fact } from "../../facts/facts.ts";
 
 export interface Statistics {
   count(column: "elements" | "zeros" | "nans" | "infs"): number;

@@ -1,10 +1,10 @@
 /** A histogram of values by powers of two: negative, zero, positive. */
 
-import { element } from "../../dom/element.ts";
-import { svgElement } from "../../dom/svg_element.ts";
-import type { HistogramBin } from "../../model/graph/histogram.ts";
-import { t } from "../../words/page.ts";
-import { formatCount, formatShare } from "../../words/quantities.ts";
+import { element } from "../../../dom/element.ts";
+import { svgElement } from "../../../dom/svg_element.ts";
+import type { HistogramBin } from "../../../model/graph/histogram.ts";
+import { t } from "../../../words/page.ts";
+import { formatCount, formatShare } from "../../../words/quantities.ts";
 
 const WIDTH_PX = 320;
 const HEIGHT_PX = 118;

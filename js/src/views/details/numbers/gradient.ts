@@ -1,12 +1,20 @@
 /** The panel's page of a gradient: an edge of the backward graph, and what flowed along it. */
 
-import { button, element } from "../../dom/element.ts";
-import { histogramOf } from "../../model/graph/histogram.ts";
-import type { Trace } from "../../trace/trace.ts";
-import { t } from "../../words/page.ts";
-import type { PanelContext } from "../facts/context.ts";
-import { type Fact, facts, gradNodeLink, heading, list, section, small } from "../facts/facts.ts";
-import { normText } from "../paint/norm_ink.ts";
+import { button, element } from "../../../dom/element.ts";
+import { histogramOf } from "../../../model/graph/histogram.ts";
+import type { Trace } from "../../../trace/trace.ts";
+import { t } from "../../../words/page.ts";
+import type { PanelContext } from "../../facts/context.ts";
+import {
+  type Fact,
+  facts,
+  gradNodeLink,
+  heading,
+  list,
+  section,
+  small,
+} from "../../facts/facts.ts";
+import { normText } from "../../paint/norm_ink.ts";
 import { histogram } from "./histogram.ts";
 import { countFacts, statistics } from "./statistics.ts";
 

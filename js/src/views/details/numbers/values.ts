@@ -1,13 +1,13 @@
 /** Statistics of a tensor's values, if they were recorded. */
 
-import { element } from "../../dom/element.ts";
-import { histogramOf } from "../../model/graph/histogram.ts";
-import { floats } from "../../trace/columns.ts";
-import { t } from "../../words/page.ts";
-import { formatValue } from "../../words/quantities.ts";
-import type { PanelContext } from "../facts/context.ts";
-import { type Fact, facts, section } from "../facts/facts.ts";
-import { valueText } from "../names/value_text.ts";
+import { element } from "../../../dom/element.ts";
+import { histogramOf } from "../../../model/graph/histogram.ts";
+import { floats } from "../../../trace/columns.ts";
+import { t } from "../../../words/page.ts";
+import { formatValue } from "../../../words/quantities.ts";
+import type { PanelContext } from "../../facts/context.ts";
+import { type Fact, facts, section } from "../../facts/facts.ts";
+import { valueText } from "../../names/value_text.ts";
 import { histogram } from "./histogram.ts";
 import { countFacts, statistics } from "./statistics.ts";
 
