@@ -14,8 +14,7 @@ from paddle_lab.words.suggestion import suggestion
 if TYPE_CHECKING:
     import networkx
 
-    from paddle_lab.analysis.findings.finding import Finding
-    from paddle_lab.analysis.findings.finding_list import FindingList
+    from paddle_lab.analysis.findings.finding import Finding, FindingList
     from paddle_lab.analysis.gradients.gradients import GradientTable
     from paddle_lab.analysis.memory.allocations import AllocationTable
     from paddle_lab.analysis.memory.attribution import Attribution
@@ -78,7 +77,7 @@ class TraceAnswers:
 
         Texts about a trace are made of it; pictures also show the ops of compiled programs.
         """
-        from paddle_lab.analysis.findings.tables import with_findings
+        from paddle_lab.analysis.findings.find import with_findings
         from paddle_lab.words import language
 
         if self._shown is None or self._shown[0] != language():
@@ -89,7 +88,7 @@ class TraceAnswers:
     def _drawn_record(self) -> Record:
         """The same record, in which compiled programs also have their ops."""
         from paddle_lab.analysis.answers import with_answers
-        from paddle_lab.analysis.findings.tables import with_findings
+        from paddle_lab.analysis.findings.find import with_findings
         from paddle_lab.programs.splice import with_program_ops
 
         shown = self._shown_record
@@ -108,7 +107,7 @@ class TraceAnswers:
         In the language of :func:`paddle_lab.language`.
         """
         from paddle_lab.analysis.findings.find import find
-        from paddle_lab.analysis.findings.finding_list import FindingList
+        from paddle_lab.analysis.findings.finding import FindingList
         from paddle_lab.words import language
 
         speaks = language()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from paddle_lab.analysis.cost import grad_node_costs, op_costs
 from paddle_lab.analysis.cost.distinct_calls import distinct_calls
-from paddle_lab.analysis.graph.dataflow import op_edges
+from paddle_lab.analysis.graph.dataflow import backward_members, op_edges
 from paddle_lab.analysis.graph.grad_groups import grad_node_groups
 from paddle_lab.analysis.graph.hierarchy import hierarchy
-from paddle_lab.analysis.graph.members import backward_members
 from paddle_lab.analysis.graph.odd_siblings import odd_sibling_table
 from paddle_lab.analysis.graph.pairing import inner_grad_nodes, paired_ops
 from paddle_lab.analysis.kernels.roofline import roofline_shares

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.cuda_errors import CudaErrors
+from paddle_lab.capture.evidence.collector import CudaErrors
 from paddle_lab.capture.evidence.gradients.collector import Gradients
 from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests

@@ -22,7 +22,7 @@ def _import() -> None:
     # The code that needs a missing package will report it.
     with suppress(ImportError):
         import paddle_lab.analysis.findings.find
-        import paddle_lab.analysis.findings.finding_list
+        import paddle_lab.analysis.findings.finding
         import paddle_lab.views.html.fallback
         import paddle_lab.views.reduction.stored
         import paddle_lab.views.widgets.graph_widget

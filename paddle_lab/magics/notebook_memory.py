@@ -9,8 +9,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
-from paddle_lab.holders.roots import OUTPUTS_NAME
-from paddle_lab.holders.running import context_roots, is_kernels, task_roots, thread_roots
+from paddle_lab.holders.roots import (
+    OUTPUTS_NAME,
+    context_roots,
+    is_kernels,
+    task_roots,
+    thread_roots,
+)
 from paddle_lab.ledger import Entry
 from paddle_lab.words import say
 

@@ -8,9 +8,17 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from paddle_lab.sampling.batch import Batch, Cursor
 from paddle_lab.sampling.counter import ABSENT, Counter, LastingSource, Source
-from paddle_lab.sampling.history import SECOND_NS, History, Mark, Marks, Values, table
+from paddle_lab.sampling.history import (
+    SECOND_NS,
+    Batch,
+    Cursor,
+    History,
+    Mark,
+    Marks,
+    Values,
+    table,
+)
 from paddle_lab.words import say
 
 LOWEST_RATE_HZ: Final = 1.0

@@ -8,7 +8,7 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.source.statements import statement_at
 
 COLUMNS = pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells no columns")

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
+from paddle_lab.capture.memory.attribution.backward_runs import innermost
 from paddle_lab.capture.memory.attribution.block_tensors import outputs_of_ops
-from paddle_lab.capture.memory.attribution.innermost import innermost
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
-from paddle_lab.capture.memory.held.counted_totals import CountedTotals
-from paddle_lab.capture.memory.log.clock import ClockReading, to_perf_ns
-from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.memory.log.places import HOST
+from paddle_lab.capture.memory.held.held_events import CountedTotals
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, HOST, AllocatorEvents
+from paddle_lab.capture.memory.log.segments import ClockReading, to_perf_ns
 from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT
 from paddle_lab.capture.recorder.thread_state import FORWARD, OPTIMIZER
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads

@@ -16,16 +16,16 @@ from paddle_lab.capture.memory.attribution.block_tensors import add_blocks_from_
 from paddle_lab.capture.memory.held.blocks import pair_events
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.living_tensors import _place
-from paddle_lab.capture.memory.log.clock import ClockReading
 from paddle_lab.capture.memory.log.events import (
     ALLOCATE,
     FREE,
+    HOST,
+    PLACES,
     RESERVED_ALLOCATE,
     RESERVED_FREE,
 )
-from paddle_lab.capture.memory.log.places import HOST, PLACES
 from paddle_lab.capture.memory.log.reading import read_segments
-from paddle_lab.capture.memory.log.segments import Segment
+from paddle_lab.capture.memory.log.segments import ClockReading, Segment
 from paddle_lab.capture.memory.readings import read_places
 from paddle_lab.capture.memory.storages import Storage
 

@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 from paddle.base.core import TracerEventType
 
-from paddle_lab.capture.memory.log.clock import ClockReading
 from paddle_lab.capture.memory.log.reading import read_kernel_segments
-from paddle_lab.capture.memory.log.segments import Segment
+from paddle_lab.capture.memory.log.segments import ClockReading, Segment
 
 THREAD = 7
 KERNEL, MEMCPY = TracerEventType.Kernel, TracerEventType.Memcpy

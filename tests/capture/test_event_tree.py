@@ -10,8 +10,7 @@ import pytest
 import paddle_lab
 from paddle_lab.capture.memory.log import event_tree
 from paddle_lab.capture.memory.log.event_tree import read_trees
-from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ
-from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ, PLACES
 from tests.capture.kept_segments import keep_segments
 
 ALLOCATED = COLUMNS.index("allocated_bytes")

@@ -11,8 +11,7 @@ import pytest
 import paddle_lab
 from paddle_lab.analysis.source.stacks import USER, stack_frames
 from paddle_lab.capture.memory import capture
-from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
-from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, PLACES, AllocatorEvents
 from tests.models import MODELS
 
 SOME_MODELS = ("lenet", "resnet18", "lstm", "transformer_encoder", "unet", "autocast")

@@ -9,8 +9,7 @@ import threading
 import weakref
 from typing import Any
 
-from paddle_lab.holders.roots import Root
-from paddle_lab.holders.running import context_roots, is_kernels, task_roots, thread_roots
+from paddle_lab.holders.roots import Root, context_roots, is_kernels, task_roots, thread_roots
 from paddle_lab.holders.search import HolderSearch
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import paddle
 
 import paddle_lab
-from paddle_lab.capture.evidence.cuda_errors import CudaErrors
+from paddle_lab.capture.evidence.collector import CudaErrors
 
 _FLAG = "FLAGS_check_cuda_error"
 

@@ -7,8 +7,8 @@ from html import unescape
 import pytest
 
 from paddle_lab.analysis.answers import with_answers
+from paddle_lab.analysis.findings.find import with_findings
 from paddle_lab.analysis.findings.finding import Finding, Mark
-from paddle_lab.analysis.findings.tables import with_findings
 from paddle_lab.trace.record import Record
 from paddle_lab.views.html.fallback import fallback_html
 from paddle_lab.views.svg.picture import svg_picture

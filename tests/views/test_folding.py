@@ -9,8 +9,7 @@ from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg.folding import Folded, fold, keep_rows
 from paddle_lab.views.svg.group_items import fold_label
-from paddle_lab.views.svg.ladder_edges import assign_lanes
-from paddle_lab.views.svg.lifting import backward_edges, forward_edges
+from paddle_lab.views.svg.ladder_edges import assign_lanes, backward_edges, forward_edges
 from tests.trace.records import RecordWriter
 
 

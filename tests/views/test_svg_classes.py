@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from paddle_lab.views.svg.classes import with_classes
+from paddle_lab.views.svg.writer import with_classes
 
 _PICTURE = (
     '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="9">'

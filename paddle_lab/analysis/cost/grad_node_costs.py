@@ -33,8 +33,7 @@ from paddle_lab.analysis.cost.formulas.formula import (
     free_backward,
 )
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
-from paddle_lab.analysis.cost.inner_ops import with_inner_ops
-from paddle_lab.analysis.cost.op_costs import columns
+from paddle_lab.analysis.cost.op_costs import columns, with_inner_ops
 from paddle_lab.analysis.graph.structure import mixed
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table

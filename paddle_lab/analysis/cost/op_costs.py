@@ -12,9 +12,10 @@ from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_call
 from paddle_lab.analysis.cost.formulas import FORWARD
 from paddle_lab.analysis.cost.formulas.formula import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT
-from paddle_lab.analysis.cost.inner_ops import with_inner_ops
 from paddle_lab.analysis.cost.sizes import output_bytes, saved_bytes
+from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.trace.table import Table
 
 _ON_GRAD_NODES = "paddle.grad"
@@ -90,3 +91,31 @@ def columns(
     """Return the columns ``flops`` and ``macs`` of rows that have one of some costs each."""
     table = np.array(costs, np.int64).reshape(-1, 2)
     return table[:, 0][rows], table[:, 1][rows]
+
+
+_Mask = npt.NDArray[np.bool_]
+
+
+def with_inner_ops(record: Record) -> tuple[_Mask, _Mask]:
+    """Return which ops are PyLayers whose forward, and whose backward, ran other ops.
+
+    What a PyLayer computes without Paddle (with NumPy, in a kernel of its own) is not in the
+    record. If it ran no op, its cost is unknown.
+    """
+    scopes, ops = record.scopes, record.ops
+    forward, backward = np.zeros(len(ops), bool), np.zeros(len(ops), bool)
+    is_pylayer = scopes["kind"] == SCOPE_KINDS.index("pylayer")
+    if not is_pylayer.any():
+        return forward, backward
+    # The last entry is for ops outside of every scope.
+    around = np.append(nearest_marked(scopes["parent"], is_pylayer), np.int32(-1))
+    parents = np.append(scopes["parent"], np.int32(-1))
+    own = ops["scope"]
+    inside = around[np.where(ops["is_pylayer"] != 0, parents[own], own)]
+    inside = np.unique(inside[inside >= 0])
+    owners = scopes["op"][inside]
+    inside, owners = inside[owners >= 0], owners[owners >= 0]
+    is_forward = around[own[owners]] == inside
+    forward[owners[is_forward]] = True
+    backward[owners[~is_forward]] = True
+    return forward, backward

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paddle_lab.analysis.findings.check import Check
@@ -10,8 +11,9 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Finding, Found, Mark
 from paddle_lab.analysis.findings.registry import checks, depth
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import SEVERITIES
-from paddle_lab.words import say
+from paddle_lab.trace.schema import FINDING_TABLES, MARK_ROLES, SEVERITIES
+from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import language, say
 
 
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
@@ -106,3 +108,28 @@ def _things(finding: Finding) -> set[tuple[str, int]]:
     points: list[Finding | Mark] = [finding, *finding.marks]
     things = {("op", one.op) for one in points} | {("grad_node", one.grad_node) for one in points}
     return things - {("op", -1), ("grad_node", -1)}
+
+
+def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
+    """Return the record with the tables ``findings`` and ``finding_marks`` added."""
+    strings = StringPool(record.strings)
+    rows = TableBuilder(FINDING_TABLES["findings"])
+    marks = TableBuilder(FINDING_TABLES["finding_marks"])
+    for finding in findings:
+        key = rows.append(
+            strings[finding.kind],
+            SEVERITIES.index(finding.severity),
+            strings[finding.message],
+            strings[finding.advice],
+            strings[finding.file],
+            finding.line,
+            -1 if finding.cell is None else finding.cell,
+            finding.op,
+            finding.grad_node,
+        )
+        for mark in finding.marks:
+            marks.append(key, MARK_ROLES.index(mark.role), mark.op, mark.grad_node)
+    tables = {**record.tables, "findings": rows.build(), "finding_marks": marks.build()}
+    # The views use the language of the findings.
+    origin = dataclasses.replace(record.origin, language=language())
+    return Record(tables, strings.to_list(), origin, record.grad_values)

@@ -1,13 +1,53 @@
-"""The results of a check."""
+"""A finding, the line of code that it is about, and a list of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.words import Text, say
+
+_LONGEST_CODE = 100
+
+
+@dataclass(frozen=True)
+class Place:
+    """One line of a file or of a notebook cell."""
+
+    file: str = ""
+    line: int = 0
+    """From 1; 0 if the line is unknown."""
+    cell: int | None = None
+    """Execution count of the notebook cell, None for a file."""
+    code: str = field(default="", compare=False)
+    """The statement of the line that ran, ``""`` if the trace does not contain it."""
+    where: str = ""
+    """``"Cell 4, line 8"`` or ``"model.py:31"``."""
+
+    @classmethod
+    def of(cls, frame: Frame | None) -> Place:
+        """Return the place of a frame; the empty place for none."""
+        if frame is None:
+            return cls()
+        return cls(frame.file, frame.line, frame.cell, frame.statement, frame.where)
+
+    def __str__(self) -> str:
+        """Return the line as a sentence names it: ```h[1:2] = 3.3` (cell 4, line 8)``."""
+        if not self.where:
+            return say("findings.place.unknown")
+        where = self.where
+        if self.cell is not None:
+            where = say("findings.place.cell", cell=self.cell, line=self.line)
+        code = self.code.partition("  #")[0].rstrip()
+        if not code:
+            return where
+        if len(code) > _LONGEST_CODE:
+            code = f"{code[: _LONGEST_CODE - 1]}…"
+        return say("findings.place.code", code=code, where=where)
+
 
 Severity = Literal["error", "warning", "info"]
 MarkRole = Literal["origin", "path", "cut", "failed", "related"]
@@ -74,3 +114,22 @@ class Finding:
         if self.cell:
             place = say("reports.place", cell=self.cell, line=self.line)
         return say("reports.finding", place=place, **values)
+
+
+class FindingList(list[Finding]):
+    """What the checks found: worst first, cause before consequence."""
+
+    def __repr__(self) -> str:
+        if not self:
+            return say("reports.nothing_found")
+        return "\n".join(f"{finding}\n    {finding.advice}" for finding in self)
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return f"<p>{say('reports.nothing_found')}</p>"
+        items = "".join(
+            f"<li><b>{say(f'page.severity_in_text.{finding.severity}')}</b> "
+            f"{sentence_html(finding.message)}<br><small>{sentence_html(finding.advice)}</small></li>"
+            for finding in self
+        )
+        return f"<ul>{items}</ul>"

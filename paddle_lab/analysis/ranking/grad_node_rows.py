@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.trees import nearest_marked, taken
-from paddle_lab.analysis.kernels.kernel_times import kernel_ns
+from paddle_lab.analysis.kernels.roofline import kernel_ns
 from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.cost import parameters
 from paddle_lab.analysis.graph.trees import taken
-from paddle_lab.analysis.kernels.kernel_times import kernel_ns
+from paddle_lab.analysis.kernels.roofline import kernel_ns
 from paddle_lab.analysis.ranking.grad_node_rows import node_runs
 from paddle_lab.analysis.ranking.groupings import Grouping, Numbers
 from paddle_lab.analysis.tables.columns import Partial, Values

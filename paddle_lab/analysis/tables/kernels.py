@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.kernels.kernel_times import took_ns
+from paddle_lab.analysis.kernels.roofline import took_ns
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import attributes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -121,3 +122,11 @@ class Reported:
 
     def _repr_html_(self) -> str:
         return self._report().html()
+
+
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def sentence_html(sentence: str) -> str:
+    """Return a sentence as escaped HTML, with the text between backticks as ``<code>``."""
+    return _CODE.sub(r"<code>\1</code>", escape(sentence))

@@ -1,8 +1,8 @@
-"""The base class of collectors. A collector records evidence that only some checks need."""
+"""What collects evidence while a trace is open; here for CUDA errors."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
@@ -39,3 +39,31 @@ class Collector:
         keys
             Maps keys of the running trace to rows of the record.
         """
+
+
+_FLAG = "FLAGS_check_cuda_error"
+
+
+class CudaErrors(Collector):
+    """The collector that sets ``FLAGS_check_cuda_error``; the error itself is the evidence.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module, of a build with CUDA.
+    """
+
+    def __init__(self, paddle: Any) -> None:
+        self._paddle = paddle
+        self._before: Any = None
+
+    def open(self) -> None:
+        """Wait and check from now on, around every op and every grad node."""
+        self._before = self._paddle.get_flags(_FLAG)[_FLAG]
+        self._paddle.set_flags({_FLAG: True})
+
+    def close(self) -> None:
+        """Restore the flag."""
+        if self._before is not None:
+            self._paddle.set_flags({_FLAG: self._before})
+            self._before = None

@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_lab.capture.log.backward_log import BackwardLog
 from paddle_lab.capture.log.capture import LogCapture
-from paddle_lab.capture.memory.attribution.innermost import innermost
+from paddle_lab.capture.memory.attribution.backward_runs import innermost
 from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.trace.log_text import Int64s, read_log

@@ -18,8 +18,7 @@ from paddle_lab.capture.memory.attribution.owners import find_owners
 from paddle_lab.capture.memory.attribution.sums import add_sum_scope, sum_rows
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
-from paddle_lab.capture.memory.log.events import RESERVED_ALLOCATE, AllocatorEvents, Int64s
-from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.capture.memory.log.events import PLACES, RESERVED_ALLOCATE, AllocatorEvents, Int64s
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.capture.tables.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record

@@ -13,7 +13,6 @@ import numpy as np
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.limit.notice import blocks_notice
-from paddle_lab.capture.memory.handovers import Handovers
 from paddle_lab.capture.memory.held.blocks import blocks_at, taken
 from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 from paddle_lab.capture.memory.held.held_events import HeldEvents
@@ -22,7 +21,7 @@ from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.log.reading import read_segments
 from paddle_lab.capture.memory.log.segments import KeyedSpan, Waiting
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
-from paddle_lab.capture.memory.storages import Storage, StorageNotes
+from paddle_lab.capture.memory.storages import Handovers, Storage, StorageNotes
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit

@@ -8,7 +8,7 @@ from typing import Any
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.capture.memory.log.events import PLACES
 from paddle_lab.capture.memory.static_scopes import global_scope, in_scopes
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.holders.living import BackwardGraph, LivingTensor

@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.memory.log.places import PLACES
+from paddle_lab.capture.memory.log.events import PLACES
 from paddle_lab.holders.living import LivingTensor
 from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import Holding

@@ -10,12 +10,12 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.trace.record import Record
 from paddle_lab.views.html.notebook_output import still_html
-from paddle_lab.views.svg.classes import with_classes
 from paddle_lab.views.svg.folding import fold
 from paddle_lab.views.svg.picture import svg_picture
+from paddle_lab.views.svg.writer import with_classes
 from paddle_lab.views.text.finding_text import finding_texts
 from paddle_lab.views.text.line_rows import line_rows
 from paddle_lab.views.text.summary import (

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable
 from typing import Any, Final
 
-from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.words import language, say
 
 # Types of output that our JupyterLab plugin shows; also in js/src/labextension/graph_mime.ts.

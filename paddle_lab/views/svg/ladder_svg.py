@@ -6,10 +6,9 @@ from typing import Any
 
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg.folding import Folded, Frame
-from paddle_lab.views.svg.ladder_edges import EdgePainter
+from paddle_lab.views.svg.ladder_edges import EdgePainter, backward_edges, forward_edges
 from paddle_lab.views.svg.ladder_layout import BOX_WIDTH_PX, INSET_PX, MARGIN_PX, LadderLayout
 from paddle_lab.views.svg.ladder_rows import RowPainter
-from paddle_lab.views.svg.lifting import backward_edges, forward_edges
 from paddle_lab.views.svg.row_content import RowReader
 from paddle_lab.views.svg.writer import Span, SvgWriter
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from paddle_lab.analysis.findings.sentence_html import sentence_html
 from paddle_lab.analysis.source.stacks import place
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.words import say
 
 

@@ -7,7 +7,7 @@ from html import escape
 from typing import Final
 
 from paddle_lab.analysis.findings.finding import Finding
-from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.error_help.lookup import ErrorHelp
 from paddle_lab.words import say
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import traitlets
 
-from paddle_lab.analysis.findings.sentence_html import sentence_html
-from paddle_lab.sampling.batch import Batch
+from paddle_lab.analysis.tables.text_table import sentence_html
+from paddle_lab.sampling.history import Batch
 from paddle_lab.sampling.sampler import Sampler
 from paddle_lab.views.html.notebook_output import LIVE_MIME_TYPE
 from paddle_lab.views.html.static_files import widget_module

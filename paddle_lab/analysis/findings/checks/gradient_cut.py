@@ -17,9 +17,8 @@ from collections.abc import Iterable, Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
-from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity
 from paddle_lab.analysis.findings.gradients.cuts import Cut, GradientCuts
-from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
 _MOST_MARKS = 12

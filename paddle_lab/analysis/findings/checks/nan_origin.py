@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
-from paddle_lab.analysis.findings.finding import Found, Severity
+from paddle_lab.analysis.findings.finding import Found, Place, Severity
 from paddle_lab.analysis.findings.nan.bad_gradients import add_backward_sources, bad_gradients
 from paddle_lab.analysis.findings.nan.causes import cause_in_backward, cause_in_forward
 from paddle_lab.analysis.findings.nan.ends import note_reach, path_marks
@@ -28,7 +28,6 @@ from paddle_lab.analysis.findings.nan.sentences import (
     place_of,
 )
 from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_optimizers
-from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
 _MOST_LINES = 5

@@ -16,8 +16,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Severity
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity
 from paddle_lab.analysis.findings.saved.failed_backward import failed_backwards, reason
 from paddle_lab.words import Text
 

@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import GRADIENT, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Found, Mark, Place
 from paddle_lab.words import Text
 
 _MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))

@@ -18,9 +18,8 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.finding import Found, Mark, Place
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
-from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text
 
 _MOST_MARKS = 8

@@ -18,10 +18,9 @@ import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts, walk
-from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.finding import Found, Mark, Place
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained
-from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.words import Text
 

@@ -16,11 +16,10 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Severity
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity
 from paddle_lab.analysis.findings.gradients.unused_calls import UnusedCall, UnusedCalls
 from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
-from paddle_lab.analysis.findings.place import Place
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.words import Text
 

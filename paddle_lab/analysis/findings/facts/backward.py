@@ -9,7 +9,7 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts.columns import Mask, column, rows, text_column
 from paddle_lab.analysis.findings.facts.tensors import TensorFacts
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.trace.schema import BACKWARD_KINDS
 
 _PADDLE_GRAD, _REMAINING = (BACKWARD_KINDS.index(kind) for kind in ("paddle.grad", "remaining"))

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts.columns import Entry, Mask, column, rows, text_column
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.trace.record import Record

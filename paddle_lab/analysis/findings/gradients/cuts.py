@@ -15,11 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, Event, Facts, walk
-from paddle_lab.analysis.findings.gradients.modes import GradientModes
-from paddle_lab.analysis.findings.gradients.reach import ZERO_GRADIENT, GradientReach, is_integer
+from paddle_lab.analysis.findings.finding import Place
+from paddle_lab.analysis.findings.gradients.reach import (
+    ZERO_GRADIENT,
+    GradientModes,
+    GradientReach,
+    is_integer,
+)
 from paddle_lab.analysis.findings.gradients.round_trips import RoundTrips
 from paddle_lab.analysis.findings.gradients.trained import Trained
-from paddle_lab.analysis.findings.place import Place
 
 
 class Cut(NamedTuple):

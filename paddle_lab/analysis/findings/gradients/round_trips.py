@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from paddle_lab.analysis.findings.facts import FORWARD, Event, Facts
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Place
 
 _NEAR = 32
 """A read and the tensor made from it are at most this many events apart."""

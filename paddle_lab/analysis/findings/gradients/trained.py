@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import FORWARD, OPTIMIZER, PARAMETER, Facts
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.schema import ROLES

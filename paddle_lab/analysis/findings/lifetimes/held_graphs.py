@@ -14,8 +14,7 @@ from functools import cached_property
 
 from paddle_lab.analysis.findings.facts import BUFFER, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
-from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
-from paddle_lab.analysis.findings.saved.storages import Storages
+from paddle_lab.analysis.findings.saved.saved_tensors import Storages, saved_tensors
 
 SMALLEST_BYTES = 4096
 """Findings about less memory than this are not reported."""

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.place import Place
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.graph.trees import Rows, rows_by
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.analysis.source.statements import statement_at

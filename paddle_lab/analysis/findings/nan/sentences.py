@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from paddle_lab.analysis.findings.facts import PARAMETER, Event, Facts
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.findings.nan.sources import Flow, Source
-from paddle_lab.analysis.findings.place import Place
 from paddle_lab.words import Text, listing
 
 _REACHES = ("loss", "gradient", "parameter")

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from paddle_lab.analysis.findings.facts import Facts, walk
-from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
-from paddle_lab.analysis.findings.saved.storages import Storages
+from paddle_lab.analysis.findings.saved.saved_tensors import Storages, saved_tensors
 
 Cause = Literal["modified", "twice", "no_double_grad", "pylayer", "python", "unknown"]
 

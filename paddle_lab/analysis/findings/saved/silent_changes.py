@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Event, Facts
-from paddle_lab.analysis.findings.place import Place
-from paddle_lab.analysis.findings.saved.saved_tensors import saved_tensors
-from paddle_lab.analysis.findings.saved.storages import Storages
+from paddle_lab.analysis.findings.finding import Place
+from paddle_lab.analysis.findings.saved.saved_tensors import Storages, saved_tensors
 from paddle_lab.analysis.source.stacks import stack_of
 
 # Their grad nodes need an input only to compute the gradients of the other inputs.

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paddle_lab.capture.memory.held.blocks import NO_BLOCK, Blocks, blocks_at
-from paddle_lab.capture.memory.log.events import AllocatorEvents, Int64s, Mask
-from paddle_lab.capture.memory.log.places import CPU, HOST, PLACES
+from paddle_lab.capture.memory.log.events import CPU, HOST, PLACES, AllocatorEvents, Int64s, Mask
 from paddle_lab.capture.memory.storages import Storage
 from paddle_lab.capture.recorder.recorder import OUTPUT
 from paddle_lab.trace.record import Record

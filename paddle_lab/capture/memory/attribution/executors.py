@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns
-from paddle_lab.capture.memory.attribution.innermost import innermost
+from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns, innermost
 from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.trace.record import Record

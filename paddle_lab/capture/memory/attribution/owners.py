@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns
+from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns, innermost
 from paddle_lab.capture.memory.attribution.executors import find_waiters
-from paddle_lab.capture.memory.attribution.innermost import innermost
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.memory.handovers import Handover
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, blocks_at, taken
 from paddle_lab.capture.memory.log.events import Int64s, Mask
+from paddle_lab.capture.memory.storages import Handover
 from paddle_lab.capture.recorder.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS

@@ -23,8 +23,13 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
-from paddle_lab.capture.memory.log.clock import ClockReading, read_clocks
-from paddle_lab.capture.memory.log.segments import BackwardSpan, Segment, Waiting
+from paddle_lab.capture.memory.log.segments import (
+    BackwardSpan,
+    ClockReading,
+    Segment,
+    Waiting,
+    read_clocks,
+)
 from paddle_lab.capture.recorder.faults import described
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1

@@ -12,12 +12,13 @@ from paddle_lab.capture.memory.log.events import (
     ALLOCATE,
     COLUMNS,
     FREE,
+    HOST,
     NOT_READ,
+    PLACES,
     RESERVED_ALLOCATE,
     GradNodeRuns,
     Int64s,
 )
-from paddle_lab.capture.memory.log.places import HOST, PLACES
 
 _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
 """Prefixes of the names of a grad node's run, and of its own part within the run."""

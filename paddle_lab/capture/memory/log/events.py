@@ -1,7 +1,8 @@
-"""Allocator events, the grad nodes that ran, and kernels, as columns."""
+"""The allocator events of a recording: columns of numbers, and the numbers of places."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,6 +12,38 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+CPU = "Place(cpu)"
+PINNED = "Place(gpu_pinned)"
+"""The host's pinned memory, which a device can read; Paddle counts it as the host's."""
+HOST = 0
+"""The host's number."""
+
+
+class Places:
+    """The places met in this process; :data:`PLACES` is the only instance."""
+
+    def __init__(self) -> None:
+        self._numbers = {CPU: HOST, PINNED: HOST}
+        self._names = ["cpu"]
+        self._lock = threading.Lock()
+
+    def number(self, place: str) -> int:
+        """Return the number of a place, such as ``"Place(gpu:0)"``."""
+        with self._lock:
+            if place not in self._numbers:
+                self._numbers[place] = len(self._names)
+                self._names.append(place.removeprefix("Place(").removesuffix(")"))
+            return self._numbers[place]
+
+    def name(self, number: int) -> str:
+        """Return the name of a place in records, such as ``"gpu:0"``."""
+        return self._names[number]
+
+
+PLACES = Places()
+
 
 Int64s = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -57,7 +90,7 @@ class AllocatorEvents(Columns):
     """Paddle's counter after the event, for all memory in the place; or ``NOT_READ``."""
     reserved_bytes: Int64s
     place: Int64s
-    """A number of :data:`~paddle_lab.capture.memory.log.places.PLACES`."""
+    """A number of :data:`~paddle_lab.capture.memory.log.events.PLACES`."""
     thread: Int64s
     """The operating system's thread id."""
     segment: Int64s

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.memory.log.clock import to_perf_ns
 from paddle_lab.capture.memory.log.event_order import in_counted_order
 from paddle_lab.capture.memory.log.event_tree import read_trees
 from paddle_lab.capture.memory.log.events import (
@@ -18,7 +17,7 @@ from paddle_lab.capture.memory.log.events import (
     KernelCalls,
 )
 from paddle_lab.capture.memory.log.kernel_tree import read_kernels
-from paddle_lab.capture.memory.log.segments import Segment
+from paddle_lab.capture.memory.log.segments import Segment, to_perf_ns
 
 
 def read_segments(

@@ -1,13 +1,54 @@
-"""The profiler's recording between two cuts, and the backward calls in that time."""
+"""What a recording gives, piece by piece, and the clocks at both ends of each piece."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from time import perf_counter_ns, time_ns
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from paddle_lab.capture.memory.log.clock import ClockReading
     from paddle_lab.capture.memory.log.events import EventTable
+
+
+_TRIES = 8
+
+
+class ClockReading(NamedTuple):
+    """One moment on both clocks."""
+
+    wall_ns: int
+    perf_ns: int
+
+
+def read_clocks() -> ClockReading:
+    """Read both clocks as close together as possible: the shortest of several tries."""
+    tries = [(perf_counter_ns(), time_ns(), perf_counter_ns()) for _ in range(_TRIES)]
+    before_ns, wall_ns, after_ns = min(tries, key=lambda one: one[2] - one[0])
+    return ClockReading(wall_ns, (before_ns + after_ns) // 2)
+
+
+def to_perf_ns(
+    wall_ns: npt.NDArray[np.int64], begin: ClockReading, end: ClockReading
+) -> npt.NDArray[Any]:
+    """Return wall clock times on the clock of ``perf_counter_ns``.
+
+    Parameters
+    ----------
+    wall_ns
+        Times between the two readings, shape ``[events]``.
+    begin, end
+        Readings before the first and after the last of them. The wall clock may run a little
+        faster or slower between them, while the system corrects it.
+    """
+    begin_offset_ns = begin.perf_ns - begin.wall_ns
+    drift_ns = end.perf_ns - end.wall_ns - begin_offset_ns
+    elapsed_ns = max(end.wall_ns - begin.wall_ns, 1)
+    since_ns = wall_ns - begin.wall_ns
+    shift_ns = (since_ns * (drift_ns / elapsed_ns)).astype(np.int64)
+    return wall_ns + (begin_offset_ns + shift_ns)
 
 
 @dataclass
