@@ -6,6 +6,7 @@ import gc
 import sys
 from collections import deque
 from collections.abc import Iterable
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
@@ -84,13 +85,10 @@ class NotebookMemory:
         namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
         keepers = [*namespaces, shell.displayhook, shell.InteractiveTB, shell.last_execution_result]
         living = LivingTensors(excluded=[shell, *keepers], excluded_types=is_kernels)
-        living.search(variable_roots(shell.user_ns, shell.user_ns_hidden))
-        living.search(module_roots(libraries=False))
-        living.search(self._kept_outputs())
-        living.search(self._kept_tracebacks())
-        living.search(context_roots())
-        living.search(task_roots())
-        living.search(thread_roots())
+        living.walk(variable_roots(shell.user_ns, shell.user_ns_hidden))
+        living.walk(module_roots(libraries=False))
+        living.walk([*self._kept_outputs(), *self._kept_tracebacks()])
+        living.walk(chain(context_roots(), task_roots(), thread_roots()))
         return living
 
     def search_libraries(self, living: LivingTensors) -> None:
@@ -98,9 +96,9 @@ class NotebookMemory:
         from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
-        living.search(module_roots(libraries=True), enters_libraries=True)
-        living.search([Root("container", "get_ipython()", vars(self._shell), is_namespace=True)])
-        living.search_unnamed()
+        living.walk(module_roots(libraries=True), enters_libraries=True)
+        living.walk([Root("container", "get_ipython()", vars(self._shell), is_namespace=True)])
+        living.walk_unnamed()
 
     def report(self, living: LivingTensors, ledger: Iterable[Entry] = ()) -> MemoryReport:
         """Return a report on living tensors and their holders, and on the cells of a ledger."""

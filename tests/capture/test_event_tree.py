@@ -52,7 +52,7 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
     monkeypatch.setattr(event_tree, "_AT_ONCE", 100)  # several readings
     count = 0
     for data in trees:
-        events, _ = read_trees(data, has_devices=True)
+        events = read_trees(data, has_devices=True).events
         expected = [
             (
                 event.timestamp_ns,
@@ -78,7 +78,7 @@ def test_every_event_of_paddles_is_a_row(trees, monkeypatch):
 def test_grad_nodes_that_ran_are_told_and_no_kernels(trees):
     runs = 0
     for data in trees:
-        _, told = read_trees(data, has_devices=False)
+        told = read_trees(data, has_devices=False).runs
         expected = [
             (node.name.removeprefix("Global_"), node.start_ns, node.end_ns, thread)
             for thread, root in data.items()

@@ -17,7 +17,7 @@ from paddle_lab.holders.roots import Root, variable_roots
 
 def living(namespace: dict[str, Any]) -> LivingTensors:
     found = LivingTensors()
-    found.search(variable_roots(namespace, {}))
+    found.walk(variable_roots(namespace, {}))
     assert found.is_complete
     return found
 
@@ -142,7 +142,7 @@ def test_reading_a_graph_keeps_nothing_of_it_alive() -> None:
 
 def test_more_roots_can_be_searched_later() -> None:
     found = living({"x": paddle.ones([2])})
-    found.search([Root("output", "Out[5]", [paddle.ones([3])])])
+    found.walk([Root("output", "Out[5]", [paddle.ones([3])])])
     assert [(t.kind, t.name) for t in found.tensors()] == [
         ("variable", "x"),
         ("output", "Out[5][0]"),

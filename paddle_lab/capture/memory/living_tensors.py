@@ -13,7 +13,6 @@ from paddle_lab.capture.memory.static_scopes import global_scope, in_scopes
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.holders.living import BackwardGraph, LivingTensor
 from paddle_lab.holders.references import is_a
-from paddle_lab.holders.roots import Root
 from paddle_lab.holders.search import HolderSearch, Holding
 
 _MOST_NODES = 300_000
@@ -22,17 +21,13 @@ _MOST_NAMES = 8
 """The most names of tensors kept for each node."""
 
 
-class LivingTensors:
+class LivingTensors(HolderSearch):
     """The search for living tensors below names.
 
     Parameters
     ----------
-    excluded
-        Objects that are not searched, such as a shell: it keeps all names, but is no holder itself.
-    excluded_types
-        Whether objects of a type are not searched.
-    budget_s
-        How long to search in all, in seconds.
+    excluded, excluded_types
+        As for :class:`~paddle_lab.holders.search.HolderSearch`.
 
     Raises
     ------
@@ -45,7 +40,6 @@ class LivingTensors:
         *,
         excluded: Iterable[Any] = (),
         excluded_types: Callable[[type], bool] = lambda _kind: False,
-        budget_s: float = 2.0,
     ) -> None:
         paddle = require_paddle()
         if not SINKS.active:  # a running trace would record the op, but it knows the answer already
@@ -53,30 +47,10 @@ class LivingTensors:
         scope = global_scope()
         self._tensor_type: type = paddle.Tensor
         sought = (self._tensor_type, type(scope.value))
-        self._search = HolderSearch(
-            lambda kind: issubclass(kind, sought),
-            excluded=excluded,
-            excluded_types=excluded_types,
-            budget_s=budget_s,
+        super().__init__(
+            lambda kind: issubclass(kind, sought), excluded=excluded, excluded_types=excluded_types
         )
-        self._search.walk([scope])
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether there was time to search everywhere."""
-        return self._search.is_complete
-
-    def search(self, roots: Iterable[Root], *, enters_libraries: bool = False) -> None:
-        """Search below more roots; those that come first own what several lead to."""
-        self._search.walk(roots, enters_libraries=enters_libraries)
-
-    def search_unnamed(self) -> None:
-        """Search the objects that no root leads to; they are named by their types."""
-        self._search.walk_unnamed()
-
-    def allow(self, budget_s: float) -> None:
-        """Give the search more time, in seconds from now."""
-        self._search.allow(budget_s)
+        self.walk([scope])
 
     def tensors(self) -> list[LivingTensor]:
         """Return one row for each reference to a tensor, each gradient, and each scope's tensor."""
@@ -91,13 +65,13 @@ class LivingTensors:
                 kind = "container" if kind == "variable" else kind
                 living.append(_living(kind, holding, grad, suffix=".grad"))
         tensor_type = self._tensor_type
-        scopes = [one for one in self._search.holdings if not is_a(one.target, tensor_type)]
+        scopes = [one for one in self.holdings if not is_a(one.target, tensor_type)]
         return [*living, *in_scopes(scopes)]
 
     def _of_tensors(self) -> list[Holding]:
         if not DOOR.has("storages"):
             return []
-        return [one for one in self._search.holdings if is_a(one.target, self._tensor_type)]
+        return [one for one in self.holdings if is_a(one.target, self._tensor_type)]
 
     def backward_graphs(self) -> list[BackwardGraph]:
         """Return the backward graphs that living tensors keep, grouped by these tensors."""

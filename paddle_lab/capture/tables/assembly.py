@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.evidence.assembly import add_evidence
 from paddle_lab.capture.evidence.tensor_holders import add_tensor_holders
 from paddle_lab.capture.kernels.assembly import add_kernels
 from paddle_lab.capture.kernels.capture import KernelCapture
@@ -21,7 +20,7 @@ from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import EXTERNAL, GRADIENT, PARAMETER
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, TENSOR_CELLS
-from paddle_lab.capture.rows.tape import sorted_rows
+from paddle_lab.capture.rows.tape import cells_of, sorted_rows
 from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.tables.columns import text_codes
@@ -72,7 +71,7 @@ def assemble(
     tables["loops"], tables["turns"] = turn_tables(recorder, keys, strings, cells)
     tables.update(_backward_calls(recorder, strings, frames, keys))
     tables.update(grad_tables(recorder, ops, tables["tensors"], keys, strings))
-    add_evidence(recorder, builders, strings, frames, keys)
+    _add_evidence(recorder, builders, strings, frames, keys)
     holders = builders["tensor_holders"]
     recorder.attempt(add_tensor_holders, recorder, holders, strings, tables, keys, caller)
     recorder.programs.add_rows(builders["programs"], strings, keys)
@@ -104,6 +103,26 @@ def assemble(
         except Exception as fault:  # noqa: BLE001
             record.origin.notices.append(say("notices.fault.log_lost", fault=described(fault)))
     return record
+
+
+def _add_evidence(
+    recorder: Recorder,
+    builders: dict[str, TableBuilder],
+    strings: StringPool,
+    frames: FrameAssembler,
+    keys: RecordKeys,
+) -> None:
+    """Fill the tables that checks read."""
+    recorder.events.add_rows(builders["events"], strings, frames, keys)
+    for name, found in (
+        ("living_tensors", keys.tensors.rows(recorder.tensors.living_keys())),
+        ("eval_scopes", keys.scopes.rows(cells_of(recorder.eval_scopes))),
+    ):
+        builders[name].append_cells(found[found >= 0].tolist())
+    recorder.tensor_lives.add_rows(builders["tensor_lives"], keys)
+    recorder.optimizers.add_rows(builders, strings, keys)
+    for collector in recorder.collectors:
+        collector.add_rows(builders, strings, keys)
 
 
 def _keys(recorder: Recorder, ops: OpRows, tensor_rows: Any) -> RecordKeys:

@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import NamedTuple
 
+import numpy as np
+
 from paddle_lab.capture.recorder.thread_state import ThreadState
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.rows.counter import Counter
+from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.stacks.stack_pool import Location, StackPool
+from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.schema import EVENT_KINDS
+from paddle_lab.trace.table import StringPool, TableBuilder
 
 
 class Event(NamedTuple):
@@ -84,3 +89,24 @@ class EventLog:
                 detail,
             )
         )
+
+    def add_rows(
+        self,
+        builder: TableBuilder,
+        strings: StringPool,
+        frames: FrameAssembler,
+        keys: RecordKeys,
+    ) -> None:
+        """Fill the record's table of events."""
+        noted = np.array([event[:-1] for event in self.events], np.int64).reshape(-1, 6)
+        kind, tensor, scope, stack, op_keys, thread = noted.T
+        rows = (
+            kind,
+            keys.tensors.rows(tensor),
+            keys.scopes.rows(scope),
+            frames.stacks(stack),
+            keys.ops.counts_before(op_keys),
+            thread,
+            np.array(strings.codes(event.detail for event in self.events), np.int64),
+        )
+        builder.append_cells(np.stack(rows, axis=1).ravel().tolist())

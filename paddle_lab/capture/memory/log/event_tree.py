@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.log.events import (
     ALLOCATE,
     COLUMNS,
@@ -16,12 +18,17 @@ from paddle_lab.capture.memory.log.events import (
     NOT_READ,
     PLACES,
     RESERVED_ALLOCATE,
+    DeviceKernels,
+    EventTable,
     GradNodeRuns,
     Int64s,
+    KernelCalls,
 )
 
 _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
 """Prefixes of the names of a grad node's run, and of its own part within the run."""
+
+_CALL_SUFFIX = "launch"
 
 # This many events are read at once; then their objects are released.
 _AT_ONCE = 4096
@@ -29,8 +36,15 @@ _AT_ONCE = 4096
 _FIRST, _STRIDE = 64, 16
 
 
-def read_trees(trees: dict[int, Any], *, has_devices: bool) -> tuple[Int64s, GradNodeRuns]:
-    """Return the allocator events and grad nodes of event trees; times are of the wall clock.
+def read_trees(
+    trees: dict[int, Any], *, has_devices: bool, has_kernels: bool = False
+) -> EventTable:
+    """Return the events of event trees; times are of the wall clock.
+
+    Around each call of a kernel Paddle records a host event, whose name ends with "kernel launch".
+    With a GPU, CUPTI also records calls of the CUDA runtime. Paddle puts each of them into the
+    innermost host event around it, and the kernels and copies on the device into the call that
+    launched them, by their correlation ids (``event_node.cc`` and ``event_python.cc`` of Paddle).
 
     Parameters
     ----------
@@ -40,14 +54,20 @@ def read_trees(trees: dict[int, Any], *, has_devices: bool) -> tuple[Int64s, Gra
         Whether this Paddle has memory other than the host's. If not, no event is about reserved
         memory and all events have the same place; the counter shows what was missed between
         segments, so reading it at some events is enough.
+    has_kernels
+        Whether kernels are read as well.
     """
+    types = DOOR.event_types if has_kernels else None
+    call_types = {types.DygraphKernelLaunch, types.StaticKernelLaunch} if types else set()
     tables = [np.empty((0, len(COLUMNS)), np.int64)]
     runs: list[tuple[str, int, int, int]] = []
+    calls: list[tuple[int, int, int]] = []
+    on_device: list[tuple[int, int, int, int, int, bool]] = []
     for thread, root in trees.items():
         waiting: list[Any] = []
-        pending = [(root, False)]
+        pending = [(root, False, False)]
         while pending:
-            node, has_name = pending.pop()
+            node, has_name, is_kernel = pending.pop()
             waiting.extend(node.mem_node)
             if len(waiting) >= _AT_ONCE:
                 tables.append(_rows(waiting, thread, has_devices=has_devices))
@@ -56,14 +76,55 @@ def read_trees(trees: dict[int, Any], *, has_devices: bool) -> tuple[Int64s, Gra
             if name.startswith(_GRAD_NODE_PREFIX):
                 name = sys.intern(name.removeprefix(_GRAD_NODE_PREFIX))
                 runs.append((name, node.start_ns, node.end_ns, thread))
+            if types:
+                on_device += _activities(node, thread, types.Kernel)
+                # A kernel that a kernel calls is a part of it.
+                if not is_kernel and node.name.endswith(_CALL_SUFFIX) and node.type in call_types:
+                    calls.append((node.start_ns, node.end_ns, thread))
+                    is_kernel = True
             # Inside of a grad node's own part are kernels.
             has_names = not name.startswith(_OWN_PART_PREFIX)
-            pending.extend((child, has_names) for child in node.children_node)
+            pending.extend((child, has_names, is_kernel) for child in node.children_node)
         if waiting:
             tables.append(_rows(waiting, thread, has_devices=has_devices))
     names = np.array([name for name, *_ in runs], np.object_)
     times = np.array([cells for _, *cells in runs], np.int64).reshape(-1, 3)
-    return np.concatenate(tables), GradNodeRuns(names, *times.T)
+    return EventTable(
+        np.concatenate(tables),
+        GradNodeRuns(names, *times.T),
+        KernelCalls(*np.array(calls, np.int64).reshape(-1, 3).T),
+        _kernels(*np.array(on_device, np.int64).reshape(-1, 6).T),
+    )
+
+
+def _activities(
+    node: Any, thread: int, kernel: Any
+) -> Iterator[tuple[int, int, int, int, int, bool]]:
+    """Yield what ran on devices for a host event."""
+    for launch in node.runtime_node:
+        launch_ns = launch.start_ns
+        for one in launch.device_node:
+            times = one.start_ns, one.end_ns
+            yield launch_ns, thread, one.device_id, *times, one.type == kernel
+
+
+def _kernels(
+    launch_ns: Int64s,
+    thread: Int64s,
+    device: Int64s,
+    start_ns: Int64s,
+    end_ns: Int64s,
+    is_kernel: Int64s,
+) -> DeviceKernels:
+    """Return the kernels among the activities on devices, and the gap before each."""
+    gap_ns = np.zeros_like(start_ns)
+    for number in np.unique(device):
+        rows = np.flatnonzero(device == number)
+        rows = rows[np.argsort(start_ns[rows], kind="stable")]
+        busy_until_ns = np.maximum.accumulate(end_ns[rows])
+        gap_ns[rows[1:]] = np.maximum(start_ns[rows[1:]] - busy_until_ns[:-1], 0)
+    kept = is_kernel > 0
+    return DeviceKernels(launch_ns, thread, end_ns - start_ns, gap_ns).chosen(kept)
 
 
 def _rows(events: list[Any], thread: int, *, has_devices: bool) -> Int64s:

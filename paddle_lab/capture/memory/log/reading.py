@@ -16,7 +16,6 @@ from paddle_lab.capture.memory.log.events import (
     GradNodeRuns,
     KernelCalls,
 )
-from paddle_lab.capture.memory.log.kernel_tree import read_kernels
 from paddle_lab.capture.memory.log.segments import Segment, to_perf_ns
 
 
@@ -65,16 +64,13 @@ def read_kernel_segments(
 def _read(segment: Segment, *, has_devices: bool) -> EventTable:
     """Return a segment's part; its first reader frees the profiler's objects."""
     if segment.part is None:
-        trees = segment.result.get_data()
-        table, runs = read_trees(trees, has_devices=has_devices)
-        calls, on_device = (
-            read_kernels(trees)
-            if segment.has_kernels
-            else (KernelCalls.joined(()), DeviceKernels.joined(()))
+        found = read_trees(
+            segment.result.get_data(), has_devices=has_devices, has_kernels=segment.has_kernels
         )
+        table, runs, calls, on_device = found
         times_ns = runs.start_ns, runs.end_ns, calls.start_ns, calls.end_ns, on_device.launch_ns
         for times in (table[:, 0], *times_ns):
             times[:] = to_perf_ns(times, segment.begin, segment.end)
-        segment.part = EventTable(in_counted_order(table), runs, calls, on_device)
+        segment.part = found._replace(events=in_counted_order(table))
         segment.result = None
     return segment.part
