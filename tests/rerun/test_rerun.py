@@ -66,6 +66,19 @@ def test_layers_that_the_code_makes_have_the_same_names_in_a_second_run():
     assert second == first + 1
 
 
+def test_layers_made_under_a_guard_of_names_have_the_same_names_in_a_second_run():
+    made = []
+
+    def step():
+        made.append(paddle.nn.Linear(2, 2))
+        return made[-1](paddle.ones([1, 2]))
+
+    with paddle.utils.unique_name.guard():
+        paddle_lab.rerun(step)
+        step()
+    assert [net.full_name() for net in made] == ["linear_0", "linear_1"]
+
+
 def test_a_second_run_that_fails_is_said_and_undone(tmp_path):
     x, runs = paddle.ones([2]), []
     path = tmp_path / "made_once"

@@ -100,6 +100,16 @@ class Door:
         """Return the sentence for a feature that fails although Paddle has its names."""
         return say("notices.door.failed", feature=_described(feature), fault=fault)
 
+    def now(self, name: str) -> Any:
+        """Return what a name stands for at the moment, where Paddle binds it again and again.
+
+        Parameters
+        ----------
+        name
+            A name in the table; its feature is on.
+        """
+        return _found(_PATHS[name])
+
     def patch(self, name: str, make_replacement: Callable[[Any], Any]) -> AttributePatch:
         """Return a patch of the class or module attribute behind a name.
 

@@ -265,7 +265,7 @@ FEATURES: Final[dict[str, Feature]] = {
     "random_state": Feature(
         {
             "default_cpu_generator": f"{_CORE}.default_cpu_generator",
-            "name_generator": "paddle.base.unique_name.generator",
+            "name_generator": "paddle.base.unique_name.generator.ids",
             "parameter_names": "paddle.base.unique_name.dygraph_parameter_name_checker._name_set",
         },
         wanted_by="rerun",
