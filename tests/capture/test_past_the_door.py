@@ -28,11 +28,8 @@ LIVE_CHART = "capture/memory/counters.py"
 ALLOWED = {
     # Millions of events are read by attribute. The table has the names, so the feature is off
     # where one is missing.
-    EVENTS: ("children_node", "current_allocated", "current_reserved", "increase_bytes",
-             "mem_node", "timestamp_ns"),
-    "capture/memory/log/kernel_tree.py": (
-        "children_node", "device_id", "device_node", "runtime_node"
-    ),
+    EVENTS: ("children_node", "current_allocated", "current_reserved", "device_id", "device_node",
+             "increase_bytes", "mem_node", "runtime_node", "timestamp_ns"),
     "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
     "capture/breaks/explain.py": ("trace_switch",),
     "capture/memory/log/reading.py": ("get_data",),
