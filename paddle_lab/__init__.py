@@ -27,7 +27,7 @@ from paddle_lab.words import language
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from paddle_lab.views.text.check_list import CheckList
+    from paddle_lab.views.text.finding_text import CheckList
 
 __all__ = [
     "Trace",
@@ -58,7 +58,7 @@ def checks() -> CheckList:
 
     Its text is in the language of :func:`language`. Iterate over it to get the checks.
     """
-    from paddle_lab.views.text.check_list import CheckList
+    from paddle_lab.views.text.finding_text import CheckList
 
     return CheckList()
 

@@ -1,13 +1,21 @@
-"""Keeps the ledger: one entry for each cell that changed memory."""
+"""Keeps the ledger: one entry for each cell that changed memory, and who holds what it left."""
 
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from paddle_lab.holders.record import held_by, unexplained_bytes, with_holders
 from paddle_lab.ledger import Entry, PeakSource
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from paddle_lab.api import Trace
+    from paddle_lab.holders.living import LivingTensor
+    from paddle_lab.magics.notebook_memory import NotebookMemory
+
 
 Readings = dict[str, dict[str, int]]
 
@@ -32,7 +40,7 @@ class LedgerKeeper:
     def enter_cell(self, label: str) -> None:
         """Read the counters when a cell begins; a notebook's label looks like ``"[7]"``."""
         if self._chart.running is not None:
-            self._chart.running.cell_started(label)
+            self._chart.running.sampler.cell_started(label)
         self._before = self._memory.read()
         self._start_ns = perf_counter_ns()
 
@@ -41,7 +49,7 @@ class LedgerKeeper:
         if self._before is None:  # the cell that loaded the extension
             return
         if self._chart.running is not None:
-            self._chart.running.cell_ended()
+            self._chart.running.sampler.cell_ended()
         before, self._before = self._before, None
         ledger = self._memory.ledger
         has_entry = len(ledger) > 0 and ledger[-1].cell == number
@@ -80,4 +88,53 @@ def _main_place(readings: Readings) -> str | None:
     devices = [place for place in known if place != "cpu" and readings[place]["allocated"] > 0]
     return max(
         devices or known, key=lambda place: readings[place].get("peak allocated", 0), default=None
+    )
+
+
+# Unexplained memory beyond this is worth a search through all libraries, half a second.
+_LEAST_UNEXPLAINED_BYTES = 1024 * 1024
+
+
+def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
+    """Find the holders of memory that a cell left allocated, and add them to its trace."""
+    try:
+        living = memory.living()
+        tensors = living.tensors()
+        record = with_holders(trace.record, tensors, living.backward_graphs())
+        if unexplained_bytes(record) > _LEAST_UNEXPLAINED_BYTES:
+            memory.search_libraries(living)
+            tensors = living.tensors()
+            record = with_holders(trace.record, tensors, living.backward_graphs())
+        trace.complete(record)
+    except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
+        # The search meets any objects of the user; if it fails, the trace must remain.
+        said = say("notices.memory.holders_not_found", fault=type(fault).__name__)
+        trace.record.origin.notices.append(said)
+        return []
+    return tensors
+
+
+def ledger_entry(trace: Trace, number: int, tensors: list[LivingTensor]) -> Entry:
+    """Return the ledger's entry of a cell whose memory was recorded.
+
+    Parameters
+    ----------
+    trace
+        The cell's trace.
+    number
+        The cell's execution count.
+    tensors
+        What :func:`find_holders` found.
+    """
+    memory = trace.memory
+    alive = memory.still_alive()
+    return Entry(
+        cell=number,
+        place=memory.place,
+        before_bytes=memory.start_bytes,
+        after_bytes=memory.end_bytes,
+        peak_bytes=max(memory.peak_bytes, memory.end_bytes),
+        peak_source="partial" if memory.is_partial else "allocator",
+        alive_bytes=-1 if memory.is_partial else alive.total_bytes,
+        held_by=() if memory.is_partial else held_by(trace.record, alive.keys, tensors),
     )

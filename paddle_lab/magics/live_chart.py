@@ -52,7 +52,7 @@ class LiveChart:
             except OSError as error:  # a checkout whose front end has not been built
                 sys.stderr.write(say("magics.no_chart", error=error) + "\n")
                 return
-            self._widget.cell_started(cell)
+            self._widget.sampler.cell_started(cell)
         display(self._widget)
 
     def end(self, because: str) -> bool:

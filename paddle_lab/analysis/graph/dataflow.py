@@ -1,7 +1,8 @@
-"""The edges of the forward graph: which op's output is which op's input."""
+"""Edges between ops, what a backward call runs, and whether an op uses its own earlier output."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -79,3 +80,25 @@ def backward_members(record: Record) -> Table:
         "grad_node": [node for nodes in members for node in nodes],
     }
     return Table.from_sequences(ANSWER_TABLES["backward_members"], columns)
+
+
+_MOST_OPS = 5000
+"""The most ops that are examined on the way back from an op."""
+
+
+def feeds_itself(record: Record, ops: Keys) -> bool:
+    """Return whether the last of some ops was computed from another of them.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    ops
+        Keys of ops that one place in the code ran again and again; -1 is none.
+    """
+    same = set(ops[ops >= 0].tolist())
+    if not same:
+        return False
+    edges, last = record.op_edges, max(same)
+    before = walk([last], rows_by(edges["target"], edges["source"], len(record.ops)))
+    return any(op in same for op in islice(before, 1, _MOST_OPS))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.graph.dataflow import feeds_itself
 from paddle_lab.analysis.graph.trees import taken
 from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
-from paddle_lab.analysis.memory.feedback import feeds_itself
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.analysis.tables.columns import Values

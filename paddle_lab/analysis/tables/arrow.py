@@ -14,6 +14,8 @@ from paddle_lab.analysis.tables.columns import Partial, Values
 
 _OF_KIND = {"i": "int64", "u": "int64", "f": "float64", "b": "bool_", "O": "string", "U": "string"}
 """NumPy's kinds of arrays, and nanoarrow's types."""
+_OF_TYPE = {str: "string", float: "float64", int: "int64", bool: "bool_"}
+"""The types of a list's values; floats come first, because integers may stand among them."""
 
 
 def arrow_stream(columns: Mapping[str, Values], requested_schema: object | None = None) -> object:
@@ -42,56 +44,38 @@ def _array(values: Values) -> Any:
     """Return a column as an Arrow array."""
     if isinstance(values, list):
         return _array_of_list(values)
-    is_unknown = values.is_unknown if isinstance(values, Partial) else None
+    partial = values if isinstance(values, Partial) else None
     cells = values.values if isinstance(values, Partial) else values
-    if cells.dtype.kind in "OU":
-        return _texts(cells.tolist(), is_unknown)
     kind = _OF_KIND[cells.dtype.kind]
-    if kind == "bool_":
-        return _built(kind, len(cells), is_unknown, _bits(cells))
-    return _built(kind, len(cells), is_unknown, np.ascontiguousarray(cells, np.dtype(kind)))
+    if kind == "string":
+        return nanoarrow.c_array(values.tolist(), nanoarrow.string())
+    is_known = None if partial is None else _bits(~partial.is_unknown)
+    buffer = _bits(cells) if kind == "bool_" else np.ascontiguousarray(cells, np.dtype(kind))
+    unknown_count = 0 if partial is None else int(partial.is_unknown.sum())
+    return nanoarrow.c_array_from_buffers(
+        getattr(nanoarrow, kind)(), len(cells), [is_known, buffer], unknown_count
+    )
 
 
 def _array_of_list(values: list[Any]) -> Any:
-    is_none = np.fromiter((value is None for value in values), bool, len(values))
-    is_unknown = is_none if is_none.any() else None
     known = next((value for value in values if value is not None), None)
     if known is None:
-        return _built("null", len(values), None)
+        return nanoarrow.c_array_from_buffers(nanoarrow.null(), len(values), [], len(values))
     if isinstance(known, (list, tuple)):
         lists = [value or [] for value in values]
         items = _array_of_list(list(chain.from_iterable(lists)))
         starts = np.fromiter(accumulate(map(len, lists), initial=0), np.int32)
-        buffers = [_validity(is_unknown), starts]
-        unknown_count = int(is_none.sum())
-        kind = nanoarrow.list_(items.schema)
+        is_known = np.array([value is not None for value in values])
         return nanoarrow.c_array_from_buffers(
-            kind, len(values), buffers, unknown_count, children=[items]
+            nanoarrow.list_(items.schema),
+            len(values),
+            [_bits(is_known), starts],
+            -1,
+            children=[items],
         )
-    if isinstance(known, str):
-        return _texts(values, is_unknown)
-    filled = np.array([0 if value is None else value for value in values])
-    return _array(filled if is_unknown is None else Partial(filled, is_unknown))
-
-
-def _texts(texts: list[str | None], is_unknown: npt.NDArray[np.bool_] | None) -> Any:
-    encoded = [(text or "").encode() for text in texts]
-    ends = np.fromiter(accumulate(map(len, encoded), initial=0), np.int64, len(texts) + 1)
-    if ends[-1] < np.iinfo(np.int32).max:
-        return _built("string", len(texts), is_unknown, ends.astype(np.int32), b"".join(encoded))
-    return _built("large_string", len(texts), is_unknown, ends, b"".join(encoded))
-
-
-def _built(kind: str, count: int, is_unknown: npt.NDArray[np.bool_] | None, *buffers: Any) -> Any:
-    unknown_count = 0 if is_unknown is None else int(is_unknown.sum())
-    validity = [] if kind == "null" else [_validity(is_unknown)]
-    return nanoarrow.c_array_from_buffers(
-        getattr(nanoarrow, kind)(), count, [*validity, *buffers], unknown_count
-    )
-
-
-def _validity(is_unknown: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8] | None:
-    return None if is_unknown is None else _bits(~is_unknown)
+    kinds = {type(value) for value in values if value is not None}
+    kind = next(kind for of, kind in _OF_TYPE.items() if of in kinds)
+    return nanoarrow.c_array(values, getattr(nanoarrow, kind)())
 
 
 def _bits(flags: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:

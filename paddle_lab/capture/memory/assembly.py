@@ -13,8 +13,7 @@ from paddle_lab.capture.memory.attribution.block_tensors import (
     paddles_own,
 )
 from paddle_lab.capture.memory.attribution.kinds import StoredTensors, find_kinds, storage_roots
-from paddle_lab.capture.memory.attribution.lifetimes import find_lifetimes
-from paddle_lab.capture.memory.attribution.owners import find_owners
+from paddle_lab.capture.memory.attribution.owners import find_lifetimes, find_owners
 from paddle_lab.capture.memory.attribution.sums import add_sum_scope, sum_rows
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.findings.saved.failed_backward import reason
 from paddle_lab.analysis.graph.odd_siblings import odd_siblings
-from paddle_lab.analysis.graph.trees import Keys, depths, levels
+from paddle_lab.analysis.graph.trees import depths, gathered
 from paddle_lab.analysis.ranking.ranked_table import ranked_table
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
@@ -131,7 +131,7 @@ def _layer_rows(record: Record) -> list[tuple[str, ...]]:
     outer = np.flatnonzero(depth < _DEEPEST_LAYER)[:_LAYERS]
     if not len(outer):
         return []
-    spent = _time_by_group(record, depth)
+    spent = _time_by_group(record)
     # A program that stands alone took no time: nothing of it ran.
     spent_any = bool(record.origin.duration_ns)
     heading = ("layer", "class", "ops", *(["host_time"] if spent_any else []))
@@ -244,18 +244,14 @@ def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     return [title, *(f"  {line}" for line in lines)]
 
 
-def _time_by_group(record: Record, depth: Keys) -> npt.NDArray[np.float64]:
+def _time_by_group(record: Record) -> npt.NDArray[np.float64]:
     """Return the host time of each group's ops, nested groups included, in ns."""
-    parents, count = record.groups["parent"], len(depth)
     # A PyLayer's own op lasts as long as the ops inside it, which are counted themselves.
     group = record.op_groups["group"]
     timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
     # Floats add ns exactly for up to a hundred days.
-    spent = np.zeros(count)
-    spent += np.bincount(group[timed], record.ops["duration_ns"][timed], count)
-    for nested in reversed(levels(depth)[1:]):
-        spent += np.bincount(parents[nested], spent[nested], count)
-    return spent
+    own = np.bincount(group[timed], record.ops["duration_ns"][timed], len(record.groups))
+    return gathered(record.groups["parent"], own, np.add)
 
 
 def _first_line(text: str) -> str:

@@ -97,14 +97,6 @@ class LiveMemory(CellWidget):
         self.stopped_because = because
         self.is_running = False
 
-    def cell_started(self, label: str) -> None:
-        """Mark from now on the running cell, such as ``"[7]"``."""
-        self.sampler.cell_started(label)
-
-    def cell_ended(self) -> None:
-        """End the mark of the cell that ran."""
-        self.sampler.cell_ended()
-
     def close(self) -> None:
         """Stop, and take the chart out of the page."""
         self.stop(say("reports.live.closed"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts.columns import Mask, column, rows, text_column
+from paddle_lab.analysis.findings.facts.ops import Mask, column, rows, text_column
 from paddle_lab.analysis.findings.facts.tensors import TensorFacts
 from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.trace.schema import BACKWARD_KINDS

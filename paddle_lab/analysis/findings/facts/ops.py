@@ -1,18 +1,64 @@
-"""Look-ups for ops and scopes: inputs, outputs, optimizer steps, and the user's lines."""
+"""What checks ask about single ops, and columns as functions of a row."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from paddle_lab.analysis.findings.facts.columns import Entry, Mask, column, rows, text_column
 from paddle_lab.analysis.findings.finding import Place
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
+from paddle_lab.analysis.graph.trees import Keys, Rows, nearest_marked, rows_by
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import PHASES, SCOPE_KINDS
+from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
+
+Entry = Callable[[int], int]
+"""Maps a row to the content of its cell."""
+Mask = npt.NDArray[np.bool_]
+
+
+def column(table: str, name: str) -> cached_property[Entry]:
+    """Return a property of `Facts` that looks up a column, in a list because that is faster."""
+    return cached_property(lambda facts: facts.record.tables[table][name].tolist().__getitem__)
+
+
+def text_column(table: str, name: str) -> cached_property[Callable[[int], str]]:
+    """Return a property of `Facts` that looks up a column of texts."""
+    return cached_property(
+        lambda facts: (
+            list(map(facts.record.text, facts.record.tables[table][name].tolist())).__getitem__
+        )
+    )
+
+
+def rows(
+    table: str, key: str, value: str = "", *, of: str, role: str = ""
+) -> cached_property[Rows]:
+    """Return a property of `Facts` that maps a row of the table ``of`` to the rows that name it.
+
+    Parameters
+    ----------
+    key
+        The column that names the row.
+    value
+        The column to return; without one, the row's number in ``table``.
+    role
+        For the table ``uses``: count only rows with this role and with a tensor.
+    """
+
+    def make(facts: Any) -> Rows:
+        columns = facts.record.tables[table]
+        keys, values = columns[key], columns[value] if value else np.arange(len(columns))
+        if role:
+            counts = (columns["role"] == ROLES.index(role)) & (columns["tensor"] >= 0)
+            keys, values = keys[counts], values[counts]
+        return rows_by(keys, values, len(facts.record.tables[of]))
+
+    return cached_property(make)
+
 
 FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))
 

@@ -7,8 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts.columns import Entry, column, rows, text_column
-from paddle_lab.analysis.findings.facts.ops import OpFacts
+from paddle_lab.analysis.findings.facts.ops import Entry, OpFacts, column, rows, text_column
 from paddle_lab.analysis.graph.trees import Keys, nearest_marked, rows_by, walk
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.schema import TENSOR_KINDS

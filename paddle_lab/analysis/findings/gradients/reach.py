@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Event, Facts, walk
-from paddle_lab.analysis.findings.facts.columns import Mask
+from paddle_lab.analysis.findings.facts.ops import Mask
 from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.source.stacks import Frame
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.memory.attribution.lifetimes import Lifetimes
-from paddle_lab.capture.memory.attribution.owners import Owners
+from paddle_lab.capture.memory.attribution.owners import Lifetimes, Owners
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, taken
 from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
