@@ -75,6 +75,16 @@ class Table:
         """Make a table without rows."""
         return cls.from_sequences(schema, dict.fromkeys(schema, ()))
 
+    def appended(self, **columns: Sequence[int] | npt.NDArray[Any]) -> Table:
+        """Return the table with more rows; the columns that are not given are -1 in them."""
+        nothing = np.full(len(next(iter(columns.values()))), -1)
+        return Table(
+            {
+                name: np.append(column, columns.get(name, nothing)).astype(column.dtype)
+                for name, column in self.columns.items()
+            }
+        )
+
 
 class TableBuilder:
     """Rows appended one by one, kept as machine integers (8 bytes per cell, no object per row).

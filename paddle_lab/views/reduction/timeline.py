@@ -7,14 +7,15 @@ moment of its stretch, or fewer if sums and large blocks would otherwise exceed 
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.memory.timeline import timeline
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
-from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.table import StringPool
 from paddle_lab.views.reduction.rows import changed, keep_rows, taken
 from paddle_lab.words import say
 
@@ -23,40 +24,6 @@ Numbers = npt.NDArray[np.int64]
 _SUM: Final = SCOPE_KINDS.index("sum")
 _LEAST_STRETCHES: Final = 60
 _BLOCKS_A_STRETCH: Final = 10
-
-
-class _Blocks(NamedTuple):
-    """Blocks of one place: their sizes in bytes, and when they were allocated and freed."""
-
-    size: Numbers
-    start: Numbers
-    end: Numbers
-
-    def of(self, rows: npt.NDArray[np.bool_]) -> _Blocks:
-        return _Blocks(self.size[rows], self.start[rows], self.end[rows])
-
-    def curve(self) -> tuple[Numbers, Numbers]:
-        """Return the times of changes, and the bytes allocated from each of these times on."""
-        times, changes = np.append(self.end, self.start), np.append(-self.size, self.size)
-        # At equal times, ends come first.
-        order = np.argsort(times, kind="stable")
-        return times[order], np.cumsum(changes[order])
-
-    def alive(self, moments: Numbers) -> Numbers:
-        """Return the bytes allocated in each moment."""
-        times, total = self.curve()
-        alive: Numbers = np.append(total, 0)[np.searchsorted(times, moments, side="right") - 1]
-        return alive
-
-    def highest(self, borders: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the moment with the most allocated bytes in each stretch, and these bytes."""
-        inside = (self.start >= borders[0]) & (self.start < borders[-1])
-        moments = np.append(borders[:-1], self.start[inside])
-        alive = self.alive(moments)
-        stretch = np.searchsorted(borders, moments, side="right") - 1
-        order = np.lexsort((-alive, stretch))
-        first = order[np.unique(stretch[order], return_index=True)[1]]
-        return moments[first], alive[first]
 
 
 def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
@@ -70,30 +37,27 @@ def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
         return record
     latest = (int(blocks[name].max()) for name in ("start_ns", "end_ns"))
     last_ns = max(*latest, record.origin.duration_ns) + 1
-    lives = _Blocks(
-        blocks["bytes"].astype(np.int64),
-        np.maximum(blocks["start_ns"], 0),
-        np.where(blocks["end_ns"] < 0, last_ns, blocks["end_ns"]),
-    )
-    weight = lives.size.astype(np.float64) * np.maximum(lives.end - lives.start, 1)
+    end = np.where(blocks["end_ns"] < 0, last_ns, blocks["end_ns"])
+    lasts = np.maximum(end - np.maximum(blocks["start_ns"], 0), 1)
+    weight = blocks["bytes"].astype(np.float64) * lasts
     held = record.holders["allocation"]
     weight[held[held >= 0]] = np.inf
     stays = np.zeros(len(blocks), np.bool_)
     stays[np.argpartition(-weight, most_blocks)[:most_blocks]] = True
     columns: list[Numbers] = []
     for place in np.unique(blocks["place"][~stays]).tolist():
-        here = blocks["place"] == place
-        sums = _sums(lives.of(here), blocks["kind"][here], stays[here], stretches)
+        here = np.flatnonzero(blocks["place"] == place)
+        sums = _sums(record, here, stays[here], _borders(record, here, last_ns, stretches))
         columns.append(np.insert(sums, 0, place, axis=1))
     place, start, end, size, kind = np.concatenate(columns).T
     strings, scope = StringPool(record.strings), len(record.scopes)
-    row = {"kind": _SUM, "name": strings[say("reports.reduced.blocks_here")], "thread": 0}
+    name = strings[say("reports.reduced.blocks_here")]
     tables = dict(record.tables)
-    tables["scopes"] = _appended(record.scopes, {name: np.array([row[name]]) for name in row})
+    tables["scopes"] = record.scopes.appended(kind=[_SUM], name=[name], thread=[0])
     keep_rows(tables, "allocations", stays)
     made = {"place": place, "start_ns": start, "end_ns": end, "bytes": size, "kind": kind}
     made |= {"thread": 0 * size, "phase": 0 * size, "scope": 0 * size + scope}
-    tables["allocations"] = _appended(tables["allocations"], made)
+    tables["allocations"] = tables["allocations"].appended(**made)
     # By start, as in every record.
     order = np.argsort(tables["allocations"]["start_ns"], kind="stable")
     new_keys = np.append(np.argsort(order), -1)
@@ -104,52 +68,50 @@ def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
 
 
 def _sums(
-    lives: _Blocks, kind: npt.NDArray[np.uint8], stays: npt.NDArray[np.bool_], stretches: int
+    record: Record, keys: npt.NDArray[Any], stays: npt.NDArray[np.bool_], borders: Numbers
 ) -> Numbers:
     """Return start, end, bytes and kind of the sums that replace the other blocks.
 
     Parameters
     ----------
-    lives, kind, stays
+    keys, stays
         The blocks of one place, and which of them stay.
-    stretches
-        How many stretches of time the trace is cut into.
+    borders
+        The borders of the stretches of time.
     """
-    borders, peak_bytes = _borders(lives, stretches)
-    small = lives.of(~stays)
-    moment, most = small.highest(borders)
+    small = keys[~stays]
+    moments, most = _highest(record, small, borders)
     # The sum plus the large blocks of another moment of the stretch must not exceed the peak.
-    room = peak_bytes - lives.of(stays).highest(borders)[1]
+    room = timeline(record, keys).peak_bytes - _highest(record, keys[stays], borders)[1]
     share = np.minimum(1, np.maximum(0, room) / np.maximum(most, 1))
-    found = []
-    for one in np.unique(kind[~stays]).tolist():
-        alive = small.of(kind[~stays] == one).alive(moment)
+    kinds, found = record.allocations["kind"][small], []
+    for kind in np.unique(kinds).tolist():
+        alive = timeline(record, small[kinds == kind]).at_each(moments)
         size = np.floor(alive * share).astype(np.int64)
-        rows = np.stack((borders[:-1], borders[1:], size, np.full_like(size, one)), axis=1)
+        rows = np.stack((borders[:-1], borders[1:], size, np.full_like(size, kind)), axis=1)
         found.append(rows[size > 0])
     return np.concatenate(found)
 
 
-def _borders(lives: _Blocks, stretches: int) -> tuple[Numbers, int]:
-    """Return the borders of the stretches, and the peak's bytes.
+def _highest(record: Record, keys: npt.NDArray[Any], borders: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the moment with the most allocated bytes in each stretch, and these bytes."""
+    start = record.allocations["start_ns"][keys]
+    moments = np.append(borders[:-1], start[start >= 0])
+    alive = timeline(record, keys).at_each(moments)
+    stretch = np.searchsorted(borders, moments, side="right") - 1
+    order = np.lexsort((-alive, stretch))
+    first = order[np.unique(stretch[order], return_index=True)[1]]
+    return moments[first], alive[first]
+
+
+def _borders(record: Record, keys: npt.NDArray[Any], last_ns: int, stretches: int) -> Numbers:
+    """Return the borders of the stretches.
 
     Each stretch has the same number of events; the peak has a stretch of its own.
     """
-    times, total = lives.curve()
-    at = int(np.argmax(total))
+    whole = timeline(record, keys)
+    times = np.concatenate(([0], whole.time_ns, [last_ns]))
+    at = int(np.argmax(np.append(whole.start_bytes, whole.allocated_bytes)))
     marks = np.linspace(0, len(times) - 1, stretches - 2).astype(np.int64)
-    ends = np.array([0, times[-1] + 1])
-    borders = np.concatenate((ends, times[marks], times[at : at + 2]))
-    return np.unique(borders), int(total[at])
-
-
-def _appended(table: Table, columns: dict[str, npt.NDArray[Any]]) -> Table:
-    """Return the table with more rows; their other columns are -1."""
-    count = len(next(iter(columns.values())))
-    nothing = np.full(count, -1)
-    return Table(
-        {
-            name: np.append(column, columns.get(name, nothing)).astype(column.dtype)
-            for name, column in table.columns.items()
-        }
-    )
+    borders: Numbers = np.unique([last_ns + 1, *times[marks], *times[at : at + 2]])
+    return borders

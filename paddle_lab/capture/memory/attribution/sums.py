@@ -10,7 +10,7 @@ from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
-from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.table import StringPool
 from paddle_lab.words import say
 
 
@@ -49,16 +49,6 @@ def sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
 
 def add_sum_scope(record: Record, strings: StringPool) -> int:
     """Add the scope of these rows to a record, and return its row."""
-    own = {
-        "kind": SCOPE_KINDS.index("sum"),
-        "name": strings[say("notices.limit.other_blocks")],
-        "thread": 0,
-    }
-    scopes = record.scopes
-    record.tables["scopes"] = Table(
-        {
-            name: np.append(column, own.get(name, -1)).astype(column.dtype)
-            for name, column in scopes.columns.items()
-        }
-    )
-    return len(scopes)
+    kind, name = SCOPE_KINDS.index("sum"), strings[say("notices.limit.other_blocks")]
+    record.tables["scopes"] = record.scopes.appended(kind=[kind], name=[name], thread=[0])
+    return len(record.scopes) - 1
