@@ -11,13 +11,16 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
-from paddle_lab.capture.memory.log.events import Int64s
+Keys = npt.NDArray[np.integer[Any]]
 
 NO_NODE = -1
+LEAF_NAME = "GradNodeAccumulation"
+"""The name of the grad nodes that accumulate the gradient of a leaf."""
 
 
 class GradNodeOrder:
@@ -31,7 +34,7 @@ class GradNodeOrder:
         The edges along which gradients flow, in the order of the source's slots; shape ``[edges]``.
     """
 
-    def __init__(self, names: Sequence[str], sources: Int64s, targets: Int64s) -> None:
+    def __init__(self, names: Sequence[str], sources: Keys, targets: Keys) -> None:
         self._names = names
         order = np.argsort(sources, kind="stable")
         ordered: list[int] = targets[order].tolist()

@@ -6,8 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
-from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
 from paddle_lab.capture.memory.attribution.backward_runs import innermost
 from paddle_lab.capture.memory.attribution.block_tensors import outputs_of_ops
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
@@ -17,6 +15,7 @@ from paddle_lab.capture.memory.log.segments import ClockReading, to_perf_ns
 from paddle_lab.capture.recorder.recorder import INPUT, OUTPUT
 from paddle_lab.capture.recorder.thread_state import FORWARD, OPTIMIZER
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
+from paddle_lab.trace.grad_node_order import LEAF_NAME, GradNodeOrder
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import Table

@@ -21,9 +21,8 @@ from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import Report, Reported, header
 from paddle_lab.trace.floats import from_bits
+from paddle_lab.trace.grad_node_order import LEAF_NAME
 from paddle_lab.trace.record import Record
-
-_LEAF = "GradNodeAccumulation"
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
     scope = np.append(innermost_scopes(record, "layer"), -1)[op]
     point = np.where(scope >= 0, scope, np.where(op >= 0, len(record.scopes) + op, -1))
     names = np.array(record.strings, object)[record.grad_nodes["name"]]
-    is_leaf = (names == _LEAF).astype(bool)
+    is_leaf = (names == LEAF_NAME).astype(bool)
     starts, order = csr(point[source], len(record.scopes) + len(record.ops))
     labels, classes = record.ops["name"], record.layers["class"]
     path = record.layer_names["name"]

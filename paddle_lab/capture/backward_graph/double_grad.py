@@ -14,8 +14,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME, Reached, nodes_behind
+from paddle_lab.capture.backward_graph.grad_nodes import Reached, nodes_behind
 from paddle_lab.capture.door import DOOR
+from paddle_lab.trace.grad_node_order import LEAF_NAME
 
 _ORDERS = {"DoubleGradNode": "GradNode", "TripleGradNode": "DoubleGradNode"}
 _HIGHER = re.compile(r"^(\w+?)(DoubleGradNode|TripleGradNode)")

@@ -29,7 +29,6 @@ from paddle_lab.capture.rows.tape import Tape, rows_of
 
 NO_OP = -1
 NO_TENSOR = -1
-LEAF_NAME = "GradNodeAccumulation"
 
 Reached = dict[int, tuple[Any, int]]
 """From the address of a grad node to the node and its op."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_lab.capture.backward_graph.grad_nodes import (
-    LEAF_NAME,
     NO_OP,
     NO_TENSOR,
     GradNodePool,
@@ -14,6 +13,7 @@ from paddle_lab.capture.backward_graph.grad_nodes import (
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.rows.lineage import Upstream
+from paddle_lab.trace.grad_node_order import LEAF_NAME
 
 Link = tuple[int, int, int]
 """A slot of a grad node, the address of the next node there, and the tensor of the gradient."""

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from paddle_lab.capture.memory.attribution.backward_order import GradNodeOrder
 from paddle_lab.capture.memory.attribution.backward_runs import grouped, nodes_of_calls
 from paddle_lab.capture.memory.held.blocks import taken
+from paddle_lab.trace.grad_node_order import GradNodeOrder
 from paddle_lab.trace.log_text import Int64s, LogEntries
 from paddle_lab.trace.record import Record
 

@@ -12,8 +12,8 @@ import numpy as np
 from paddle_lab.analysis.findings.facts import Facts, walk
 from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
 from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_in_backward
+from paddle_lab.trace.grad_node_order import LEAF_NAME
 
-_LEAF = "GradNodeAccumulation"
 _MOST_NODES = 20
 """The most nodes reported per call: users fix the first and run again."""
 
@@ -57,7 +57,7 @@ class BadGradients:
         """Tell whether a grad node's bad gradients reached a leaf, or ``paddle.grad``'s result."""
         facts = self._facts
         return facts.is_paddle_grad(self.call) or any(
-            edge in self._bad and facts.grad_node_name(facts.edge_target(edge)) == _LEAF
+            edge in self._bad and facts.grad_node_name(facts.edge_target(edge)) == LEAF_NAME
             for current in self.path(node)
             for edge in facts.edges_out(current)
         )

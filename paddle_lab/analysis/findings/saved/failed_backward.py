@@ -9,12 +9,12 @@ assumed to have raised.
 from __future__ import annotations
 
 import re
-from collections import deque
 from dataclasses import dataclass
 from typing import Literal
 
-from paddle_lab.analysis.findings.facts import Facts, walk
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.saved.saved_tensors import Storages, saved_tensors
+from paddle_lab.trace.grad_node_order import GradNodeOrder
 
 Cause = Literal["modified", "twice", "no_double_grad", "pylayer", "python", "unknown"]
 
@@ -26,7 +26,6 @@ _NAMED = (
     re.compile(r"\[GradNode < (\w+) > error\]"),
     re.compile(r"^\d+\s+(?:\w+::)*(\w*GradNode\w*)::operator\(\)", re.MULTILINE),
 )
-_LEAF_NAME = "GradNodeAccumulation"
 _PYTHON = re.compile(r"^\(External\)|^OSError: \(External\)|\nAt:\n", re.MULTILINE)
 
 
@@ -65,7 +64,7 @@ def reason(error: str) -> str:
 
 
 def _explained(facts: Facts, call: int, error: str) -> FailedBackward:
-    order = _run_order(facts, call)
+    order = facts.answer(_order).replay(facts.roots(call))
 
     def named(name: str) -> list[int]:
         return [node for node in order if facts.grad_node_name(node) == name]
@@ -90,28 +89,11 @@ def _first(nodes: list[int]) -> int:
     return nodes[0] if nodes else -1
 
 
-def _run_order(facts: Facts, call: int) -> list[int]:
-    """Return the grad nodes of one backward call in the order in which Paddle runs them.
-
-    A node is ready when all nodes that pass it gradients have run. Ready nodes run in order,
-    but nodes of leaves run first. Nodes that a failing call did not reach are included.
-    """
-    roots, following = facts.roots(call), facts.next_nodes
-    waiting_for = dict.fromkeys(roots, 0)
-    for node in walk(roots, following):
-        for target in following(node):
-            waiting_for[target] = waiting_for.get(target, 0) + 1
-    ready = deque(root for root in roots if not waiting_for[root])
-    found: list[int] = []
-    while ready:
-        node = ready.popleft()
-        found.append(node)
-        for target in following(node):
-            waiting_for[target] -= 1
-            if not waiting_for[target]:
-                is_leaf = facts.grad_node_name(target) == _LEAF_NAME
-                (ready.appendleft if is_leaf else ready.append)(target)
-    return found
+def _order(facts: Facts) -> GradNodeOrder:
+    names, edges = facts.record.grad_nodes["name"], facts.record.grad_edges
+    return GradNodeOrder(
+        [facts.record.text(name) for name in names.tolist()], edges["source"], edges["target"]
+    )
 
 
 def _modified(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_lab.capture.backward_graph.grad_nodes import LEAF_NAME
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.evidence.gradients.kept_values import GradientValues, Kept
 from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
@@ -24,6 +23,7 @@ from paddle_lab.capture.recorder.dtypes import describe
 from paddle_lab.capture.rows.cells import EDGE_CELLS
 from paddle_lab.capture.rows.tape import rows_of
 from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.trace.grad_node_order import LEAF_NAME
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 if TYPE_CHECKING:
