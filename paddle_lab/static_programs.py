@@ -50,7 +50,9 @@ def program(source: Any, *inputs: Any) -> Trace:
     from paddle_lab.programs.record import record_of
 
     built = built_program(source, inputs, running_cells())
-    title = getattr(source, "__qualname__", "") or type(source).__qualname__
+    # What ``to_static`` returned for a function has no name of its own.
+    named = getattr(source, "dygraph_function", source)
+    title = getattr(named, "__qualname__", "") or type(source).__qualname__
     return Trace(record_of(built, Origin(title=title, paddle_lab=__version__)))
 
 

@@ -101,6 +101,30 @@ def test_other_output_reaches_the_user(
     assert capfd.readouterr().err == "before\ninside\nafter\n"
 
 
+def test_a_compiled_programs_log_is_its_ops_and_nothing_of_it_is_in_the_output(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    net = paddle.nn.Sequential(paddle.nn.Linear(8, 8), paddle.nn.ReLU(), paddle.nn.Linear(8, 8))
+    compiled = paddle.jit.to_static(net, full_graph=True)
+    with paddle_lab.trace(log=4) as trace:
+        compiled(paddle.ones([2, 8])).mean().backward()
+        os.write(1, b"written\n")
+        subprocess.run(["echo", "inside"], check=True)
+    assert capfd.readouterr().out == "written\ninside\n"
+    assert any("executed by pir interpreter" in entry.text for entry in trace.log)
+    owners = {entry.name for entry in trace.log if entry.source_file == "pir_interpreter.cc"}
+    assert owners == {"run_program", "Dy2StGradNode"}
+    named = [entry for entry in trace.log if entry.name or entry.source_file == "backward.cc"]
+    assert len(named) > 0.99 * len(trace.log)
+    # The C++ library's standard output is as before.
+    glog()._level.value = 2
+    try:
+        paddle.jit.to_static(net.forward, full_graph=True)(paddle.ones([3, 8]))
+    finally:
+        glog()._level.value = 0
+    assert "executed by pir interpreter" in capfd.readouterr().out
+
+
 def test_a_region_logs_its_ops_and_its_backward_alone() -> None:
     encoder = paddle.nn.TransformerEncoderLayer(8, 2, 16)
     x = paddle.ones([1, 3, 8])

@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
@@ -122,13 +123,15 @@ def _users(spots: list[Spot]) -> list[Spot]:
     """Return the spots from the user's innermost function outwards.
 
     If none is the user's, return those from the innermost one that is not in Paddle, NumPy or
-    Python: a library's model.
+    Python: a library's model. What only Python's library or Jupyter does runs eagerly because of an
+    earlier break: nobody asked to compile it.
     """
     folder = os.path.join(os.path.dirname(sys.modules["paddle"].__file__ or ""), "")
     files = [spot.code.co_filename for spot in spots]
     users = [at for at, file in enumerate(files) if kind_of(file, folder) == USER]
     others = [at for at, file in enumerate(files) if not _library_of(file)]
-    return spots[[*users, *others, 0][0] :]
+    is_model = any(_library_of(file) != "python" for file in files)
+    return spots[[*users, *others, 0][0] :] if is_model else []
 
 
 @cache
@@ -139,8 +142,10 @@ def _library_of(file: str) -> str:
             return name
     paths = sysconfig.get_paths()
     packages = tuple(os.path.join(paths[name], "") for name in ("purelib", "platlib"))
-    is_python = file.startswith(("<frozen", os.path.join(paths["stdlib"], "")))
-    return "python" if is_python and not file.startswith(packages) else ""
+    if file.startswith(packages):
+        package = Path(file).relative_to(next(filter(file.startswith, packages))).parts[0]
+        return "python" if package in ("IPython", "ipykernel") else ""
+    return "python" if file.startswith(("<frozen", os.path.join(paths["stdlib"], ""))) else ""
 
 
 def _are_one(one: BreakRow, other: BreakRow) -> bool:

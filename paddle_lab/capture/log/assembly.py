@@ -15,7 +15,7 @@ from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.attribution.backward_runs import innermost
 from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.trace.log_text import Int64s, read_log
+from paddle_lab.trace.log_text import Int64s, LogEntries, read_log
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
@@ -23,6 +23,8 @@ from paddle_lab.trace.table import StringPool, Table
 _EARLY_NS: Final = 1500
 """An entry's time may be this much too early: glog cuts it to microseconds, after it was a double.
 Between two ops there is more than that."""
+_EXECUTOR: Final = ("pir_interpreter.cc", "nonblocking_threadpool.h")
+"""Every thread of an executor writes entries from one of these files."""
 
 
 def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
@@ -32,7 +34,9 @@ def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
     time_ns = entries.wall_ns - log.offset_ns - recorder.start_ns
     numbers = recorder.thread_numbers()
     thread = _mapped(entries.native_thread, numbers)
-    op, call, is_backward = _running(record, time_ns, thread)
+    op, call, is_backward = _running(record, time_ns, _callers(record, entries, thread))
+    # What a thread of an executor still does afterwards belongs to no op.
+    op[(thread < 0) & ~np.isin(op, record.programs["op"])] = -1
     regions_ns = [
         (start - recorder.start_ns, end - recorder.start_ns) for start, end in log.regions
     ]
@@ -56,7 +60,10 @@ def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
         "source_line": entries.line,
         "text": strings.codes(entries.text),
     }
-    record.tables["log"] = Table.from_sequences(RECORD_TABLES["log"], columns)
+    # Paddle leaves the level of a grad node that was made outside of a region to chance.
+    asked = (level > 0) | (np.array(entries.severity) != "I")
+    kept = {name: np.asarray(column)[asked] for name, column in columns.items()}
+    record.tables["log"] = Table.from_sequences(RECORD_TABLES["log"], kept)
     record.strings = strings.to_list()
 
 
@@ -64,6 +71,16 @@ def _mapped(native: Int64s, numbers: dict[int, int]) -> Int64s:
     distinct, inverse = np.unique(native, return_inverse=True)
     found: Int64s = np.array([numbers.get(one, -1) for one in distinct.tolist()], np.int64)[inverse]
     return found
+
+
+def _callers(record: Record, entries: LogEntries, thread: Int64s) -> Int64s:
+    """Return the threads of the ops: those of an executor work for the one that runs programs."""
+    callers = np.unique(record.ops["thread"][record.programs["op"]])
+    if len(callers) != 1:
+        return thread
+    is_executor = np.array([file in _EXECUTOR for file in entries.file], bool)
+    working = np.isin(entries.native_thread, entries.native_thread[is_executor])
+    return np.where((thread < 0) & working, callers[0], thread)
 
 
 def _running(record: Record, time_ns: Int64s, thread: Int64s) -> tuple[Int64s, Int64s, Any]:

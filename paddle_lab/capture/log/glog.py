@@ -16,16 +16,19 @@ import ctypes
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Final
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.log.program_text import ProgramText
 from paddle_lab.words import say
 
 _WARNING, _FATAL = 1, 3
 _UNBUFFERED: Final = -1
-_PREFIX: Final = "vlog-"
+_PRINTS_PROGRAMS: Final = 2
+"""From this level on Paddle prints programs to standard output."""
 
 
 class LogRequest:
@@ -54,10 +57,19 @@ class Glog:
         self._set_destination = library._ZN6google17SetLogDestinationEiPKc
         self._set_destination.argtypes = [ctypes.c_int, ctypes.c_char_p]
         self._set_destination.restype = None
+        # An entry of our own: the file exists only once there is one.
+        self._begin_entry = library._ZN6google10LogMessageC1EPKci
+        self._begin_entry.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
+        self._end_entry = library._ZN6google10LogMessageD1Ev
+        self._end_entry.argtypes = [ctypes.c_void_p]
+        self._program_text: ProgramText | None = None
+        with suppress(OSError, ValueError, AttributeError):  # another C++ library
+            self._program_text = ProgramText(library)
         self._requests: list[LogRequest] = []
         self._backward_levels: list[int] = []
         self._folder = ""
-        self._number = 0
+        self._process = 0
+        atexit.register(self._remove)
         self._before: tuple[bool, int, int] | None = None
         self._own_level = self._level_before = 0
         self.changes: list[tuple[int, int]] = []
@@ -66,12 +78,7 @@ class Glog:
     @property
     def path(self) -> Path | None:
         """The file with the log; ``None`` if nothing was written to it."""
-        return next(Path(self._folder).glob(f"{self._prefix}*"), None) if self._folder else None
-
-    @property
-    def _prefix(self) -> str:
-        # glog adds the second, and writes nothing if there is such a file.
-        return f"{_PREFIX}{self._number}-"
+        return next(Path(self._folder).iterdir(), None) if self._folder else None
 
     @property
     def size(self) -> int:
@@ -113,14 +120,14 @@ class Glog:
             self._level_before = self._level.value  # the user's code has set it
         self._own_level = self._level.value = levels[-1] if levels else self._level_before
         self.changes.append((perf_counter_ns(), self._own_level))
+        if self._program_text is not None:
+            is_kept = bool(levels) and self._own_level >= _PRINTS_PROGRAMS
+            self._program_text.keep_in(self.path if is_kept else None)
 
     def _redirect(self) -> None:
         if not self._is_to_stderr.value:
             raise RuntimeError(say("notices.log.files"))
-        if not Path(self._folder or "none").is_dir():
-            self._folder = tempfile.mkdtemp(prefix="paddle-lab-log-")
-            atexit.register(_remove, self._folder, os.getpid())
-        self._number += 1
+        self._folder, self._process = tempfile.mkdtemp(prefix="paddle-lab-log-"), os.getpid()
         self._own_level = self._level_before = self._level.value
         self.changes.clear()
         self._before = (
@@ -129,10 +136,13 @@ class Glog:
         # glog writes an entry to the files of all lower severities, too. One file is enough.
         for severity in range(_WARNING, _FATAL + 1):
             self._set_destination(severity, b"")
-        self._set_destination(0, f"{self._folder}/{self._prefix}".encode())
+        self._set_destination(0, f"{self._folder}/vlog-".encode())
         self._stderr_threshold.value = _WARNING
         self._buffered_level.value = _UNBUFFERED
         self._is_to_stderr.value = False
+        entry = ctypes.create_string_buffer(1024)
+        self._begin_entry(entry, b"", 0)
+        self._end_entry(entry)
 
     def _restore(self) -> None:
         before, self._before = self._before, None
@@ -140,14 +150,12 @@ class Glog:
             self._is_to_stderr.value, self._stderr_threshold.value = before[:2]
             self._buffered_level.value = before[2]
             self._set_destination(0, b"")  # closes the file
-        path = self.path
-        if path is not None:
-            path.unlink(missing_ok=True)
+        self._remove()
 
-
-def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # and not in a fork of it
-        shutil.rmtree(folder, ignore_errors=True)
+    def _remove(self) -> None:
+        if self._folder and os.getpid() == self._process:  # and not in a fork of it
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = ""
 
 
 _GLOG: list[Glog] = []
