@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 import re
@@ -267,9 +268,15 @@ def rounded(y):
     return features(y) * scale
 
 
+def described(y):
+    y = features(y)
+    told = json.dumps({"rows": 8})  # BREAK: builtin
+    return features(y) * len(told)
+
+
 FUNCTIONS = (
     clipped_update, gated, until_small, any_active, guarded, skip_rows, first_positive, as_many_as,
     nested_helper, two_deep, logged_loss, as_float, through_numpy, to_list, printed, formatted,
     window, augmented, timed, matched, without_gradient, forgiving, late_import, yielding, rounded,
-    Clamped(), Monitored(), Router(), Stack(),
+    described, Clamped(), Monitored(), Router(), Stack(),
 )  # fmt: skip
