@@ -88,7 +88,8 @@ def compiled(functions: Any) -> tuple[list[bytes], list[Any]]:
         with suppress(Exception):  # SOT cannot compile `any_active` itself
             result = paddle.jit.to_static(function, full_graph=False)(x)
             if name_of(function) != "timed":
-                results += [np.asarray(one).tobytes() for one in paddle.utils.flatten(result)]
+                values = [one for one in paddle.utils.flatten(result) if hasattr(one, "shape")]
+                results += [np.asarray(one).tobytes() for one in values]
     cache = OpcodeExecutorCache().cache.items()
     return results, [
         (code.co_name.partition("_")[0], len(held[0]), [made is None for (made, _), _ in held[0]])
@@ -109,7 +110,7 @@ def test_findings_name_the_same_lines_and_a_trace_changes_neither_results_nor_pi
     with paddle_lab.trace() as trace:
         traced = compiled(functions)
     assert plain == traced
-    assert len(plain[0]) > len(functions) - 3
+    assert len(plain[0]) > 30
     assert vars(OpcodeExecutor)["_break_graph_when_call"] is break_at_call
     found = [one for one in trace.findings if "compiled" not in one.message]
     lines = {one.line for one in found if Path(one.file) == Path(FILE)}
