@@ -14,14 +14,16 @@ from paddle_lab.programs.packed import unpack
 from paddle_lab.programs.program import Program
 from paddle_lab.programs.record import Written, written
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import PROGRAM_KINDS, RECORD_TABLES, ROLES, SCOPE_KINDS
+from paddle_lab.trace.schema import FRAME_KINDS, PROGRAM_KINDS, RECORD_TABLES, ROLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.words import say
 
 _TAKEN = (
     "tensors", "frames", "stacks", "sources", "layers", "scopes", "ops", "uses", "grad_nodes",
-    "grad_edges",
+    "grad_edges", "program_lines",
 )  # fmt: skip
 _BLOCK, _LAYER = SCOPE_KINDS.index("block"), SCOPE_KINDS.index("layer")
+_PADDLE = FRAME_KINDS.index("paddle")
 _INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
 
@@ -66,9 +68,11 @@ class _Splice:
             program.backward = None
         program.gradients = {}  # the trace has the parameters' own leaves
         found = written(program, Origin(), has_backward_ops=bool(by_executor))
-        scope = self._add_scopes(op, f"program ×{len(rows)}", len(table["op"][table["op"] == op]))
+        name = f"{say('reports.programs.one', n=number + 1)} ×{len(rows)}"
+        scope = self._add_scopes(op, name, len(table["op"][table["op"] == op]))
         self._add_tables(found.record, op, scope)
         self._join(found, op, int(nodes[0]) if len(nodes) else -1)
+        self._add_lines(found.record, number, op)
 
     def record(self) -> Record:
         tables = dict(self._record.tables)
@@ -132,6 +136,26 @@ class _Splice:
                 into = self._columns[name][column]
                 into.append(cells.astype(into[0].dtype))
             self._length[name] += len(cells)
+
+    def _add_lines(self, found: Record, number: int, op: int) -> None:
+        """Add the lines that the program runs: those of its ops, without those that called it."""
+        record, frames = self._record, found.frames
+        around, stacks = int(record.ops["stack"][op]), record.stacks
+        callers = set()
+        while around >= 0:
+            frame = int(stacks["frame"][around])
+            place = record.text(int(record.frames["file"][frame])), record.frames["line"][frame]
+            callers.add(place)
+            around = int(stacks["caller"][around])
+        columns = (frames[name].tolist() for name in ("file", "line", "kind", "function"))
+        places = {
+            (found.text(file), line)
+            for file, line, kind, function in zip(*columns, strict=True)
+            # SOT gives the rest of a function after a break a name of its own.
+            if kind != _PADDLE and not found.text(function).startswith("#")
+        }
+        for file, line in sorted(places - callers):
+            self._row("program_lines", program=number, file=self._strings[file], line=line)
 
     def _layer_path(self, op: int) -> str:
         scopes, at = self._record.scopes, int(self._record.ops["scope"][op])

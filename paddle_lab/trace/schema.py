@@ -304,6 +304,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # The ops of each compiled program, as ``paddle_lab.programs.packed`` writes them. A view shows
     # them inside the first op that ran the program.
     "program_texts": {"program": "i32", "text": "str"},
+    # Which compiled program runs a line of the user's; -1: Python runs it, although ``to_static``
+    # was asked to compile it. Rows with a program are only in a record that is drawn.
+    "program_lines": {"program": "i32", "file": "str", "line": "i32"},
     # Only in a record that is drawn: which ops and grad nodes are those of compiled programs. They
     # stand after all that the trace recorded.
     "program_ops": {"op": "key:ops"},

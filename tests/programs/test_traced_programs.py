@@ -12,6 +12,7 @@ from paddle.jit.dy2static.pir_partial_program import PartialProgramLayer
 import paddle_lab
 from paddle_lab.api import page_of
 from paddle_lab.trace.unpack import unpack
+from tests.breaks import planted
 from tests.programs import models
 from tests.programs.models import Block
 from tests.programs.test_saved_model import blocks_of, names_in
@@ -46,7 +47,7 @@ def test_a_program_is_one_op_that_opens(full_graph):
     }
     assert any(source in added and target == 0 for source, target in edges)
     groups = [drawn.text(code) for code in drawn.groups["path"].tolist()]
-    assert any("program ×2" in path for path in groups)
+    assert any("program 1 ×2" in path for path in groups)
     assert "net.up" in groups
     members = drawn.backward_members
     of_first = members["grad_node"][members["backward_call"] == 0].tolist()
@@ -87,6 +88,39 @@ def test_what_sot_compiles_in_a_trace_has_the_lines_of_the_statements():
     assert texts["gelu"].startswith("x = x + self.down(functional.gelu(")
     assert texts["greater_than"] == "if x.sum() > 0:"
     assert {op.layer for op in program.ops if op.name == "gelu"} == {""}
+
+
+def test_each_line_says_which_program_runs_it_and_what_python_runs():
+    def pieces(function):
+        static = paddle.jit.to_static(function, full_graph=False)
+        with paddle_lab.trace() as trace:
+            static(planted.x)
+        record, first = trace._drawn_record, function.__code__.co_firstlineno
+        columns = (record.program_lines[name].tolist() for name in ("file", "line", "program"))
+        return [
+            (line - first, program)
+            for file, line, program in zip(*columns, strict=True)
+            if record.text(file) == planted.__file__ and line >= first
+        ]
+
+    # ``if norm > 1.0:`` compares in the program, and Python jumps.
+    found = pieces(planted.clipped_update)
+    assert sorted(found) == [(1, 0), (2, 0), (3, -1), (3, 0), (4, 1), (5, 1)]
+    assert sorted(pieces(planted.printed)) == [(1, 0), (2, -1), (3, 1)]
+    whole = {-1: {1, 2, 3, 4, 5, 6}, 0: {1}, 1: {6}}
+    assert set(pieces(planted.forgiving)) == {
+        (line, program) for program, lines in whole.items() for line in lines
+    }
+    # A piece of fewer ops than Paddle compiles.
+    with paddle_lab.trace() as trace:
+        paddle.jit.to_static(small, full_graph=False)(planted.x)
+    (line,) = trace._drawn_record.program_lines["line"].tolist()
+    assert line == small.__code__.co_firstlineno + 1
+    assert not trace.programs
+
+
+def small(x):
+    return x * 2
 
 
 def test_a_traced_run_of_sot_leaves_its_pieces_and_results_as_they_are():

@@ -217,6 +217,7 @@ export const TABLES = {
     text: "str",
   },
   program_texts: { program: "i32", text: "str" },
+  program_lines: { program: "i32", file: "str", line: "i32" },
   program_ops: { op: "key:ops" },
   program_grad_nodes: { grad_node: "key:grad_nodes" },
   attribute_defaults: { op: "str", name: "str", value: "str" },

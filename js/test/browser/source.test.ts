@@ -49,4 +49,42 @@ describe.skipIf(!hasBrowser)("the source in a browser", { timeout: 30_000 }, () 
     expect(await source.getByRole("menu").isVisible()).toBe(false);
     expect(errors).toEqual([]);
   });
+
+  test("the gutter says which compiled program runs a line, and what Python runs", async () => {
+    const made = tracedCell();
+    const file = made.text("/tmp/2.py");
+    const text = made.text("def f(x):\n    y = x * 2\n    y = g(y)\n    print(y)\n    return y\n");
+    made.add("sources", { file: made.text("/tmp/9.py"), first_line: 1, text, cell: 9 });
+    for (const [line, program] of [
+      [2, 0],
+      [3, 0],
+      [3, 1],
+      [4, -1],
+    ] as const) {
+      made.add("program_lines", { program, file: made.text("/tmp/9.py"), line });
+    }
+    made.add("program_lines", { program: 1, file, line: 1 });
+    const { page, errors } = await browser.open(made.bytes());
+    const source = page.getByRole("tabpanel", { name: "Source" });
+    await source.getByRole("button", { name: "Source: Cell 5" }).click();
+    expect(await source.getByRole("group", { name: "Compiled programs" }).count()).toBe(0);
+    await source.getByRole("menu").getByText("Cell 9").click();
+    const bars = await source
+      .getByRole("img")
+      .evaluateAll((all) => all.map((bar) => [bar.getAttribute("aria-label"), bar.textContent]));
+    expect(bars).toEqual([
+      ["Runs in compiled program 1", "1"],
+      ["Runs in compiled program 1\nRuns in compiled program 2", "2"],
+      ["Python runs this line eagerly, outside of the compiled programs", ""],
+    ]);
+    const legend = source.getByRole("group", { name: "Compiled programs" });
+    expect(await legend.getByRole("button").allInnerTexts()).toEqual([
+      "Program 1",
+      "Program 2",
+      "Eager Python",
+    ]);
+    await legend.getByRole("button", { name: "Eager Python" }).press("Enter");
+    await source.locator(".pdl-lit[data-line='4']").waitFor();
+    expect(errors).toEqual([]);
+  });
 });

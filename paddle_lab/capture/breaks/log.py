@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING
 
 from paddle_lab.capture.breaks.rows import break_rows, recompilation_row, skipped_rows
 from paddle_lab.capture.breaks.watch import Watched
+from paddle_lab.capture.static.callstacks import LINE
 
 if TYPE_CHECKING:
     from paddle_lab.capture.breaks.spots import Spot
@@ -20,8 +22,10 @@ class BreakLog:
         self._events = events
         self._skipped: set[CodeType] = set()
 
-    def note(self, watched: Watched, code: CodeType | None, frame: FrameType | None) -> None:
-        """Note what a call has done.
+    def note(
+        self, watched: Watched, code: CodeType | None, frame: FrameType | None
+    ) -> Iterator[tuple[str, int]]:
+        """Note what a call has done. Return the lines at which it ran no program.
 
         Parameters
         ----------
@@ -39,6 +43,15 @@ class BreakLog:
         for recompiled in watched.recompilations:
             one = recompilation_row(recompiled)
             self._add("recompiled", frame, one.spots, (one.function, *one.missed))
+        for row in rows:
+            yield row.file, row.line
+            if row.function:  # all of it runs eagerly
+                eager = row.spots[0].code
+                lines = (line for _, _, line in eager.co_lines() if line is not None)
+                yield from ((row.file, line) for line in lines if line > eager.co_firstlineno)
+        for text in watched.eager_lines:
+            if (place := LINE.match(text)) is not None:
+                yield place[1], int(place[2])
 
     def _add(
         self, kind: str, frame: FrameType | None, spots: tuple[Spot, ...], told: tuple[str, ...]

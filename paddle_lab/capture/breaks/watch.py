@@ -59,6 +59,8 @@ class Watched:
         """The last error of the translation that runs."""
         self.versions: dict[CodeType, list[Any]] = {}
         """Guards of versions that were compiled before, and that SOT does not see now."""
+        self.eager_lines: set[str] = set()
+        """Lines of pieces that are too small to be compiled, as in a traceback."""
         self.namespaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] | None = None
         """Globals of translated functions and a copy from before, by id; None if not wanted. SOT
         adds names of its own to them."""
@@ -79,6 +81,7 @@ def watching(watched: Watched) -> Iterator[None]:
                 AttributePatch(DOOR.sot_error, "__init__", _placing),
                 DOOR.patch("break_at_call", _noting_calls),
                 DOOR.patch("break_at_jump", _noting_jumps),
+                DOOR.patch("piece_is_small", _noting_small_pieces),
                 AttributePatch(DOOR.sot_cache, "translate", _noting_translations),
             ]
             for patch in _patches:
@@ -154,6 +157,19 @@ def _noting_translations(translate: Any) -> Callable[..., Any]:
         return result
 
     return translated
+
+
+def _noting_small_pieces(is_small: Any) -> Callable[..., Any]:
+    @wraps(is_small)
+    def noted(result: Any) -> Any:
+        answer = is_small(result)
+        with suppress(Exception):
+            for statement in result[1][0].statements if answer else ():
+                for watched in _open:
+                    watched.eager_lines.update(statement.stmt_stack[::2])
+        return answer
+
+    return noted
 
 
 def _note_recompilation(cache: Any, frame: Any) -> None:

@@ -149,6 +149,7 @@ FEATURES: Final[dict[str, Feature]] = {
                 f"{_SOT_EXECUTOR}.opcode_executor.OpcodeExecutor._break_graph_when_call"
             ),
             "break_at_jump": f"{_SOT_EXECUTOR}.opcode_executor.OpcodeExecutor._break_graph_when_if",
+            "piece_is_small": f"{_SOT_EXECUTOR}.opcode_executor.need_fallback",
             "resumed_codes": f"{_SOT_EXECUTOR}.pycode_generator.ResumeFunctionCreator.CODE_CACHE",
             "sot_cache": f"{_SOT_EXECUTOR}.executor_cache.OpcodeExecutorCache",
             "fallback_guard": f"{_SOT_EXECUTOR}.executor_cache.dummy_guard",

@@ -146,4 +146,5 @@ class _FunctionCall(_ExecutorCall):
         elif self.watched is not None:
             with suppress(Exception):
                 code = getattr(DOOR.function_of_static(self.args[0]), "__code__", None)
-                self.recorder.breaks.note(self.watched, code, self.caller)
+                lines = self.recorder.breaks.note(self.watched, code, self.caller)
+                self.recorder.programs.eager_lines.update(lines)

@@ -54,6 +54,8 @@ class ProgramLog:
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
         """Op, kind, and the other columns of the table in their order."""
+        self.eager_lines: set[tuple[str, int]] = set()
+        """Lines of functions to compile that Python runs nonetheless."""
         # Programs are held while the trace is recorded, so that their identities stay unique.
         self._known: dict[int, tuple[Run, int, Counts, Counts]] = {}
         self._paths: dict[int, dict[str, str]] = {}
@@ -116,6 +118,11 @@ class ProgramLog:
         for op, *numbers, feeds, fetches, place in self.rows:
             texts = (strings[text] for text in (feeds, fetches, place))
             builder.append(keys.ops.row(op), *numbers, *texts)
+
+    def add_lines(self, builder: TableBuilder, strings: StringPool) -> None:
+        """Fill the table ``program_lines``."""
+        for file, line in sorted(self.eager_lines):
+            builder.append(NO_PROGRAM, strings[file], line)
 
 
 def counts_of(program: Any) -> Counts:

@@ -15,7 +15,8 @@ from paddle_lab.programs.program import Frame, Source, Stack
 
 _BUILDER: Final = "program_translator.py"
 _WITH_MODELS: Final = ("vision", "text", "audio", "incubate")
-_LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
+LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
+"""A line of a traceback: its file, its number, and the function."""
 
 
 class Callstacks:
@@ -74,7 +75,7 @@ class Callstacks:
         return folder not in _WITH_MODELS
 
     def _frame(self, line: str) -> Frame | None:
-        found = _LINE.match(line)
+        found = LINE.match(line)
         if found is None or found[1].startswith(self._compiler) or is_own(found[1]):
             return None
         kind = kind_of(found[1], self._paddle_folder)

@@ -75,6 +75,7 @@ def assemble(
     holders = builders["tensor_holders"]
     recorder.attempt(add_tensor_holders, recorder, holders, strings, tables, keys, caller)
     recorder.programs.add_rows(builders["programs"], strings, keys)
+    recorder.programs.add_lines(builders["program_lines"], strings)
     origin.notices += recorder.programs.add_texts(builders["program_texts"], strings, cells)
     if memory is not None:
         memory.name_rows(keys, frames.stack)

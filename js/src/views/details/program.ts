@@ -14,8 +14,9 @@ export function programSection(context: PanelContext, op: number): HTMLElement |
   const { trace } = context;
   const rows = trace.programsOf(op);
   if (!rows.length) return undefined;
-  const parts = [...rows].flatMap((row, index) => {
-    const piece = rows.length > 1 ? t("program.piece", { n: index + 1, all: rows.length }) : "";
+  const parts = [...rows].flatMap((row) => {
+    const program = trace.at("programs", "program", row);
+    const piece = rows.length > 1 && program >= 0 ? t("pieces.program", { n: program + 1 }) : "";
     return [...(piece ? [element("h4", {}, piece)] : []), programFacts(trace, row)];
   });
   return section(t("program.title"), "", ...parts, parametersRead(context, op));

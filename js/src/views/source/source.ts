@@ -14,6 +14,7 @@ import { litOpKeys, litParts } from "../names/lit_parts.ts";
 import { fileLabel } from "../names/stack_order.ts";
 import { changedNote } from "./changed_note.ts";
 import { codeLine, codeText } from "./code_line.ts";
+import { pieceBar, pieceLegend, piecesOf } from "./pieces.ts";
 import { tintPython } from "./python_tint.ts";
 import { type SourceFile, sourceFiles } from "./source_files.ts";
 import { countOpsByLine } from "./source_lines.ts";
@@ -63,8 +64,10 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
   const text = element("div", { class: "pdl-source pdl-source-whole pdl-scroll", role: "group" });
   text.addEventListener("click", pressLine);
   text.addEventListener("keydown", moveInGutter);
+  const legend = element("div");
   root.append(
     element("div", { class: "pdl-source-head" }, menu),
+    legend,
     note,
     files.length > 0 ? text : element("p", {}, t("source.none")),
   );
@@ -127,6 +130,9 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
     written = shown;
     const { file, stretches } = shown;
     const ofLine = counts.get(file);
+    const pieces = piecesOf(trace, file);
+    legend.replaceChildren(pieceLegend(pieces, (line) => light(file, line)));
+    text.classList.toggle("pdl-has-pieces", pieces.size > 0);
     const last = stretches.at(-1)!;
     text.style.setProperty("--pdl-digits", String(`${last.firstLine + last.lines.length}`.length));
     text.setAttribute("aria-label", t("source.of", { file: fileLabel(trace, file, shown.cell) }));
@@ -138,7 +144,9 @@ export function mountSource(root: HTMLElement, store: Store, options: SourceOpti
       const tints = lines.length > MOST_TINTED_LINES ? [] : tintPython(lines);
       lines.forEach((line, index) => {
         const number = firstLine + index;
-        rows.push(row(number, codeText(line, tints[index] ?? []), ofLine?.get(number) ?? 0));
+        const made = row(number, codeText(line, tints[index] ?? []), ofLine?.get(number) ?? 0);
+        if (pieces.size > 0) made.firstElementChild!.append(pieceBar(pieces, number));
+        rows.push(made);
       });
     }
     text.replaceChildren(...rows);
