@@ -45,14 +45,13 @@ def program(source: Any, *inputs: Any) -> Trace:
 
         with collection_paused():
             return Trace(read_model(Path(source)))
-    from paddle_lab.capture.static.building import built_program
+    from paddle_lab.capture.static.building import built_program, eager_function
     from paddle_lab.notebook_cells import running_cells
     from paddle_lab.programs.record import record_of
 
     built = built_program(source, inputs, running_cells())
-    # What ``to_static`` returned for a function has no name of its own.
-    named = getattr(source, "dygraph_function", source)
-    title = getattr(named, "__qualname__", "") or type(source).__qualname__
+    named = eager_function(source)
+    title = getattr(named, "__qualname__", "") or type(named).__qualname__
     return Trace(record_of(built, Origin(title=title, paddle_lab=__version__)))
 
 

@@ -35,9 +35,7 @@ def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None
     require_names()
     if isinstance(source, paddle.static.Program):
         return read_live(source, cells=cells)
-    function = source.forward if isinstance(source, paddle.nn.Layer) else source
-    if isinstance(function, DOOR.static_function):
-        function = DOOR.function_of_static(function)
+    function = eager_function(source.forward if isinstance(source, paddle.nn.Layer) else source)
     owner = getattr(function, "__self__", None)
     layers = [owner] if isinstance(owner, paddle.nn.Layer) else []
     paths = parameter_paths(layers)
@@ -58,6 +56,12 @@ def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None
             paths=paths,
             of_model=True,
         )
+
+
+def eager_function(function: Any) -> Any:
+    """Return the function that ``to_static`` was given, or what it never was given as it is."""
+    is_static = isinstance(function, DOOR.static_function)
+    return DOOR.function_of_static(function) if is_static else function
 
 
 def require_names() -> None:
