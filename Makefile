@@ -102,7 +102,10 @@ ASAN := $(VENV)/asan
 ASAN_PYTHON = cd $(ASAN) && PYTHONMALLOC=malloc PYTHONPATH=. \
   LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
   LD_LIBRARY_PATH=$$(echo $(abspath $(VENV))/lib/python3*/site-packages/paddle/libs) \
-  ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 $(BIN)/python -W ignore
+  ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:log_path=report UBSAN_OPTIONS=log_path=report \
+  $(BIN)/python -W ignore
+# The sanitizers' reports go to files: pytest would keep them from the terminal.
+ASAN_REPORT = || { cat $(ASAN)/report.*; exit 1; }
 CONFIGURED = $$($(BIN)/python -c 'import sysconfig; print($(1))')
 .PHONY: native-asan soak
 native-asan: $(DONE)/test
@@ -114,9 +117,9 @@ native-asan: $(DONE)/test
 	  -o $(ASAN)/paddle_lab/capture/native/_native$(call CONFIGURED,sysconfig.get_config_var("EXT_SUFFIX"))
 	$(ASAN_PYTHON) -m pytest -p no:cacheprovider --timeout 1200 tests/capture/test_native.py \
 	  tests/capture/test_stack_rows.py tests/capture/test_statistics.py \
-	  tests/capture/test_running_layer.py -k "not record_the_same"
+	  tests/capture/test_running_layer.py -k "not record_the_same" $(ASAN_REPORT)
 	$(ASAN_PYTHON) -c "import paddle_lab as lab; from tests.soak import soak; \
-	  [soak(guard, 8) for guard in (lab.trace, lab.memory)]"
+	  [soak(guard, 8) for guard in (lab.trace, lab.memory)]" $(ASAN_REPORT)
 
 # Thousands of traces in one process, whose memory must stay flat.
 soak: $(DONE)/test

@@ -313,6 +313,23 @@ def a_generator(ledger: Ledger) -> None:
 
 
 @program
+def a_generator_in_epochs(ledger: Ledger) -> None:
+    def batches() -> Iterator[Any]:
+        for i in range(2):
+            with ledger.turn(f"i {i + 1}"):
+                ledger.op()
+                made = paddle.full([2], i)
+            yield made
+
+    for epoch in range(3):
+        with ledger.turn(f"epoch {epoch + 1}"):
+            for number, batch in enumerate(batches(), start=1):
+                with ledger.turn(f"number {number}"):
+                    ledger.op()
+                    batch.exp()
+
+
+@program
 def recursion(ledger: Ledger) -> None:
     def grow(x: Any, depth: int) -> Any:
         if depth == 0:

@@ -9,7 +9,7 @@ import pytest
 import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.capture.native import NATIVE
-from paddle_lab.capture.turns.turns import Place
+from paddle_lab.capture.turns.place import Place
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
 from tests.loops.ledger import Ledger, Turns

@@ -12,7 +12,7 @@ from paddle_lab.capture.evidence.values.scan import Scanned
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.lineage import Upstream
-from paddle_lab.capture.turns.turns import CallMark
+from paddle_lab.capture.turns.marks import CallMark
 
 @final
 class Tape:
@@ -134,7 +134,17 @@ class Lineage:
 class LastScope:
     """The last answer of ``TurnTracker.scope_at`` in ``capture/turns/turns.py``."""
 
-    def __init__(self, codes: AddressTable, /) -> None: ...
+    def __init__(
+        self,
+        codes: AddressTable,
+        scopes: Tape,
+        next_scope: Counter,
+        turns: Tape,
+        values: list[Any],
+        mark_type: type[CallMark],
+        serial: int,
+        /,
+    ) -> None: ...
     def find(
         self,
         tracker: Any,
@@ -156,11 +166,11 @@ class LastScope:
         """Keep an answer.
 
         ``scope`` is the innermost of calls and iterations, ``inside`` the scope in which they were
-        found. The calls come inner first, each as ``TurnTracker.find_scope`` writes it.
+        found. The calls come inner first, each as ``TurnTracker._to_keep`` writes it.
         """
 
-    def take(self) -> list[tuple[CallMark, int]]:
-        """Drop the answer. Return for each call its mark and its instruction at the last op."""
+    def forget(self) -> None:
+        """Forget the answer. The calls' iterations get the place of the last op."""
 
 @final
 class OpFunction:

@@ -131,7 +131,7 @@ class Recorder:
         """Rows of :class:`OpCell`, each with its inputs and outputs."""
         self.next_op = Counter()
         self.attributes: dict[Any, int] = {(): 0}
-        self._next_attributes = count(1).__next__
+        self._next_attributes, self._next_name = count(1).__next__, count(1).__next__
         self.tensors = TensorPool(
             self.parameter_type,
             self.ops,
@@ -148,7 +148,7 @@ class Recorder:
         self.scope_names: dict[str, int] = {"": 0}
         self.eval_scopes = Tape()
         """Scopes of calls of layers in eval mode."""
-        self.loops: list[LoopRow] = []
+        self.loops: dict[int, LoopRow] = {}
         self.turn_rows = Tape()
         """Rows of :class:`TurnCell`."""
         self.turn_values: list[Any] = []
@@ -375,7 +375,8 @@ class Recorder:
 
     def scope_name_key(self, name: str) -> int:
         """Return the key of a scope's name."""
-        return self.scope_names.setdefault(name, len(self.scope_names))
+        known = self.scope_names.get(name)
+        return self.scope_names.setdefault(name, self._next_name()) if known is None else known
 
     def anchor(self, state: ThreadState, frame: FrameType) -> None:
         """Take the stack at ``frame``'s caller. From now on, stacks are walked up to ``frame``."""

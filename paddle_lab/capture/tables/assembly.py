@@ -158,11 +158,12 @@ def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
         recorder.scopes, SCOPE_CELLS
     ).T
     calls = recorder.pylayers
+    names = {key: name for name, key in recorder.scope_names.items()}
     # A PyLayer's forward and its backward have the same op.
     own = calls.ops | {scope: calls.ops.get(of, -1) for scope, of in calls.forward_of.items()}
     columns: dict[str, Any] = {
         "kind": kind,
-        "name": text_codes(name, list(recorder.scope_names).__getitem__, strings),
+        "name": text_codes(name, names.__getitem__, strings),
         "parent": keys.scopes.rows(parent),
         "layer": layer,
         "op": keys.scopes.column(own, keys.ops),

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
+from itertools import count
 from types import CodeType
 from typing import Any, Final
 
@@ -34,14 +35,17 @@ class CodeDescriber:
     paddle
         The paddle module.
     loops
-        The list to which found loops are added.
+        Gets the loops that are found, by key.
     name_key
         Returns the key of a scope's name.
     """
 
-    def __init__(self, paddle: Any, loops: list[LoopRow], name_key: Callable[[str], int]) -> None:
+    def __init__(
+        self, paddle: Any, loops: dict[int, LoopRow], name_key: Callable[[str], int]
+    ) -> None:
         self._paddle_folder = os.path.join(os.path.dirname(os.path.abspath(paddle.__file__)), "")
         self._loops = loops
+        self._next_key = count().__next__  # two threads may find loops at once
         self._name_key = name_key
 
     def __call__(self, code: CodeType) -> CodeLoops | None:
@@ -91,7 +95,7 @@ class CodeDescriber:
             found.loops.append(
                 replace(
                     loop,
-                    key=len(self._loops),
+                    key=self._next_key(),
                     name=self._name_key(loop.words),
                     parent=parent,
                     level=0 if parent < 0 else found.loops[parent].level + 1,
@@ -99,12 +103,12 @@ class CodeDescriber:
                     stepped_after=-1 if loop.step_end is None else min(behind, default=1 << 30),
                 )
             )
-            self._loops.append((code.co_filename, loop.line, loop.words))
+            self._loops[found.loops[-1].key] = code.co_filename, loop.line, loop.words
             if modes:
                 found.loops[-1].shown = ("mode",)
             for mode in modes:
-                found.loops[-1].modes[mode] = len(self._loops)
-                self._loops.append((code.co_filename, loop.line, f"{mode} {loop.words}"))
+                found.loops[-1].modes[mode] = key = self._next_key()
+                self._loops[key] = code.co_filename, loop.line, f"{mode} {loop.words}"
 
 
 @lru_cache(maxsize=64)

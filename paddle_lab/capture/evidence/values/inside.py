@@ -61,7 +61,7 @@ class Inside:
     def _index(self) -> None:
         scopes = self._recorder.scopes
         self._name_layers(self._recorder.layers.rows[len(self._layers) :])
-        regions = list(self._recorder.scope_names)
+        regions = {key: name for name, key in self._recorder.scope_names.items()}
         for cells in rows_of(scopes, SCOPE_CELLS, self._indexed):
             scope, parent, layer = (
                 cells[at] for at in (ScopeCell.KEY, ScopeCell.PARENT, ScopeCell.LAYER)

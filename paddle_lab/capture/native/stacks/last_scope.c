@@ -1,4 +1,5 @@
-/* Keeps the last answer of capture/turns/turns.py as long as it is valid.
+/* Keeps the last answer of capture/turns/turns.py as long as it is valid, and begins the next
+ * iteration of a `for` loop if only the loop's own variables have changed.
  *
  * Python finds the scope of an op. It would find the same scope again as long as
  *
@@ -8,8 +9,12 @@
  *
  * Python keeps no answer if these tests are not enough: in the header of a loop, and in a loop
  * without a variable.
+ *
+ * A finalizer or another thread may run an op in the middle of this, wherever Python code runs or
+ * an object is made that the garbage collector counts. So `version` is compared behind such places.
  */
 #include "../native.h"
+#include <string.h>
 
 #define UNKNOWN INT64_MIN
 #define MOST_CALLS 16
@@ -21,35 +26,61 @@ typedef struct {
     Py_buffer units;                  /* CodeLoops.units: three int per instruction */
     PyObject *names;                  /* a tuple: the variables of the loops around */
     PyObject *values[MOST_VARIABLES]; /* compared, never used */
-    PyObject *witnesses;              /* a tuple: the witness in each value's identity */
-    int own_first, own_count;         /* which of them are the innermost loop's, if it is a `for` */
+    PyObject *identities;             /* a tuple: the identity of each, as in variables.py */
     PyObject *called;                 /* the mark of the call inside; None: it does not matter */
     int unit;                         /* the instruction of the last op */
     PyObject *next_called;            /* of the op that is looked at; NULL: as before */
     int next_unit;
+    PyObject *turn;           /* the innermost OpenTurn, or None */
+    int own_first, own_count; /* the variables of its loop; 0: Python begins the next iteration */
+    long long name, key;      /* of the loop */
+    PyObject *shown;          /* a tuple: variables whose value may be shown */
+    long long parent, number; /* of the iteration */
+    long long start, step;    /* of the loop's counter; step 0: nothing counts */
 } Call;
 
 struct LastScope {
     PyObject_HEAD AddressTable *codes;
+    Tape *scopes, *turns; /* TurnTracker's tapes, counter and list */
+    Counter *next_scope;
+    PyObject *values;
+    PyObject *mark_type, *serial;
     Call calls[MOST_CALLS]; /* innermost first */
     int count;              /* 0: no answer is kept */
     int64_t scope;          /* the innermost of these calls and their iterations */
     int64_t inside;         /* the scope in which they were found */
-    /* Changes when the calls go. While Python code of ours runs, another thread, or a finalizer,
-     * may run an op, and replace them. */
-    uint64_t version;
+    uint64_t version;       /* changes when the calls go, and when an iteration begins */
 };
 
-static PyObject *f_trace;
+static PyObject *f_trace, *order_name, *scope_name, *number_name, *seen_name;
 
+static int order_of(const Call *call, int unit) {
+    return ((const int *)call->units.buf)[3 * unit + 1];
+}
+
+/* Set an attribute with a slot, which runs no Python code. */
+static int set_integer(PyObject *object, PyObject *name, long long value) {
+    PyObject *number = PyLong_FromLongLong(value);
+    const int failed = number == NULL || PyObject_SetAttr(object, name, number) < 0;
+    Py_XDECREF(number);
+    return failed ? -1 : 0;
+}
+
+/* Forget the calls. Their iterations get the place of the last op. */
 static void empty(LastScope *last) {
     last->version++;
     while (last->count > 0) {
         Call *call = &last->calls[--last->count];
-        Py_CLEAR(call->witnesses);
+        if (call->turn != Py_None &&
+            set_integer(call->turn, order_name, order_of(call, call->unit)) < 0) {
+            PyErr_Clear();
+        }
+        Py_CLEAR(call->identities);
         Py_CLEAR(call->called);
         Py_CLEAR(call->next_called);
         Py_CLEAR(call->mark);
+        Py_CLEAR(call->turn);
+        Py_CLEAR(call->shown);
         PyBuffer_Release(&call->units);
         Py_CLEAR(call->names);
     }
@@ -66,26 +97,40 @@ static int is_in_same_body(const Call *call, int unit) {
     return now[0] == before[0] && !((now[2] ^ before[2]) & IS_HEADER);
 }
 
-static int order_of(const Call *call, int unit) {
-    return ((const int *)call->units.buf)[3 * unit + 1];
-}
-
 /* Tell whether a call is in the body of the same loop, and not before its last op. */
 static int has_moved_on(const Call *call, int unit) {
     return call->units.len == 0 || /* a function without loops */
            (is_in_same_body(call, unit) && order_of(call, unit) >= order_of(call, call->unit));
 }
 
-/* The test of _is_of in turns.py: another object may have this address now. */
-static int is_same_object(PyObject *witness, PyObject *value) {
-    PyObject *item = value;
+static PyObject *first_item(PyObject *value) {
     if (PyList_CheckExact(value) && PyList_GET_SIZE(value) > 0) {
-        item = PyList_GET_ITEM(value, 0);
-    } else if (PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) > 0) {
-        item = PyTuple_GET_ITEM(value, 0);
+        return PyList_GET_ITEM(value, 0);
     }
+    return PyTuple_CheckExact(value) && PyTuple_GET_SIZE(value) > 0 ? PyTuple_GET_ITEM(value, 0)
+                                                                    : value;
+}
+
+/* The test of _is_of in variables.py: another object may have this address now. */
+static int is_same_object(PyObject *identity, PyObject *value) {
+    PyObject *witness = PyTuple_GET_ITEM(identity, 1);
     return witness == Py_None ||
-           item == (PyWeakref_Check(witness) ? PyWeakref_GET_OBJECT(witness) : witness);
+           first_item(value) ==
+               (PyWeakref_Check(witness) ? PyWeakref_GET_OBJECT(witness) : witness);
+}
+
+/* identity() of variables.py. */
+static PyObject *identity_of(PyObject *value) {
+    PyObject *item = Py_NewRef(first_item(value)), *witness = item;
+    if (!PyLong_CheckExact(item) && !PyFloat_CheckExact(item) && !PyUnicode_CheckExact(item)) {
+        witness = PyWeakref_NewRef(item, NULL);
+        Py_DECREF(item);
+        if (witness == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+            witness = Py_NewRef(Py_None);
+        }
+    }
+    return witness == NULL ? NULL : Py_BuildValue("(NN)", PyLong_FromVoidPtr(value), witness);
 }
 
 enum { OTHER_VALUES, NEXT_VALUES, SAME_VALUES };
@@ -96,13 +141,29 @@ static int compared_values(const Call *call, PyObject *frame) {
     for (Py_ssize_t i = 0; compared != OTHER_VALUES && i < PyTuple_GET_SIZE(call->names); i++) {
         PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(call->names, i));
         if (value != call->values[i] ||
-            (value != NULL && !is_same_object(PyTuple_GET_ITEM(call->witnesses, i), value))) {
+            (value != NULL && !is_same_object(PyTuple_GET_ITEM(call->identities, i), value))) {
             const Py_ssize_t own = i - call->own_first;
             compared = own >= 0 && own < call->own_count ? NEXT_VALUES : OTHER_VALUES;
         }
-        Py_XDECREF(value);
+        Py_XDECREF(value); /* the frame holds it */
     }
     return compared;
+}
+
+/* Return the mark of a called frame, a new reference. */
+static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *frame) {
+    PyObject *known = PyObject_GetAttr(frame, f_trace);
+    Py_XDECREF(known); /* the frame holds it */
+    PyObject *mark = known == Py_None ? PyObject_CallFunctionObjArgs(last->mark_type, last->serial,
+                                                                     Py_None, NULL)
+                                      : NULL;
+    known = mark == NULL ? NULL : PyObject_GetAttr(frame, f_trace);
+    Py_XDECREF(known);
+    if (known == Py_None && PyObject_SetAttr(frame, f_trace, mark) == 0) {
+        return mark;
+    }
+    Py_XDECREF(mark);
+    return PyErr_Occurred() ? NULL : PyObject_CallMethod(tracker, "mark_of", "O", frame);
 }
 
 /* Without a counter, an equal loop variable may belong to the next iteration, if the body calls
@@ -124,7 +185,7 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
     const uint64_t version = last->version;
     PyObject *mark = called == NULL
                          ? Py_NewRef(call->names) /* a call that is not Python has no mark */
-                         : PyObject_CallMethod(tracker, "mark_of", "O", called);
+                         : mark_of(last, tracker, called);
     if (mark == NULL || last->version != version) {
         Py_XDECREF(mark);
         return 0;
@@ -146,7 +207,6 @@ static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject 
          !(has_moved_on(call, unit) && has_same_called(last, call, called, unit, tracker)))) {
         compared = OTHER_VALUES;
     }
-    PyErr_Clear();
     return compared;
 }
 
@@ -162,65 +222,126 @@ static void move_on(LastScope *last) {
     }
 }
 
-/* Begin the next iteration of the innermost call's loop. Return its scope; UNKNOWN if Python has to
- * find it. */
+/* Count the iteration whose variables have the values `now`; -1 if Python has to do it. */
+static long long counted(const Call *call, PyObject *const *now) {
+    if (call->step == 0) {
+        return call->number + 1;
+    }
+    int overflow = 1;
+    const long long count =
+        PyLong_CheckExact(now[0]) ? PyLong_AsLongLongAndOverflow(now[0], &overflow) : 0;
+    if (overflow || count > INT64_MAX / 2 || count < INT64_MIN / 2 ||
+        (count - call->start) % call->step != 0) {
+        return -1;
+    }
+    const long long number = (count - call->start) / call->step + 1;
+    return number > call->number ? number : -1;
+}
+
+/* shown_value() of variables.py; NULL if there is none. */
+static PyObject *shown_value(PyObject *shown, PyObject *frame) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shown); i++) {
+        PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(shown, i));
+        if (value != NULL && (PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
+                              PyUnicode_CheckExact(value) || PyBool_Check(value))) {
+            return value;
+        }
+        Py_XDECREF(value);
+    }
+    return NULL;
+}
+
+/* Write the rows of an iteration that begins. Return its scope; UNKNOWN and an exception if it
+ * fails. */
+static int64_t open_turn(LastScope *last, const Call *call, long long number, PyObject *shown,
+                         long long thread) {
+    const Py_ssize_t at = shown == NULL ? NO_KEY : PyList_GET_SIZE(last->values);
+    if (shown != NULL && PyList_Append(last->values, shown) < 0) {
+        return UNKNOWN;
+    }
+    int64_t *scope_row = Tape_reserve(last->scopes, SCOPE_CELLS);
+    int64_t *turn_row = scope_row == NULL ? NULL : Tape_reserve(last->turns, TURN_CELLS);
+    if (turn_row == NULL) {
+        last->scopes->length -= scope_row == NULL ? 0 : SCOPE_CELLS;
+        return UNKNOWN;
+    }
+    const int64_t scope = last->next_scope->next++;
+    const int64_t scope_cells[SCOPE_CELLS] = {
+        [SCOPE_KEY] = scope,       [SCOPE_KIND] = SCOPE_KIND_TURN,
+        [SCOPE_NAME] = call->name, [SCOPE_PARENT] = call->parent,
+        [SCOPE_LAYER] = NO_KEY,    [SCOPE_BACKWARD_CALL] = NO_KEY,
+        [SCOPE_THREAD] = thread,
+    };
+    const int64_t turn_cells[TURN_CELLS] = {
+        [TURN_SCOPE] = scope, [TURN_LOOP] = call->key, [TURN_NUMBER] = number, [TURN_VALUE] = at};
+    memcpy(scope_row, scope_cells, sizeof scope_cells);
+    memcpy(turn_row, turn_cells, sizeof turn_cells);
+    return scope;
+}
+
+/* Begin the next iteration of the innermost call's loop, as _enter() of turns.py does. Return its
+ * scope; UNKNOWN, perhaps with an exception, if Python has to find it. */
 static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *called,
                          long long thread) {
     Call *call = &last->calls[0];
-    PyObject *answer = NULL, *seen = NULL, *mark, *witnesses = NULL;
-    PyObject *now = PyList_New(call->own_count);
     const uint64_t version = last->version;
-    long long scope;
-    for (int own = 0; now != NULL && own < call->own_count; own++) {
-        PyObject *name = PyTuple_GET_ITEM(call->names, call->own_first + own);
-        PyObject *value = frame_variable(frame, name);
-        if (value == NULL) {
-            Py_CLEAR(now); /* a deleted variable */
-            break;
+    const int own_first = call->own_first, own_count = call->own_count;
+    PyObject *names = Py_NewRef(call->names), *shown_names = Py_NewRef(call->shown);
+    PyObject *before = Py_NewRef(call->identities);
+    const int is_counted = call->step != 0;
+    /* First make all objects, which may run other code. */
+    PyObject *now[MOST_VARIABLES] = {NULL};
+    PyObject *seen = PyList_New(own_count), *identities = PyTuple_New(PyTuple_GET_SIZE(names));
+    PyObject *mark = is_counted || called == NULL ? NULL : mark_of(last, tracker, called);
+    PyObject *shown = shown_value(shown_names, frame);
+    int is_made = seen != NULL && identities != NULL && !PyErr_Occurred();
+    for (Py_ssize_t i = 0; is_made && i < PyTuple_GET_SIZE(names); i++) {
+        const Py_ssize_t own = i - own_first;
+        PyObject *identity = NULL;
+        if (own < 0 || own >= own_count) {
+            identity = Py_NewRef(PyTuple_GET_ITEM(before, i));
+        } else if ((now[own] = frame_variable(frame, PyTuple_GET_ITEM(names, i))) != NULL &&
+                   (identity = identity_of(now[own])) != NULL) {
+            PyList_SET_ITEM(seen, own, Py_NewRef(identity));
         }
-        PyList_SET_ITEM(now, own, value);
+        is_made = identity != NULL;
+        PyTuple_SET_ITEM(identities, i, identity);
     }
-    if (now != NULL) {
-        answer = PyObject_CallMethod(tracker, "next_turn", "OOOOiL", call->mark, frame,
-                                     called == NULL ? Py_None : called, now,
-                                     order_of(call, call->next_unit), thread);
-    }
-    if (answer != NULL && answer != Py_None && last->version != version &&
-        PyArg_ParseTuple(answer, "LOO", &scope, &seen, &mark)) {
-        Py_DECREF(answer); /* the iteration has begun, and the calls that are kept are others */
-        Py_DECREF(now);
-        return scope;
-    }
-    if (answer == NULL || answer == Py_None ||
-        !PyArg_ParseTuple(answer, "LO!O", &scope, &PyList_Type, &seen, &mark) ||
-        PyList_GET_SIZE(seen) != call->own_count ||
-        (witnesses = PyTuple_New(PyTuple_GET_SIZE(call->names))) == NULL) {
-        PyErr_Clear();
-        Py_XDECREF(answer);
-        Py_XDECREF(now);
-        return UNKNOWN;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(witnesses); i++) {
-        const Py_ssize_t own = i - call->own_first;
-        PyObject *witness = PyTuple_GET_ITEM(call->witnesses, i);
-        if (own >= 0 && own < call->own_count) { /* its identity: address, witness */
-            witness = PyTuple_GET_ITEM(PyList_GET_ITEM(seen, own), 1);
-            call->values[i] = PyList_GET_ITEM(now, own);
+    /* From here on no other code runs. */
+    int64_t scope = UNKNOWN;
+    const long long number = is_made && last->version == version ? counted(call, now) : -1;
+    if (number > 0 && (scope = open_turn(last, call, number, shown, thread)) != UNKNOWN &&
+        set_integer(call->turn, scope_name, scope) == 0 &&
+        set_integer(call->turn, number_name, number) == 0 &&
+        PyObject_SetAttr(call->turn, seen_name, seen) == 0) {
+        call->number = number;
+        for (int own = 0; own < own_count; own++) {
+            call->values[own_first + own] = now[own];
         }
-        PyTuple_SET_ITEM(witnesses, i, Py_NewRef(witness));
+        Py_SETREF(call->identities, Py_NewRef(identities));
+        Py_XSETREF(call->next_called, Py_NewRef(is_counted ? Py_None : mark ? mark : names));
+        move_on(last);
+        last->scope = scope;
+        last->version++;
     }
-    Py_DECREF(now);
-    Py_SETREF(call->witnesses, witnesses);
-    Py_XSETREF(call->next_called, Py_NewRef(mark));
-    Py_DECREF(answer);
-    move_on(last);
-    return last->scope = scope;
+    for (int own = 0; own < own_count; own++) {
+        Py_XDECREF(now[own]);
+    }
+    Py_XDECREF(shown);
+    Py_XDECREF(mark);
+    Py_XDECREF(seen);
+    Py_XDECREF(identities);
+    Py_DECREF(before);
+    Py_DECREF(shown_names);
+    Py_DECREF(names);
+    return scope;
 }
 
-/* Return the scope at a frame; UNKNOWN if Python has to find it. */
+/* Return the scope at a frame; UNKNOWN, perhaps with an exception, if Python has to find it. */
 static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *anchor,
                              int64_t inside, long long thread) {
     int count = 0, is_same = 1;
+    const uint64_t version = last->version;
     PyObject *at = Py_NewRef(frame), *called = NULL;
     PyObject *first = NULL,
              *first_called = NULL; /* of the innermost call, if a turn begins there */
@@ -247,6 +368,7 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
     Py_DECREF(at);
     Py_XDECREF(called);
     int64_t scope = UNKNOWN; /* Python empties what is kept */
+    is_same = is_same && last->version == version;
     if (is_same && count == 0) {
         scope = inside; /* no call of a user's function */
     } else if (is_same && count == last->count && first != NULL) {
@@ -259,7 +381,7 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
     }
     Py_XDECREF(first);
     Py_XDECREF(first_called);
-    return scope;
+    return PyErr_Occurred() ? UNKNOWN : scope;
 }
 
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
@@ -268,8 +390,8 @@ int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
     }
     const int64_t scope = scope_if_same(owner->last_scope, owner->turns, frame, state->anchor,
                                         state->scope, (long long)state->number);
-    if (scope != UNKNOWN) {
-        return scope;
+    if (scope != UNKNOWN || PyErr_Occurred()) {
+        return PyErr_Occurred() ? -1 : scope;
     }
     return taken_integer(PyObject_CallMethod(owner->turns, "find_scope", "OOLL", frame,
                                              state->anchor, (long long)state->scope,
@@ -283,21 +405,15 @@ static PyObject *find(PyObject *self, PyObject *args) {
         return NULL;
     }
     const int64_t scope = scope_if_same((LastScope *)self, tracker, frame, anchor, inside, thread);
-    return scope == UNKNOWN ? Py_NewRef(Py_None) : PyLong_FromLongLong(scope);
+    if (scope == UNKNOWN) {
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    }
+    return PyLong_FromLongLong(scope);
 }
 
-static PyObject *take(PyObject *self, PyObject *Py_UNUSED(nothing)) {
-    LastScope *last = (LastScope *)self;
-    PyObject *calls = PyList_New(0);
-    for (int i = 0; calls != NULL && i < last->count; i++) {
-        PyObject *call = Py_BuildValue("(Oi)", last->calls[i].mark, last->calls[i].unit);
-        if (call == NULL || PyList_Append(calls, call) < 0) {
-            Py_CLEAR(calls);
-        }
-        Py_XDECREF(call);
-    }
-    empty(last);
-    return calls;
+static PyObject *forget(PyObject *self, PyObject *Py_UNUSED(nothing)) {
+    empty((LastScope *)self);
+    Py_RETURN_NONE;
 }
 
 static PyObject *keep(PyObject *self, PyObject *args) {
@@ -309,35 +425,39 @@ static PyObject *keep(PyObject *self, PyObject *args) {
     }
     empty(last);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
-        PyObject *frame, *mark, *names, *witnesses, *called;
-        Py_buffer units;
-        int own_first, own_count;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!iiO", &frame, &mark, &units,
-                              &PyTuple_Type, &names, &PyTuple_Type, &witnesses, &own_first,
-                              &own_count, &called)) {
+        PyObject *frame, *after;
+        Call call = {0};
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!OOO", &frame, &call.mark,
+                              &call.units, &PyTuple_Type, &call.names, &PyTuple_Type,
+                              &call.identities, &call.called, &call.turn, &after)) {
             empty(last);
             return NULL;
         }
-        if (i == MOST_CALLS || PyTuple_GET_SIZE(names) > MOST_VARIABLES ||
-            PyTuple_GET_SIZE(names) != PyTuple_GET_SIZE(witnesses)) {
-            PyBuffer_Release(&units);
+        const Py_ssize_t variables = PyTuple_GET_SIZE(call.names);
+        if (i == MOST_CALLS || variables > MOST_VARIABLES ||
+            variables != PyTuple_GET_SIZE(call.identities) ||
+            (after != Py_None &&
+             !PyArg_ParseTuple(after, "iiLLO!LLLL", &call.own_first, &call.own_count, &call.name,
+                               &call.key, &PyTuple_Type, &call.shown, &call.parent, &call.number,
+                               &call.start, &call.step))) {
+            PyBuffer_Release(&call.units);
             empty(last);
             break;
         }
-        Call *call = &last->calls[last->count++];
-        *call = (Call){.mark = Py_NewRef(mark),
-                       .units = units,
-                       .names = Py_NewRef(names),
-                       .witnesses = Py_NewRef(witnesses),
-                       .own_first = own_first,
-                       .own_count = own_count,
-                       .called = Py_NewRef(called)};
-        call->unit = frame_lasti(frame) / 2;
-        for (Py_ssize_t name = 0; name < PyTuple_GET_SIZE(names); name++) {
-            PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(names, name));
-            call->values[name] = value;
-            Py_XDECREF(value);
+        PyObject *held[] = {call.mark,   call.names, call.identities,
+                            call.called, call.turn,  call.shown};
+        for (size_t one = 0; one < sizeof held / sizeof *held; one++) {
+            Py_XINCREF(held[one]);
         }
+        call.unit = frame_lasti(frame) / 2;
+        for (Py_ssize_t name = 0; name < variables; name++) {
+            call.values[name] = frame_variable(frame, PyTuple_GET_ITEM(call.names, name));
+            Py_XDECREF(call.values[name]);
+        }
+        last->calls[last->count++] = call;
+    }
+    if (PyErr_Occurred()) {
+        return NULL;
     }
     last->scope = scope;
     last->inside = inside;
@@ -345,14 +465,35 @@ static PyObject *keep(PyObject *self, PyObject *args) {
 }
 
 static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs)) {
-    PyObject *codes;
-    if ((f_trace == NULL && (f_trace = PyUnicode_InternFromString("f_trace")) == NULL) ||
-        !PyArg_ParseTuple(args, "O!", &AddressTableType, &codes)) {
+    PyObject *codes, *scopes, *next_scope, *turns, *values, *mark_type, *serial;
+    if (!PyArg_ParseTuple(args, "O!O!O!O!O!OO", &AddressTableType, &codes, &TapeType, &scopes,
+                          &CounterType, &next_scope, &TapeType, &turns, &PyList_Type, &values,
+                          &mark_type, &serial)) {
         return NULL;
+    }
+    struct {
+        PyObject **name;
+        const char *text;
+    } names[] = {{&f_trace, "f_trace"},
+                 {&order_name, "order"},
+                 {&scope_name, "scope"},
+                 {&number_name, "number"},
+                 {&seen_name, "seen"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (*names[i].name == NULL &&
+            (*names[i].name = PyUnicode_InternFromString(names[i].text)) == NULL) {
+            return NULL;
+        }
     }
     LastScope *last = (LastScope *)type->tp_alloc(type, 0);
     if (last != NULL) {
         last->codes = (AddressTable *)Py_NewRef(codes);
+        last->scopes = (Tape *)Py_NewRef(scopes);
+        last->next_scope = (Counter *)Py_NewRef(next_scope);
+        last->turns = (Tape *)Py_NewRef(turns);
+        last->values = Py_NewRef(values);
+        last->mark_type = Py_NewRef(mark_type);
+        last->serial = Py_NewRef(serial);
     }
     return (PyObject *)last;
 }
@@ -361,13 +502,19 @@ static void dealloc(PyObject *self) {
     LastScope *last = (LastScope *)self;
     empty(last);
     Py_XDECREF(last->codes);
+    Py_XDECREF(last->scopes);
+    Py_XDECREF(last->next_scope);
+    Py_XDECREF(last->turns);
+    Py_XDECREF(last->values);
+    Py_XDECREF(last->mark_type);
+    Py_XDECREF(last->serial);
     Py_TYPE(self)->tp_free(self);
 }
 
 static PyMethodDef methods[] = {
     {"find", find, METH_VARARGS, "Return the scope at a frame, or None."},
     {"keep", keep, METH_VARARGS, "Keep an answer."},
-    {"take", take, METH_NOARGS, "Drop the answer, and return where its calls were last."},
+    {"forget", forget, METH_NOARGS, "Forget the answer."},
     {NULL, NULL, 0, NULL},
 };
 PyTypeObject LastScopeType = {

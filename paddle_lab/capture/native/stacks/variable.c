@@ -53,7 +53,10 @@ PyObject *frame_variable(PyObject *frame, PyObject *name) {
     PyObject *value = NULL;
     if (!(code->co_flags & CO_OPTIMIZED)) {
         PyObject *variables = PyObject_GetAttrString(frame, "f_locals");
-        value = variables == NULL ? NULL : PyObject_GetItem(variables, name);
+        /* another type would run code of its own */
+        value = variables != NULL && PyDict_CheckExact(variables)
+                    ? Py_XNewRef(PyDict_GetItemWithError(variables, name))
+                    : NULL;
         Py_XDECREF(variables);
     } else {
 #if PY_VERSION_HEX >= 0x030C0000

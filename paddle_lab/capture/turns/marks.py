@@ -1,0 +1,92 @@
+"""The marks of running calls, and the present iterations of the loops in each."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Any, Final
+
+from paddle_lab.capture.turns.loops import Loop
+from paddle_lab.capture.turns.variables import Identity
+
+NO_SCOPE: Final = -1
+
+
+class OpenTurn:
+    """The present iteration of one loop in a call."""
+
+    __slots__ = (
+        "around",
+        "is_waiting",
+        "loop",
+        "number",
+        "order",
+        "parent",
+        "scope",
+        "seen",
+        "start",
+    )
+
+    def __init__(self, loop: Loop, scope: int, before: OpenTurn | None) -> None:
+        self.loop = loop
+        self.scope = scope
+        self.parent = NO_SCOPE
+        """The scope around the iteration."""
+        self.number: int = 0 if before is None else before.number
+        """From 1. While the iteration is waiting, the number of the iteration before it."""
+        self.start: int | None = None if before is None else before.start
+        """The counter's value in the first iteration."""
+        self.order = NO_SCOPE
+        """The last position of the call in the loop's order."""
+        self.seen: list[Identity] = []
+        """The identities of the variables, while the iteration runs."""
+        self.around: list[Identity] = []
+        """The identities of the variables that change only around the loop."""
+        self.is_waiting = True
+        """Whether only code before the body has run."""
+
+
+class CallMark:
+    """The mark of one call while it runs.
+
+    The mark is the frame's ``f_trace``. If tracing is switched on during the call, a debugger calls
+    the mark for each line, and the mark returns ``None``.
+    """
+
+    __slots__ = ("hidden_levels", "next_mark", "scope", "tracker", "turns")
+
+    def __init__(self, tracker: int, next_mark: CallMark | None) -> None:
+        self.tracker = tracker
+        """The tracker's serial number: a mark may live longer than the trace."""
+        self.next_mark = next_mark
+        """The mark of another trace on the same call."""
+        self.scope = NO_SCOPE
+        self.hidden_levels = 0
+        """How many loops the call was in when the trace began."""
+        self.turns: list[OpenTurn] = []
+
+    def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
+        """Do nothing. A debugger calls this for each line; None ends its tracing of the frame."""
+
+
+def mark_of(frame: FrameType, tracker: int) -> tuple[CallMark | None, bool]:
+    """Return a call's mark, and whether it is new; None if a debugger has set its own."""
+    first: Any = frame.f_trace
+    if first is not None and not isinstance(first, CallMark):
+        return None, False
+    mark = first
+    while mark is not None:
+        if mark.tracker == tracker:
+            return mark, False
+        mark = mark.next_mark
+    frame.f_trace = mark = CallMark(tracker, first)
+    return mark, True
+
+
+def without(mark: CallMark | None, tracker: int) -> CallMark | None:
+    """Return a call's marks without that of a tracker."""
+    if mark is None:
+        return None
+    if mark.tracker == tracker:
+        return mark.next_mark
+    mark.next_mark = without(mark.next_mark, tracker)
+    return mark

@@ -1,0 +1,75 @@
+"""Where a call is in its loops."""
+
+from __future__ import annotations
+
+from types import FrameType
+from typing import Final
+
+from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop
+from paddle_lab.capture.turns.variables import Identity, identity, variable, variables_of
+
+_CO_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
+
+
+class Place:
+    """The present position of a call in its loops.
+
+    Parameters
+    ----------
+    frame, inner
+        The call's frame, and the frame that it has called, None if that is not Python.
+    loops
+        The loops of its code.
+    hidden_levels
+        How many loops the call was in when the trace began.
+    """
+
+    def __init__(
+        self, frame: FrameType, inner: FrameType | None, loops: CodeLoops, hidden_levels: int
+    ) -> None:
+        self.frame = frame
+        self.inner = inner
+        innermost, order, flags = loops.at(frame.f_lasti // 2)
+        self.path = _path(loops, innermost, hidden_levels)
+        """The loops around, outermost first."""
+        # The call's order in each loop: that of the loop inside, and at last the instruction's own.
+        self.orders = [*(loop.order for loop in self.path[1:]), order]
+        is_header = bool(self.path) and bool(flags & IS_HEADER)
+        # A generator in the header runs code of its own, perhaps during many iterations: the call
+        # is before or between them, in the loop around.
+        self.is_between = is_header and _is_suspendable(inner)
+        if self.is_between:
+            self.path.pop()
+            self.orders.pop()
+        self.is_header = is_header and not self.is_between
+        self.is_repeating = bool(flags & IS_REPEATING)
+
+    def is_last(self, level: int) -> bool:
+        """Tell whether a level is that of the innermost loop."""
+        return level == len(self.path) - 1
+
+    def variables(self) -> tuple[tuple[str, ...], tuple[Identity, ...]] | None:
+        """Return the variables that change when an iteration begins, and their identities.
+
+        None if the variables do not show when an iteration begins.
+        """
+        if self.is_header or self.is_between:
+            return None
+        if not all(variables_of(self.frame, loop) for loop in self.path):
+            return None
+        names = tuple(name for loop in self.path for name in (*loop.names, *loop.around))
+        return names, tuple(identity(variable(self.frame, name)) for name in names)
+
+
+def _is_suspendable(called: FrameType | None) -> bool:
+    """Tell whether the called code is a generator or coroutine, which may go on later."""
+    return called is not None and bool(called.f_code.co_flags & _CO_SUSPENDS)
+
+
+def _path(loops: CodeLoops, innermost: int, hidden_levels: int) -> list[Loop]:
+    """Return the loops that an instruction is in, outermost first."""
+    path: list[Loop] = []
+    while innermost >= 0:
+        path.insert(0, loops.loops[innermost])
+        innermost = path[0].parent
+    return path[hidden_levels:]

@@ -1,0 +1,92 @@
+"""The variables of a loop in a running frame, and whether they still have the same objects."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any, Final
+from weakref import ref
+
+from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.turns.loops import Loop
+
+MISSING: Final = object()
+_CO_OPTIMIZED: Final = 0x1
+_CAN_READ_LOCALS: Final = sys.version_info >= (3, 13)
+_HELD_TYPES: Final = (int, float, str)
+
+Identity = tuple[int, Any]
+"""Identifies a variable's object, which is not held: that would keep it alive.
+
+The address, and a witness that distinguishes the object from a later one at the same address: a
+weak reference to it or to its first item, or the number or text itself. None if the object allows
+neither.
+"""
+
+
+def identity(value: Any) -> Identity:
+    """Return the identity of a variable's value."""
+    item = _first_item(value)
+    if type(item) in _HELD_TYPES:
+        return id(value), item
+    try:
+        return id(value), ref(item)
+    except TypeError:
+        return id(value), None
+
+
+def _is_of(seen: Identity, value: Any) -> bool:
+    """Return whether a variable still has the object that an identity is of."""
+    address, witness = seen
+    if address != id(value):
+        return False
+    item = witness() if isinstance(witness, ref) else witness
+    return witness is None or item is _first_item(value)
+
+
+def _first_item(value: Any) -> Any:
+    """Return the first item of a list or tuple; return any other value itself."""
+    return value[0] if type(value) in (list, tuple) and value else value
+
+
+def are_same(seen: list[Identity], now: list[Any]) -> bool:
+    """Return whether variables still have the objects that identities are of."""
+    return len(seen) == len(now) and all(map(_is_of, seen, now))
+
+
+def variables_of(frame: FrameType, loop: Loop) -> list[Any]:
+    """Return the loop's variables, whose values differ between iterations; empty if unknown."""
+    values = [variable(frame, name) for name in loop.names]
+    if loop.stepped_after != -1 and type(values[0]) is not int:
+        return []  # the body changes it, so only as a counter it tells iterations apart
+    # By identity: an array or tensor may raise when it is compared.
+    return values if values and values[0] is not MISSING else []
+
+
+@native_twin
+def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
+    """Return a variable of a frame, or a default if it has none.
+
+    Before Python 3.13 a function's variables could be read only into a copy, which keeps them
+    alive. So this returns the default there. The native part reads them one by one.
+    """
+    is_function = frame.f_code.co_flags & _CO_OPTIMIZED
+    if is_function and not _CAN_READ_LOCALS:
+        return default
+    variables = frame.f_locals
+    # Another type, as exec() allows, would run code of its own.
+    return variables.get(name, default) if is_function or type(variables) is dict else default
+
+
+def variable(frame: FrameType, name: str) -> Any:
+    """Return a variable of a frame, or :data:`MISSING`."""
+    return frame_variable(frame, name, MISSING)
+
+
+def shown_value(frame: FrameType, loop: Loop) -> int | float | str | None:
+    """Return the first of the loop's variables that is a number or text."""
+    for name in loop.shown:
+        value = variable(frame, name)
+        if type(value) in (int, float, str, bool):
+            return value  # type: ignore[no-any-return]
+    return None
