@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Final
 
+from paddle_lab.capture import native
 from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.rows import cells
 from paddle_lab.capture.turns import loops
 from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
 
 _NUMBERS: Final = {
+    "NATIVE_VERSION": native.VERSION,
     "NO_KEY": cells.NO_KEY,
     "VERSION_BITS": cells.VERSION_BITS,
     "LARGEST_VERSION": cells.LARGEST_VERSION,
@@ -34,8 +36,8 @@ _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
 }
 _HEAD: Final = """\
 /* The constants that C and Python share. `make generate` writes this file from
- * capture/rows/cells.py, capture/turns/loops.py, capture/evidence/values/scan.py and
- * trace/schema.py. */
+ * capture/native/__init__.py, capture/rows/cells.py, capture/turns/loops.py,
+ * capture/evidence/values/scan.py and trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 

@@ -11,7 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+
+VERSION: Final = 2
+"""Increase it with every change after which C and Python do not fit what the other was before.
+
+A native part of another version is not used: it was built before the source changed.
+"""
 
 
 def _load() -> ModuleType | None:
@@ -21,7 +27,7 @@ def _load() -> ModuleType | None:
         from paddle_lab.capture.native import _native
     except ImportError:
         return None
-    return _native
+    return _native if getattr(_native, "__version__", None) == VERSION else None
 
 
 NATIVE = _load()

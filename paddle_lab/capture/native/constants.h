@@ -1,9 +1,10 @@
 /* The constants that C and Python share. `make generate` writes this file from
- * capture/rows/cells.py, capture/turns/loops.py, capture/evidence/values/scan.py and
- * trace/schema.py. */
+ * capture/native/__init__.py, capture/rows/cells.py, capture/turns/loops.py,
+ * capture/evidence/values/scan.py and trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 
+#define NATIVE_VERSION 2
 #define NO_KEY (-1)
 #define VERSION_BITS 24
 #define LARGEST_VERSION 16777215

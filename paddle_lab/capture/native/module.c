@@ -38,5 +38,8 @@ PyMODINIT_FUNC PyInit__native(void) {
             Py_CLEAR(module);
         }
     }
+    if (module != NULL && PyModule_AddIntConstant(module, "__version__", NATIVE_VERSION) < 0) {
+        Py_CLEAR(module);
+    }
     return module;
 }
