@@ -17,6 +17,7 @@ from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
 from paddle_lab.explaining import explain_static
 from paddle_lab.exporting import check_export, compare_static
+from paddle_lab.opened_run import Run, open_run
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.static_programs import program, save_lines
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from paddle_lab.views.text.finding_text import CheckList
 
 __all__ = [
+    "Run",
     "Trace",
     "TraceFileError",
     "__version__",
@@ -43,6 +45,7 @@ __all__ = [
     "load_dump",
     "load_ipython_extension",
     "memory",
+    "open_run",
     "program",
     "region",
     "rerun",

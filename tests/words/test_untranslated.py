@@ -47,6 +47,7 @@ ALLOWED = {
     "views/widgets/shown_widgets.py": r"(cell|text) …$",
     # Threads' names.
     "sampling/nvml.py": r"paddle_lab NVML$",
+    "capture/ranks/watchdog.py": r"paddle_lab watchdog$",
     "sampling/sampler.py": r"paddle_lab sampler$",
     # What is typed.
     "magics/memory_line.py": r"%paddle_mem off$",
@@ -59,6 +60,7 @@ ALLOWED = {
     "capture/breaks/[kr]*.py": r".*",
     # Styles, policies and fonts.
     "views/text/break_map.py": r' style="text-align',
+    "views/html/run_page.py": r"(…; border|:root|text-align)",
     "views/html/page.py": r"\n?(html, body|(script|style|img|worker)-src)",
     "views/text/error_note.py": r"(border-left|color): ",
     "views/svg/writer.py": r"system-ui",

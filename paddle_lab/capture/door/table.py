@@ -16,7 +16,8 @@ class Feature(NamedTuple):
     """From a name in our code to its path in Paddle."""
     wanted_by: str = "trace"
     """What needs the feature: any ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (these
-    two), ``"programs"`` (lines of static programs), ``"log"``, or a kind of evidence."""
+    two), ``"programs"`` (lines of static programs), ``"log"``, ``"ranks"``, or a kind of
+    evidence."""
 
 
 _TENSOR: Final = "paddle.Tensor"
@@ -270,6 +271,16 @@ FEATURES: Final[dict[str, Feature]] = {
             "parameter_names": "paddle.base.unique_name.dygraph_parameter_name_checker._name_set",
         },
         wanted_by="rerun",
+    ),
+    "collectives": Feature(
+        {
+            "process_group": f"{_CORE}.ProcessGroup",
+            "communication_task": f"{_CORE}.task",
+            "groups_by_id": (
+                "paddle.distributed.communication.group._GroupManager.group_map_by_id"
+            ),
+        },
+        wanted_by="ranks",
     ),
     "export": Feature(
         {

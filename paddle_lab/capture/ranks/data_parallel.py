@@ -1,0 +1,146 @@
+"""What ``DataParallel`` does in C++, and whether the ranks' parameters stay the same.
+
+A backward call in which ``DataParallel`` reduces gradients counts as one collective. At a step of
+an optimizer the parameters whose gradients were communicated are digested: they must be the same on
+all ranks. With them goes which of them got no gradient.
+"""
+
+from __future__ import annotations
+
+import weakref
+import zlib
+from collections.abc import Callable
+from functools import wraps
+from sys import _getframe
+from typing import Any, Final
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.hooks.search import with_subclasses
+from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
+from paddle_lab.capture.ranks.event_file import EventFile
+from paddle_lab.capture.ranks.gradient_names import GradientNames, parameters_of
+from paddle_lab.capture.ranks.user_stack import Line, user_stack
+
+_MOST_NAMES: Final = 50
+
+
+class DataParallelHooks:
+    """Hooks around ``DataParallel``, backward calls and steps of optimizers.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    events
+        The file of this rank.
+    collectives
+        Writes the collectives.
+    names
+        Knows which parameter a gradient belongs to.
+    """
+
+    def __init__(
+        self, paddle: Any, events: EventFile, collectives: CollectiveHooks, names: GradientNames
+    ) -> None:
+        self._is_grad_enabled: Callable[[], bool] = paddle.is_grad_enabled
+        self._events = events
+        self._collectives = collectives
+        self._names = names
+        self._armed: Callable[[], Any] | None = None
+        """The model whose forward call has prepared the next backward call to reduce."""
+        self._backward_stack: list[Line] = []
+        self._step = 0
+        optimizer = paddle.optimizer.Optimizer
+        self._patches = [
+            AttributePatch(paddle.DataParallel, "forward", self._around_forward),
+            DOOR.patch("run_backward", self._around_backward),
+            AttributePatch(optimizer, "__init__", self._around_init),
+            *(
+                AttributePatch(kind, "step", self._around_step)
+                for kind in with_subclasses(optimizer)
+                if "step" in vars(kind)
+            ),
+        ]
+
+    def open(self) -> None:
+        """Install the hooks."""
+        for patch in self._patches:
+            patch.apply()
+
+    def close(self) -> None:
+        """Remove the hooks."""
+        for patch in reversed(self._patches):
+            patch.revert()
+        self._names.close()
+
+    def _around_init(self, init: Any) -> Any:
+        @wraps(init)
+        def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> None:
+            init(optimizer, *args, **kwargs)
+            self._names.add(optimizer)
+
+        return wrapper
+
+    def _around_forward(self, forward: Any) -> Any:
+        @wraps(forward)
+        def wrapper(model: Any, *args: Any, **kwargs: Any) -> Any:
+            outputs = forward(model, *args, **kwargs)
+            if self._is_grad_enabled() and model.grad_need_sync and model.group.nranks > 1:
+                self._armed = weakref.ref(model)
+            return outputs
+
+        return wrapper
+
+    def _around_backward(self, run: Any) -> Any:
+        @wraps(run)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            self._names.forget_addresses()
+            self._backward_stack = user_stack(_getframe(1))
+            model = self._armed() if self._armed is not None else None
+            self._armed = None
+            if model is None:
+                return run(*args, **kwargs)
+            names = [one.name for one in model.parameters() if not one.stop_gradient]
+            self._names.reduced.update(names)
+            if model.find_unused_parameters:
+                self._names.may_lack.update(names)
+            key = self._collectives.begin("backward", model.group.id, list(model.group.ranks))
+            return self._collectives.ran(key, lambda: run(*args, **kwargs))
+
+        return wrapper
+
+    def _around_step(self, step: Any) -> Any:
+        @wraps(step)
+        def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+            try:
+                self._tell_step(optimizer)
+            except Exception:  # noqa: BLE001  (the user's step runs in any case)
+                self._names.next_step()
+            return step(optimizer, *args, **kwargs)
+
+        return wrapper
+
+    def _tell_step(self, optimizer: Any) -> None:
+        """Write which parameters lack a gradient and, at steps 1, 2, 4, 8, …, digests of values."""
+        reduced, without = self._names.next_step()
+        if not reduced:
+            return
+        self._step += 1
+        digests = {}
+        if not self._step & (self._step - 1):
+            with HOOKS.suspended():
+                digests = {
+                    parameter.name: zlib.crc32(parameter.numpy().tobytes())
+                    for parameter in parameters_of(optimizer)
+                    if parameter.name in reduced and DOOR.is_initialized(parameter)
+                }
+        self._events.note(
+            "step",
+            step=self._step,
+            stack=user_stack(_getframe(1)),
+            backward=self._backward_stack,
+            without=without and without[:_MOST_NAMES],
+            digests=digests,
+        )

@@ -1,0 +1,90 @@
+"""Which parameter a gradient belongs to, and which parameters got one.
+
+The name of an unnamed tensor must not be read: Paddle would make one, and shift the names of later
+tensors. So gradients are found by address.
+"""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+from typing import Any
+
+from paddle_lab.capture.door import DOOR
+
+
+class GradientNames:
+    """The parameters of all optimizers: whose gradient a tensor is, and which got one."""
+
+    def __init__(self) -> None:
+        self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._by_address: dict[int, str] = {}
+        self._is_old = True
+        self._hooks: list[Any] = []
+        self._hooked: set[str] = set()
+        self.reduced: set[str] = set()
+        """Parameters whose gradients were communicated since the last step of an optimizer."""
+        self.may_lack: set[str] = set()
+        """Those whose gradients some ranks may lack: of ``find_unused_parameters=True``."""
+        self.got: set[str] = set()
+        """Parameters that got a gradient since the last step of an optimizer."""
+
+    def add(self, optimizer: Any) -> None:
+        """Know an optimizer's parameters."""
+        self._optimizers.add(optimizer)
+        self._is_old = True
+        for parameter in parameters_of(optimizer):
+            if not parameter.stop_gradient and parameter.name not in self._hooked:
+                self._hooked.add(parameter.name)
+                note = partial(self._note, parameter.name)
+                self._hooks.append(parameter.register_hook(note))
+
+    def _note(self, name: str, _gradient: Any) -> None:
+        self.got.add(name)
+
+    def close(self) -> None:
+        """Remove the hooks of parameters."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+
+    def forget_addresses(self) -> None:
+        """Look anew: a backward call makes new gradients."""
+        self._is_old = True
+
+    def of(self, tensor: Any) -> str:
+        """Return the name of the parameter whose gradient or value a tensor is, else ``""``."""
+        if not DOOR.is_initialized(tensor):
+            return ""
+        if isinstance(tensor, DOOR.parameter_type):
+            return str(tensor.name)
+        if self._is_old:
+            self._is_old = False
+            self._by_address = {
+                parameter.grad.data_ptr(): parameter.name
+                for optimizer in self._optimizers
+                for parameter in parameters_of(optimizer)
+                if parameter.grad is not None and DOOR.is_initialized(parameter.grad)
+            }
+        name = self._by_address.get(tensor.data_ptr(), "")
+        if name:
+            self.reduced.add(name)
+        return name and f"{name}.grad"
+
+    def next_step(self) -> tuple[set[str], list[str] | None]:
+        """Return the parameters reduced since the last step, and which of them got no gradient.
+
+        The second is ``None`` if none got one: a rank without a batch takes part with zeros.
+        """
+        reduced = self.reduced
+        without = sorted(reduced - self.got - self.may_lack) if self.got else None
+        self.reduced, self.got, self.may_lack = set(), set(), set()
+        return reduced, without
+
+
+def parameters_of(optimizer: Any) -> list[Any]:
+    """Return the parameters of an optimizer, those of its groups too."""
+    found: list[Any] = []
+    for entry in DOOR.optimizer_parameters(optimizer) or ():
+        found += entry["params"] if isinstance(entry, dict) else [entry]
+    return found

@@ -1,0 +1,90 @@
+"""What a rank writes into the directory of its run, from its beginning to its end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from paddle_lab.capture.availability import require_paddle
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
+from paddle_lab.capture.ranks.data_parallel import DataParallelHooks
+from paddle_lab.capture.ranks.event_file import EventFile
+from paddle_lab.capture.ranks.gradient_names import GradientNames
+from paddle_lab.capture.ranks.user_stack import error_stack
+from paddle_lab.capture.ranks.watchdog import Watchdog
+
+
+class RankSession:
+    """Installs the hooks of a rank and removes them.
+
+    Parameters
+    ----------
+    directory
+        The run's directory.
+    rank
+        This process's rank.
+    op_count
+        Tells how many ops have run.
+    launcher
+        The process whose end ends this rank; 0 for none.
+
+    Raises
+    ------
+    OSError
+        If the directory cannot be written, or has a file of this rank.
+    PaddleUnavailableError
+        If there is no Paddle that can be traced.
+    """
+
+    def __init__(
+        self, directory: Path, rank: int, op_count: Callable[[], int], launcher: int = 0
+    ) -> None:
+        paddle = require_paddle()
+        self._events = EventFile(directory / f"rank-{rank}.jsonl")
+        self._events.note(
+            "rank",
+            rank=rank,
+            world=int(os.environ.get("PADDLE_TRAINERS_NUM", "1")),
+            process=os.getpid(),
+            host=socket.gethostname(),
+            paddle=str(paddle.__version__),
+            python=platform.python_version(),
+            command=sys.argv,
+            notices=DOOR.notices({"ranks"}),
+        )
+        self._watchdog = Watchdog(self._events, op_count, launcher)
+        self._parts: list[CollectiveHooks | DataParallelHooks] = []
+        if DOOR.has("collectives") and DOOR.has("optimizers") and DOOR.has("backward"):
+            names = GradientNames()
+            collectives = CollectiveHooks(paddle, self._events, names)
+            reducers = DataParallelHooks(paddle, self._events, collectives, names)
+            self._parts = [collectives, reducers]
+
+    def open(self) -> None:
+        """Install the hooks. A trace is opened after this and ends before :meth:`close`."""
+        for part in self._parts:
+            part.open()
+        self._watchdog.open()
+
+    def end(self, error: BaseException | None) -> None:
+        """Write how the program ended."""
+        code = error.code if isinstance(error, SystemExit) else int(error is not None)
+        is_failure = error is not None and not isinstance(error, SystemExit)
+        self._events.note(
+            "exit",
+            code=code if isinstance(code, int) else int(code is not None),
+            error=f"{type(error).__name__}: {error}" if is_failure else "",
+            stack=error_stack(error),
+        )
+
+    def close(self) -> None:
+        """Remove the hooks."""
+        self._watchdog.close()
+        for part in reversed(self._parts):
+            part.close()
+        self._events.close()

@@ -1,0 +1,1 @@
+"""Starts a run of several ranks with Paddle's launcher, and watches it."""

@@ -1,0 +1,139 @@
+"""One run under Paddle's launcher: its processes, its output, and what is found while it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from paddle_lab.launching import rank_program
+from paddle_lab.launching.rank_output import RankOutput
+from paddle_lab.runs.directory import END_FILE, STALL_S, RunDirectory
+from paddle_lab.runs.finding import RunFinding
+from paddle_lab.words import say
+
+_LOOK_S: Final = 0.2
+_STOP_S: Final = 3.0
+
+
+class Job:
+    """A script in several ranks, by ``paddle.distributed.launch``.
+
+    Parameters
+    ----------
+    script
+        The script and its arguments.
+    ranks
+        How many ranks on this machine.
+    directory
+        Where the run is written. It must be empty, or not exist.
+    options
+        More options of Paddle's launcher.
+    write
+        Takes lines of output.
+    stall_s
+        How long a rank must wait until that is told as a hang.
+
+    Raises
+    ------
+    FileExistsError
+        If the directory has files.
+    OSError
+        If it cannot be made.
+    """
+
+    def __init__(
+        self,
+        script: Sequence[str],
+        *,
+        ranks: int,
+        directory: Path,
+        options: Sequence[str] = (),
+        write: Callable[[str], object] = sys.stdout.write,
+        stall_s: float = STALL_S,
+    ) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        if any(directory.iterdir()):
+            raise FileExistsError(say("runs.not_empty", path=str(directory)))
+        self.directory = directory.absolute()
+        self._command = [
+            *(sys.executable, "-m", "paddle.distributed.launch"),
+            *("--nproc_per_node", str(ranks), "--log_dir", str(self.directory / "logs")),
+            *(*options, str(Path(rank_program.__file__)), *script),
+        ]
+        self._write = write
+        self._run = RunDirectory(self.directory, stall_s=stall_s)
+        self._output = RankOutput(self.directory / "logs", write)
+        self._told: set[tuple[str, tuple[int, ...]]] = set()
+
+    def run(self) -> int:
+        """Run it to its end, write what its ranks print, and return the launcher's exit code.
+
+        An interrupt stops all ranks. Nothing is left running in any case.
+        """
+        environment = {
+            **os.environ,
+            rank_program.DIRECTORY: str(self.directory),
+            rank_program.LAUNCHER: str(os.getpid()),
+            "PYTHONUNBUFFERED": "1",
+        }
+        with (self.directory / "launcher.log").open("wb") as log:
+            process = subprocess.Popen(  # noqa: S603  (what the user asked for)
+                self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=environment, start_new_session=True,
+            )  # fmt: skip
+            has_ended = False
+            try:
+                while process.poll() is None:
+                    time.sleep(_LOOK_S)
+                    self._look()
+                has_ended = True
+            finally:
+                _stop(process)
+                ended = {
+                    "code": process.returncode, "stopped": not has_ended, "time_ns": time.time_ns(),
+                }  # fmt: skip
+                (self.directory / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
+                self._output.copy()
+        self._look(at_end=True)
+        if process.returncode and not self._run.logs:
+            self._write((self.directory / "launcher.log").read_text(errors="replace"))
+        return int(process.returncode)
+
+    def _look(self, *, at_end: bool = False) -> None:
+        self._output.copy()
+        self._run.read()
+        for finding in self._run.findings():
+            key = finding.kind, finding.ranks
+            # While it runs, only a hang cannot wait: nothing else may ever come.
+            if key not in self._told and (at_end or self._is_hanging(finding)):
+                self._told.add(key)
+                self._write(f"{finding}\n")
+
+    def _is_hanging(self, finding: RunFinding) -> bool:
+        return finding.kind == "hang" and self._run.ended is None
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    """End the launcher and all ranks: politely first, which Paddle's launcher passes on."""
+    try:
+        launcher = psutil.Process(process.pid)
+        # Each rank is in a session of its own, so no signal to a group reaches all.
+        family = [launcher, *launcher.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        for member in family:
+            with suppress(psutil.NoSuchProcess):
+                member.send_signal(number)
+        _, family = psutil.wait_procs(family, timeout=_STOP_S)
+    process.wait()

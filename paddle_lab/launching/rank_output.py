@@ -1,0 +1,44 @@
+"""What the ranks print, each line with its rank before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+_LOG: Final = re.compile(r"workerlog\.(\d+)$")
+
+
+class RankOutput:
+    """Copies new lines of the log files that Paddle's launcher keeps.
+
+    Parameters
+    ----------
+    directory
+        Where they are.
+    write
+        Takes the lines.
+    """
+
+    def __init__(self, directory: Path, write: Callable[[str], object]) -> None:
+        self._directory = directory
+        self._write = write
+        self._offsets: dict[Path, int] = {}
+
+    def copy(self) -> None:
+        """Copy the lines that are new and whole."""
+        logs = [
+            (found, path)
+            for path in self._directory.glob("workerlog.*")
+            if (found := _LOG.search(path.name))
+        ]
+        for found, path in sorted(logs, key=lambda log: int(log[0][1])):
+            offset = self._offsets.get(path, 0)
+            with path.open("rb") as file:
+                file.seek(offset)
+                data = file.read()
+            data = data[: data.rfind(b"\n") + 1]
+            self._offsets[path] = offset + len(data)
+            for line in data.decode("utf-8", "replace").splitlines():
+                self._write(f"[{found[1]}] {line}\n")

@@ -1,0 +1,91 @@
+"""What Paddle's launcher starts for each rank: the user's script, traced.
+
+``rank_program.py SCRIPT ARGS…``; the environment names the run's directory.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if __name__ == "__main__":
+    # As Python does for a script. Before it stood the folder of this file, with its modules.
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[1]))
+
+import traceback
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any, Final
+
+from paddle_lab.capture.ranks.rank_session import RankSession
+from paddle_lab.opened_run import trace_path
+from paddle_lab.recording import Recording
+from paddle_lab.trace.limit import DEFAULT_OPS, limit_of
+from paddle_lab.words import say
+
+DIRECTORY: Final = "PADDLE_LAB_RUN"
+LAUNCHER: Final = "PADDLE_LAB_LAUNCHER"
+
+
+def main(script: str, arguments: list[str]) -> int:
+    """Run a script as ``__main__``, traced, and return its exit code."""
+    sys.argv = [script, *arguments]
+    program = ModuleType("__main__")
+    program.__file__ = script
+    program.__builtins__ = __builtins__  # type: ignore[attr-defined]
+    sys.modules["__main__"] = program
+    code = compile(Path(script).read_bytes(), script, "exec")
+    return run_rank(
+        code,
+        program.__dict__,
+        Path(os.environ[DIRECTORY]),
+        int(os.environ.get("PADDLE_TRAINER_ID", "0")),
+        launcher=int(os.environ.get(LAUNCHER, "0")),
+    )
+
+
+def run_rank(
+    code: CodeType, namespace: dict[str, Any], directory: Path, rank: int, *, launcher: int = 0
+) -> int:
+    """Run code as one rank, write what it does into a directory, and return its exit code.
+
+    Parameters
+    ----------
+    launcher
+        The process whose end ends this rank; 0 for none.
+    """
+    recording = Recording(
+        title=say("runs.rank", rank=rank),
+        anchor=sys._getframe(),  # noqa: SLF001  (CPython's documented way to the own frame)
+        limit=limit_of(DEFAULT_OPS, "newest"),
+    )
+    session = RankSession(directory, rank, lambda: recording.op_count, launcher)
+    session.open()
+    error: BaseException | None = None
+    trace = recording.__enter__()
+    try:
+        exec(code, namespace)  # noqa: S102  (the user's script)
+    except BaseException as raised:  # noqa: BLE001  (it is told below)
+        error = raised
+        if not isinstance(raised, SystemExit):
+            _print_without_own_frames(raised)
+    session.end(error)
+    recording.__exit__(type(error) if error else None, error, None)
+    session.close()
+    try:
+        trace.save(trace_path(directory, rank))
+    except OSError as fault:
+        sys.stderr.write(say("runs.not_saved", rank=rank, error=str(fault)) + "\n")
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    return int(error is not None)
+
+
+def _print_without_own_frames(error: BaseException) -> None:
+    own = error.__traceback__
+    traceback.print_exception(type(error), error, own.tb_next if own else None)
+    sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,110 @@
+"""``paddle_lab.open_run(DIR)``: what the ranks of a job did, and where they disagree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_lab.api import PathLike, Trace, load
+from paddle_lab.runs.directory import RunDirectory
+from paddle_lab.trace.file import write_atomically
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from paddle_lab.runs.finding import RunFinding
+    from paddle_lab.views.text.run_tables import CollectiveTable
+
+
+class Run:
+    """A run of several ranks. It shows itself as a page: findings, and collectives by rank.
+
+    It is a picture of the moment at which the directory was read; :func:`open_run` again reads a
+    run that goes on.
+
+    Parameters
+    ----------
+    directory
+        What the ranks wrote, already read.
+    """
+
+    def __init__(self, directory: RunDirectory) -> None:
+        self._directory = directory
+        self.path = directory.path
+        """Where it was read from."""
+        self.world_size = directory.world
+        """How many ranks the job has."""
+        self.findings: list[RunFinding] = directory.findings()
+        """What is wrong, the first thing first. Each has ``kind``, ``severity``, ``file``,
+        ``line``, ``message``, ``advice``, and ``places``: from a rank to its file and line."""
+
+    @cached_property
+    def ranks(self) -> Mapping[int, Trace]:
+        """From a rank to its trace. A rank that was killed, or that still runs, has none."""
+        paths = ((log.rank, trace_path(self.path, log.rank)) for log in self._directory.logs)
+        return {rank: load(path) for rank, path in paths if path.is_file()}
+
+    @cached_property
+    def collectives(self) -> CollectiveTable:
+        """The calls that communicate, joined by group and sequence, in the order of the run."""
+        from paddle_lab.views.text.run_tables import CollectiveTable
+
+        return CollectiveTable(self._directory.collectives)
+
+    def to_html(self, path: PathLike) -> Path:
+        """Write one HTML file: the findings, the ranks, and the collectives by rank.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.views.html.run_page import run_page
+
+        return write_atomically(path, run_page(self._content(), str(self.path)).encode("utf-8"))
+
+    def _content(self) -> str:
+        from paddle_lab.views.html.run_page import run_content
+
+        directory = self._directory
+        states = {log.rank: directory.is_alive(log) for log in directory.logs}
+        return run_content(
+            directory.logs, states, directory.collectives, self.findings, directory.world
+        )
+
+    def _repr_html_(self) -> str:
+        return self._content()
+
+    def __repr__(self) -> str:
+        logs = self._directory.logs
+        calls = len(self._directory.collectives)
+        head = say("runs.summary", n=len(logs), world=self.world_size, calls=calls)
+        return "\n".join([head, *map(str, self.findings)])
+
+
+def open_run(directory: PathLike) -> Run:
+    """Open the directory of a run, which ``paddle-lab run`` or ``%%paddle_ranks`` wrote.
+
+    The run may still be running, and the directory may be a copy from another machine. Paddle need
+    not be installed.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such directory, or no rank has written into it.
+    OSError
+        If it cannot be read.
+    """
+    path = Path(os.fspath(directory))
+    found = RunDirectory(path)
+    found.read()
+    if not found.logs:
+        raise FileNotFoundError(say("runs.nothing_there", path=str(path)))
+    return Run(found)
+
+
+def trace_path(directory: Path, rank: int) -> Path:
+    """Return where a rank saves its trace."""
+    return directory / f"rank-{rank}.pltrace"

@@ -1,0 +1,81 @@
+"""Joins the ranks' calls: the n-th call in a group is one collective on all ranks of the group."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from paddle_lab.runs.rank_log import Call, RankLog
+
+
+@dataclass(eq=False)
+class Collective:
+    """One collective: the calls of all ranks that are there."""
+
+    group: int
+    sequence: int
+    """Its number in the group, or among the messages from one rank to another; from 1."""
+    channel: tuple[int, int] | None
+    """The sender and the receiver of a message; ``None`` if the whole group takes part."""
+    calls: dict[int, Call] = field(default_factory=dict)
+    """From a rank to its call."""
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The ranks that take part."""
+        return self.channel or next(iter(self.calls.values())).ranks
+
+    @property
+    def absent(self) -> list[int]:
+        """The ranks that have not called it."""
+        return [rank for rank in self.ranks if rank not in self.calls]
+
+    @property
+    def op(self) -> str:
+        """What it does, as most ranks have it."""
+        if self.channel is not None:
+            return "send/recv"
+        return Counter(call.op for call in self.calls.values()).most_common(1)[0][0]
+
+    @property
+    def begin_ns(self) -> int:
+        """When the first rank called it."""
+        return min(call.begin_ns for call in self.calls.values())
+
+    @property
+    def waited_ns(self) -> dict[int, int]:
+        """From a rank to how long it waited for the last one to come."""
+        last = max(call.begin_ns for call in self.calls.values())
+        return {rank: last - call.begin_ns for rank, call in sorted(self.calls.items())}
+
+
+def joined(logs: Iterable[RankLog]) -> list[Collective]:
+    """Return the collectives of a run, in the order in which they began."""
+    found: dict[tuple[int, tuple[int, int] | None, int], Collective] = {}
+    for log in logs:
+        counts: defaultdict[tuple[int, tuple[int, int] | None], int] = defaultdict(int)
+        for call in log.calls:
+            channel = _channel(call)
+            counts[call.group, channel] += 1
+            sequence = counts[call.group, channel]
+            key = call.group, channel, sequence
+            if key not in found:
+                found[key] = Collective(call.group, sequence, channel)
+            found[key].calls[log.rank] = call
+    return sorted(found.values(), key=lambda collective: collective.begin_ns)
+
+
+def _channel(call: Call) -> tuple[int, int] | None:
+    if call.op == "send":
+        return call.rank, call.peer
+    return (call.peer, call.rank) if call.op == "recv" else None
+
+
+def odd_ones(values: Mapping[int, object]) -> list[int]:
+    """Return the ranks whose value is not that of most ranks; at a tie, of the first rank."""
+    ranks = sorted(values)
+    counts = Counter(values[rank] for rank in ranks)
+    most = max(counts.values())
+    usual = next(values[rank] for rank in ranks if counts[values[rank]] == most)
+    return [rank for rank in ranks if values[rank] != usual]

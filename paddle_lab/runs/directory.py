@@ -1,0 +1,139 @@
+"""The directory of a run: its ranks' files, read as they grow, and what they tell together."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+
+from paddle_lab.runs.collectives import Collective, joined
+from paddle_lab.runs.disagreements import disagreements
+from paddle_lab.runs.finding import RunFinding, ranks_said
+from paddle_lab.runs.hangs import Waits
+from paddle_lab.runs.rank_log import NOWHERE, RankLog
+from paddle_lab.words import say
+
+STALL_S: Final = 5.0
+_RANK_FILE: Final = re.compile(r"rank-(\d+)\.jsonl$")
+END_FILE: Final = "run.json"
+
+
+class RunDirectory:
+    """A run as its files tell it, while it runs or later.
+
+    Parameters
+    ----------
+    path
+        The directory.
+    stall_s
+        How long a rank must wait until that is a hang.
+    """
+
+    def __init__(self, path: Path, *, stall_s: float = STALL_S) -> None:
+        self.path = path
+        self._stall_ns = int(stall_s * 1e9)
+        self._logs: dict[int, RankLog] = {}
+
+    def read(self) -> bool:
+        """Read what is new, and tell whether anything was."""
+        for path in self.path.glob("rank-*.jsonl"):
+            found = _RANK_FILE.search(path.name)
+            if found and int(found[1]) not in self._logs:
+                self._logs[int(found[1])] = RankLog(path, rank=int(found[1]))
+        news = [log.read() for log in self._logs.values()]
+        return any(news)
+
+    @property
+    def logs(self) -> list[RankLog]:
+        """The ranks that have written, in order."""
+        return [log for _, log in sorted(self._logs.items())]
+
+    @property
+    def world(self) -> int:
+        """How many ranks the job has."""
+        return max((int(log.about.get("world", 1)) for log in self._logs.values()), default=0)
+
+    @property
+    def ended(self) -> dict[str, Any] | None:
+        """How the launcher says that the run ended; ``None`` while it runs."""
+        try:
+            told = json.loads((self.path / END_FILE).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return told if isinstance(told, dict) else None
+
+    @property
+    def collectives(self) -> list[Collective]:
+        """The joined calls, in the order in which they began."""
+        return joined(self.logs)
+
+    def is_alive(self, log: RankLog) -> bool:
+        """Tell whether the process of a rank runs, as far as this machine can know."""
+        if log.exit is not None or self.ended is not None:
+            return False
+        if log.about.get("host") != socket.gethostname():
+            return True
+        return bool(psutil.pid_exists(int(log.about.get("process", 0))))
+
+    def findings(self) -> list[RunFinding]:
+        """Return what is wrong, the first thing first."""
+        logs, collectives = self.logs, self.collectives
+        now_ns = max((log.last_ns for log in logs), default=0)
+        now_ns = max(now_ns, int((self.ended or {}).get("time_ns", 0)))
+        if any(map(self.is_alive, logs)):
+            now_ns = time.time_ns()
+        found = [*disagreements(logs, collectives), *self._raised(), *self._missing()]
+        waits = Waits(logs, collectives, now_ns, self._stall_ns, self.is_alive)
+        hang = waits.finding()
+        if hang is not None:
+            found.append(hang)
+        found += self._died()
+        return sorted(found, key=lambda finding: finding.time_ns)
+
+    def _raised(self) -> list[RunFinding]:
+        """Return the first error; a failed collective is the error of another rank."""
+        failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
+        own = [log for log in failed if log.open_call is None]
+        found = []
+        for log in sorted(own, key=lambda log: int(log.exit["time_ns"]) if log.exit else 0)[:1]:
+            assert log.exit is not None
+            message = say(
+                "runs.raised.message", rank=ranks_said([log.rank]), error=log.exit["error"]
+            )
+            lines = {one.rank: one.place for one in self.logs if one.place != NOWHERE}
+            found.append(
+                RunFinding(
+                    "rank-raised", message, say("runs.raised.advice"), (log.rank,), lines,
+                    int(log.exit["time_ns"]),
+                )
+            )  # fmt: skip
+        return found
+
+    def _died(self) -> list[RunFinding]:
+        """Return the first rank that ended without a word, if no other failure tells why."""
+        dead = [log for log in self.logs if log.exit is None and not self.is_alive(log)]
+        stopped = (self.ended or {}).get("stopped", False)
+        if not dead or stopped or any(log.exit and log.exit["code"] for log in self.logs):
+            return []
+        first = min(dead, key=lambda log: log.last_ns)
+        message = say("runs.died.message", rank=ranks_said([first.rank]))
+        lines = {log.rank: log.place for log in self.logs if log.place != NOWHERE}
+        return [
+            RunFinding(
+                "rank-died", message, say("runs.died.advice"), (first.rank,), lines, first.last_ns
+            )
+        ]
+
+    def _missing(self) -> list[RunFinding]:
+        """Return the ranks that wrote nothing, once the run is over."""
+        absent = [rank for rank in range(self.world) if rank not in self._logs]
+        if not absent or any(map(self.is_alive, self.logs)):
+            return []
+        message = say("runs.missing.message", ranks=ranks_said(absent))
+        advice = say("runs.missing.advice")
+        return [RunFinding("rank-missing", message, advice, tuple(absent), severity="warning")]

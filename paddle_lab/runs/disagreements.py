@@ -1,0 +1,179 @@
+"""Where the ranks disagree, also where nothing failed.
+
+The arguments of one collective are compared across its ranks. Lines alone may differ: a program may
+have a branch for each rank. But two lines in opposite orders on two ranks are a disagreement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any, Final
+
+from paddle_lab.runs.collectives import Collective, odd_ones
+from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
+from paddle_lab.runs.rank_log import Call, RankLog, Step, place_of
+from paddle_lab.words import say
+
+_ARGUMENTS: Final = ("op", "ranks", "reduce_op", "root", "dtype", "shape")
+_SIZES_DIFFER: Final = ("all_to_all",)
+
+
+def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) -> list[RunFinding]:
+    """Return the first disagreement of each kind in each group; later ones follow from it."""
+    found: dict[tuple[str, int], RunFinding] = {}
+    for collective in collectives:
+        finding = _mismatch(collective)
+        if finding is not None:
+            found.setdefault((finding.kind, collective.group), finding)
+    for group in dict.fromkeys(one.group for one in collectives):
+        crossed = _crossed([one for one in collectives if one.group == group and not one.channel])
+        if crossed is not None:
+            found[crossed.kind, group] = crossed
+    apart = _steps(logs)
+    return [*found.values(), *([apart] if apart is not None else [])]
+
+
+def _mismatch(collective: Collective) -> RunFinding | None:
+    calls = collective.calls
+    for name in _ARGUMENTS:
+        if name == "op" and collective.channel is not None:
+            continue
+        values = {rank: _argument(call, name) for rank, call in calls.items()}
+        odd = odd_ones(values)
+        if odd:
+            usual = next(rank for rank in sorted(calls) if rank not in odd)
+            message = say(
+                f"runs.mismatch.{'message' if collective.channel is None else 'between'}",
+                n=collective.sequence,
+                group=collective.group,
+                argument=say(f"runs.argument.{name}"),
+                odd=ranks_said(odd),
+                value=_written(values[odd[0]]),
+                others=ranks_said([rank for rank in calls if values[rank] == values[usual]]),
+                usual=_written(values[usual]),
+            )
+            advice = say("runs.mismatch.advice")
+            return RunFinding(
+                "collective-mismatch", message, advice, tuple(odd), places(collective),
+                collective.begin_ns,
+            )  # fmt: skip
+    return None
+
+
+def _argument(call: Call, name: str) -> Any:
+    if name != "shape":
+        return getattr(call, name)
+    if call.op in _SIZES_DIFFER or call.shape is None:
+        return None
+    # A message may arrive in another shape.
+    return prod(call.shape) if call.op in ("send", "recv") else call.shape
+
+
+def _written(value: Any) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)
+
+
+def places(collective: Collective) -> dict[int, tuple[str, int]]:
+    """Return each rank's line in a collective."""
+    return {rank: call.place for rank, call in sorted(collective.calls.items())}
+
+
+def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
+    """Return where two ranks have two lines, or two parameters, in opposite orders."""
+    pairs: dict[tuple[int, int, Any, Any], Collective] = {}
+    for collective in collectives:
+        for first, second, mine, theirs in _differing(collective):
+            opposite = pairs.get((first, second, theirs, mine))
+            if opposite is not None:
+                return _order_finding(opposite, first, second)
+            pairs.setdefault((first, second, mine, theirs), collective)
+    return None
+
+
+def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
+    """Yield pairs of ranks whose lines or parameters differ. Roots that agree align a call."""
+    first, *others = sorted(collective.calls)
+    mine = collective.calls[first]
+    if mine.root >= 0:
+        return
+    for other in others:
+        theirs = collective.calls[other]
+        for one, another in (
+            (mine.site, theirs.site), (mine.tensor, theirs.tensor), (mine.variable, theirs.variable)
+        ):  # fmt: skip
+            if one and another and one != another:
+                yield first, other, one, another
+
+
+def _order_finding(collective: Collective, first: int, second: int) -> RunFinding:
+    calls = collective.calls
+    message = say(
+        "runs.order.message",
+        n=collective.sequence,
+        group=collective.group,
+        first=ranks_said([first]),
+        mine=_called(calls[first]),
+        second=ranks_said([second]),
+        theirs=_called(calls[second]),
+    )
+    odd = odd_ones({rank: (call.site, call.tensor) for rank, call in calls.items()})
+    return RunFinding(
+        "collective-order", message, say("runs.order.advice"), tuple(odd), places(collective),
+        collective.begin_ns,
+    )  # fmt: skip
+
+
+def _called(call: Call) -> str:
+    what = call.tensor or call.variable
+    return f"{place_said(call.place)} ({what})" if what else place_said(call.place)
+
+
+def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
+    """Return the first step before which parameters or their gradients are not alike."""
+    told = [{one.step: one for one in log.steps} for log in logs]
+    for step in sorted(set().union(*told)):
+        at = {
+            log.rank: by_step[step]
+            for log, by_step in zip(logs, told, strict=True)
+            if step in by_step
+        }
+        finding = _gradients(at) or _parameters(at)
+        if finding is not None:
+            return finding
+    return None
+
+
+def _gradients(at: dict[int, Step]) -> RunFinding | None:
+    without = {rank: frozenset(one.without) for rank, one in at.items() if one.without is not None}
+    sets = list(without.values())
+    some = frozenset().union(*sets) - sets[0].intersection(*sets) if sets else frozenset()
+    if not some:
+        return None
+    name = min(some)
+    lacking = [rank for rank in sorted(without) if name in without[rank]]
+    others = [rank for rank in without if rank not in lacking]
+    message = say(
+        "runs.gradients.message",
+        n=next(iter(at.values())).step, ranks=ranks_said(lacking), name=name,
+        others=ranks_said(others), more=len(some) - 1,
+    )  # fmt: skip
+    odd = odd_ones(without)
+    lines = {rank: place_of(one.backward) for rank, one in sorted(at.items())}
+    return RunFinding(
+        "gradient-on-some-ranks", message, say("runs.gradients.advice"), tuple(odd), lines
+    )
+
+
+def _parameters(at: dict[int, Step]) -> RunFinding | None:
+    for name in sorted(set.intersection(*(set(one.digests) for one in at.values()))):
+        odd = odd_ones({rank: one.digests[name] for rank, one in at.items()})
+        if odd:
+            message = say(
+                "runs.parameters.message", n=next(iter(at.values())).step, name=name,
+                ranks=ranks_said(odd), others=ranks_said([rank for rank in at if rank not in odd]),
+            )  # fmt: skip
+            lines = {rank: place_of(one.stack) for rank, one in sorted(at.items())}
+            advice = say("runs.parameters.advice")
+            return RunFinding("parameters-differ", message, advice, tuple(odd), lines)
+    return None

@@ -1,0 +1,84 @@
+"""One thing that is wrong in a run."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Literal
+
+from paddle_lab.runs.rank_log import NOWHERE, Place
+from paddle_lab.words import say
+
+Kind = Literal[
+    "collective-mismatch",
+    "collective-order",
+    "gradient-on-some-ranks",
+    "parameters-differ",
+    "hang",
+    "rank-raised",
+    "rank-died",
+    "rank-missing",
+]
+
+
+@dataclass(frozen=True)
+class RunFinding:
+    """A finding about several ranks, or about one of them."""
+
+    kind: Kind
+    message: str
+    """What is wrong, in a sentence or two."""
+    advice: str
+    ranks: tuple[int, ...]
+    """The ranks it is about: those that do what the others do not."""
+    places: dict[int, Place] = field(default_factory=dict)
+    """From a rank to its file and line."""
+    time_ns: int = 0
+    """When it began, in ns since 1970."""
+    severity: Literal["error", "warning"] = "error"
+
+    @property
+    def file(self) -> str:
+        """The file of the first rank that it is about."""
+        return self._at[0]
+
+    @property
+    def line(self) -> int:
+        """The line of the first rank that it is about; 0 if it is unknown."""
+        return self._at[1]
+
+    @property
+    def _at(self) -> Place:
+        return next((self.places[rank] for rank in self.ranks if rank in self.places), NOWHERE)
+
+    def __str__(self) -> str:
+        sign = say(f"page.severity_in_text.{self.severity}")
+        lines = [f"{sign} {self.kind}: {self.message}"]
+        by_place: dict[Place, list[int]] = {}
+        for rank, place in sorted(self.places.items()):
+            by_place.setdefault(place, []).append(rank)
+        for place, ranks in by_place.items():
+            lines.append(f"  {ranks_said(ranks)}: {place_said(place)}")
+        return "\n".join([*lines, f"  {self.advice}"])
+
+
+def place_said(place: Place) -> str:
+    """Return a place as people read it, without the folders of its file."""
+    file, line = place
+    return f"{os.path.basename(file)}:{line}" if line else say("runs.nowhere")
+
+
+def ranks_said(ranks: list[int] | tuple[int, ...]) -> str:
+    """Return ranks as people write them: ``ranks 0, 2–5``."""
+    spans: list[list[int]] = []
+    for rank in sorted(ranks):
+        if spans and rank == spans[-1][-1] + 1:
+            spans[-1].append(rank)
+        else:
+            spans.append([rank])
+    texts = [
+        f"{span[0]}–{span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans
+    ]
+    if len(ranks) == 1:
+        return say("runs.rank", rank=texts[0])
+    return say("runs.ranks", ranks=", ".join(texts))

@@ -1,0 +1,154 @@
+"""Who waits for whom, and where those are that do not come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from paddle_lab.runs.collectives import Collective
+from paddle_lab.runs.disagreements import places
+from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
+from paddle_lab.runs.rank_log import Call, RankLog
+from paddle_lab.words import say
+
+
+class Waits:
+    """What holds a run up at a moment.
+
+    Parameters
+    ----------
+    logs
+        The ranks.
+    collectives
+        Their joined calls.
+    now_ns
+        The moment; for a run that ended, its end.
+    stall_ns
+        How long a rank must have waited.
+    is_alive
+        Tells whether the process of a rank still runs.
+    """
+
+    def __init__(
+        self,
+        logs: Sequence[RankLog],
+        collectives: Sequence[Collective],
+        now_ns: int,
+        stall_ns: int,
+        is_alive: Callable[[RankLog], bool],
+    ) -> None:
+        self._logs = {log.rank: log for log in logs}
+        self._collectives = collectives
+        self._now_ns = now_ns
+        self._stall_ns = stall_ns
+        self._is_alive = is_alive
+        opened = {log.rank: log.open_call for log in logs if log.open_call is not None}
+        is_held = any(call.error or self._waited_ns(call) >= stall_ns for call in opened.values())
+        self.waiting = opened if is_held else {}
+
+    def _waited_ns(self, call: Call) -> int:
+        return (call.end_ns or self._now_ns) - call.begin_ns
+
+    def finding(self) -> RunFinding | None:
+        """Return what holds the run up, if something does."""
+        if not self.waiting:
+            return self._all_still()
+        held = [one for one in self._collectives if self._is_waited_in(one)]
+        if not held:
+            return None
+        collective = self._last_in_chain(next((one for one in held if one.absent), held[0]))
+        absent = collective.absent
+        waiting = [rank for rank in collective.calls if rank in self.waiting]
+        seconds = max(self._waited_ns(collective.calls[rank]) for rank in waiting) // 10**9
+        ops = {call.op for call in collective.calls.values()}
+        place = say("runs.hang.call", n=collective.sequence, group=collective.group)
+        values = {
+            "waiting": ranks_said(waiting),
+            "n": seconds,
+            "op": place if len(ops) > 1 else collective.op,
+        }
+        lines = places(collective)
+        for rank in absent:
+            if rank in self._logs:
+                lines[rank] = self._logs[rank].place
+        if not absent:
+            message = say("runs.hang.nobody", **values)
+            return RunFinding(
+                "hang", message, say("runs.hang.advice"), tuple(waiting), lines, collective.begin_ns
+            )
+        has_failed = any(collective.calls[rank].error for rank in waiting)
+        key = "runs.hang.failed" if has_failed else "runs.hang.message"
+        message = say(key, absent=ranks_said(absent), **values)
+        message += "".join(f" {self._state_of(rank)}" for rank in absent[:4])
+        begin_ns = collective.begin_ns
+        apart = self._first_apart(collective, waiting[0], absent[0])
+        if apart is not None:
+            lines, begin_ns = places(apart), apart.begin_ns
+            message += " " + say(
+                "runs.hang.apart", n=apart.sequence, group=apart.group,
+                first=ranks_said([waiting[0]]), mine=place_said(lines[waiting[0]]),
+                second=ranks_said([absent[0]]), theirs=place_said(lines[absent[0]]),
+            )  # fmt: skip
+        return RunFinding("hang", message, say("runs.hang.advice"), tuple(absent), lines, begin_ns)
+
+    def _is_waited_in(self, collective: Collective) -> bool:
+        return any(self.waiting.get(rank) is call for rank, call in collective.calls.items())
+
+    def _last_in_chain(self, collective: Collective) -> Collective:
+        """Follow who waits for whom, to a rank that waits for nobody; of a cycle, the least."""
+        chain = [collective]
+        while collective.absent and (call := self.waiting.get(collective.absent[0])) is not None:
+            rank = collective.absent[0]
+            collective = next(one for one in self._collectives if one.calls.get(rank) is call)
+            if not collective.absent:
+                break
+            if collective in chain:
+                cycle = chain[chain.index(collective) :]
+                return min(cycle, key=lambda one: (len(one.ranks), one.ranks))
+            chain.append(collective)
+        return chain[-1]
+
+    def _first_apart(self, collective: Collective, waiting: int, absent: int) -> Collective | None:
+        """Return the first call in the group that two ranks make at lines that both have."""
+        both = [
+            one
+            for one in self._collectives
+            if one.group == collective.group and not one.channel
+            and waiting in one.calls and absent in one.calls
+        ]  # fmt: skip
+        lines = [{one.calls[rank].site for one in both} for rank in (waiting, absent)]
+        for one in both:
+            mine, theirs = one.calls[waiting].site, one.calls[absent].site
+            if mine != theirs and (mine in lines[1] or theirs in lines[0]):
+                return one
+        return None
+
+    def _state_of(self, rank: int) -> str:
+        log = self._logs.get(rank)
+        if log is None:
+            return say("runs.state.missing", rank=rank)
+        place = place_said(log.place)
+        if log.exit is not None:
+            key = "raised" if log.exit["error"] else "ended"
+            return say(f"runs.state.{key}", rank=rank, place=place)
+        if not self._is_alive(log):
+            return say("runs.state.died", rank=rank, place=place)
+        if log.open_call is not None:
+            return say("runs.state.waits", rank=rank, place=place, op=log.open_call.op)
+        if log.still is not None and log.still.get("in_loader"):
+            return say("runs.state.loader", rank=rank, place=place)
+        return say(f"runs.state.{'still' if log.still else 'runs'}", rank=rank, place=place)
+
+    def _all_still(self) -> RunFinding | None:
+        """Return that all ranks stand still outside of collectives, if they do."""
+        logs = [log for log in self._logs.values() if log.exit is None and self._is_alive(log)]
+        since = [int(log.still["since_ns"]) if log.still else self._now_ns for log in logs]
+        if not logs or self._now_ns - max(since) < self._stall_ns:
+            return None
+        ranks = sorted(log.rank for log in logs)
+        message = say(
+            "runs.hang.still", waiting=ranks_said(ranks), n=(self._now_ns - max(since)) // 10**9
+        )
+        return RunFinding(
+            "hang", message, say("runs.hang.advice"), tuple(ranks),
+            {log.rank: log.place for log in logs}, max(since), "warning",
+        )  # fmt: skip

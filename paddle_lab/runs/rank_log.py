@@ -1,0 +1,156 @@
+"""What one rank wrote: its calls, where it stands still, how it ended."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+_MOST_LINE_BYTES: Final = 1 << 24
+Place = tuple[str, int]
+"""File and line; ``("", 0)`` if unknown."""
+NOWHERE: Final[Place] = ("", 0)
+
+
+@dataclass
+class Call:
+    """One call that communicates, on one rank. Times are ns since 1970."""
+
+    rank: int
+    op: str
+    group: int
+    ranks: tuple[int, ...]
+    """The ranks of the group."""
+    stack: list[Any]
+    """The user's frames, innermost first: file, line, function."""
+    begin_ns: int
+    end_ns: int | None = None
+    """When it returned; ``None`` while it runs. Of a call that does not wait: when its task did."""
+    error: str = ""
+    shape: tuple[int, ...] | None = None
+    dtype: str = ""
+    reduce_op: str = ""
+    root: int = -1
+    peer: int = -1
+    tensor: str = ""
+    """The parameter whose value or gradient the tensor is."""
+    layer: str = ""
+    variable: str = ""
+    """The name by which the user's line knows the tensor."""
+
+    @property
+    def place(self) -> Place:
+        """The user's line."""
+        return place_of(self.stack)
+
+    @property
+    def site(self) -> tuple[Place, ...]:
+        """The user's lines, innermost first."""
+        return tuple((str(file), int(line)) for file, line, _ in self.stack)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it never returned, or failed."""
+        return self.end_ns is None or bool(self.error)
+
+
+@dataclass
+class Step:
+    """A step of an optimizer, of parameters whose gradients were communicated before it."""
+
+    step: int
+    stack: list[Any]
+    backward: list[Any]
+    """Where the last backward call before it was."""
+    without: list[str] | None
+    """The parameters that got no gradient; ``None`` if none got one."""
+    digests: dict[str, int]
+    """Digests of the parameters' values, at some steps."""
+
+
+@dataclass
+class RankLog:
+    """The events of one rank. :meth:`read` adds those that came meanwhile."""
+
+    path: Path
+    rank: int = -1
+    about: dict[str, Any] = field(default_factory=dict)
+    calls: list[Call] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    still: dict[str, Any] | None = None
+    """Where it stands still, and since when; ``None`` while it moves."""
+    exit: dict[str, Any] | None = None
+    last_ns: int = 0
+    _read_bytes: int = 0
+
+    def read(self) -> bool:
+        """Read new events. An event that is cut short waits for its rest.
+
+        Returns
+        -------
+        bool
+            Whether there were any.
+        """
+        with self.path.open("rb") as file:
+            file.seek(self._read_bytes)
+            data = file.read()
+        data = data[: data.rfind(b"\n") + 1]
+        self._read_bytes += len(data)
+        for line in data.splitlines():
+            with suppress(ValueError, KeyError, TypeError, IndexError):  # a damaged line
+                event = json.loads(line) if len(line) < _MOST_LINE_BYTES else None
+                if isinstance(event, dict):
+                    self._take(event)
+        return bool(data)
+
+    def _take(self, event: dict[str, Any]) -> None:
+        kind, time_ns = event.pop("kind"), int(event.pop("time_ns"))
+        if kind == "rank":
+            self.rank, self.about = int(event["rank"]), event
+        elif kind == "begin":
+            event.pop("id")
+            shape = event.pop("shape", None)
+            ranks = tuple(event.pop("ranks"))
+            size = None if shape is None else tuple(shape)
+            self.calls.append(
+                Call(self.rank, ranks=ranks, shape=size, begin_ns=time_ns, **event)
+            )  # fmt: skip
+        elif kind in ("end", "wait"):
+            call = self.calls[event["id"]]
+            call.end_ns = time_ns if kind == "end" else None
+            call.error = event.get("error", call.error)
+        elif kind == "step":
+            self.steps.append(Step(**event))
+        elif kind == "still":
+            self.still = event
+        elif kind == "exit":
+            self.exit = {**event, "time_ns": time_ns}
+        if kind in ("begin", "end", "moves", "exit"):
+            self.still = None
+        self.last_ns = time_ns
+
+    @property
+    def open_call(self) -> Call | None:
+        """The call that it waits in, or that failed last."""
+        last = self.calls[-1] if self.calls else None
+        return last if last is not None and last.is_open else None
+
+    @property
+    def place(self) -> Place:
+        """The line where it is, or where it was last seen."""
+        for stack in (
+            self.exit["stack"] if self.exit is not None else None,
+            self.open_call.stack if self.open_call is not None else None,
+            self.still["stack"] if self.still is not None else None,
+            self.calls[-1].stack if self.calls else None,
+        ):
+            if stack:
+                return place_of(stack)
+        return NOWHERE
+
+
+def place_of(stack: list[Any]) -> Place:
+    """Return the innermost line of a stack."""
+    return (str(stack[0][0]), int(stack[0][1])) if stack else NOWHERE

@@ -1,0 +1,139 @@
+"""A run of several ranks as HTML: its findings, and its collectives as rungs between the ranks.
+
+It is a table with few styles, because JupyterLab keeps no style sheets and no scripts of outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Final
+
+from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.runs.collectives import Collective
+from paddle_lab.runs.finding import RunFinding, place_said
+from paddle_lab.runs.rank_log import RankLog
+from paddle_lab.views.text.run_tables import described
+from paddle_lab.words import language, say
+
+_MOST_RUNGS: Final = 300
+_MOST_RANKS: Final = 16
+_LEFT: Final = "text-align: left; vertical-align: top; padding: 2px 10px"
+_NUMBER: Final = "text-align: right; vertical-align: top; padding: 2px 10px"
+_ODD: Final = f"{_LEFT}; border-left: 3px solid #c62828"
+_PAGE_STYLE: Final = (
+    ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:16px}"
+    "table{border-collapse:collapse;font-size:13px}tr+tr{border-top:1px solid #8884}"
+    "code{font-size:13px}"
+)
+
+
+def run_content(
+    logs: Sequence[RankLog],
+    alive: Mapping[int, bool],
+    collectives: Sequence[Collective],
+    findings: Sequence[RunFinding],
+    world: int,
+) -> str:
+    """Return the run as HTML for a notebook's output or a page.
+
+    Parameters
+    ----------
+    alive
+        From a rank to whether its process runs.
+    world
+        How many ranks the job has.
+    """
+    head = say("runs.summary", n=len(logs), world=world, calls=len(collectives))
+    parts = [f"<p><b>{escape(head)}</b></p>"]
+    parts += [_finding(finding) for finding in findings] or [f"<p>{say('runs.no_findings')}</p>"]
+    parts += [f"<p>{escape(text)}</p>" for text in _notices(logs)]
+    parts.append(_rungs(logs, alive, collectives, findings))
+    return f"<div>{''.join(parts)}</div>"
+
+
+def run_page(content: str, title: str) -> str:
+    """Return the content as a page of its own; it runs no script and loads nothing."""
+    code = "zh-CN" if language() == "zh" else "en"
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        f'<!DOCTYPE html>\n<html lang="{code}"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"<title>{escape(title)}</title><style>{_PAGE_STYLE}</style></head>"
+        f"<body>{content}</body></html>\n"
+    )
+
+
+def _notices(logs: Sequence[RankLog]) -> list[str]:
+    return list(dict.fromkeys(text for log in logs for text in log.about.get("notices", ())))
+
+
+def _finding(finding: RunFinding) -> str:
+    rows = "".join(
+        f'<tr><td style="{_ODD if rank in finding.ranks else _LEFT}">{say("runs.rank", rank=rank)}'
+        f'</td><td style="{_LEFT}"><code>{escape(place_said(place))}</code></td></tr>'
+        for rank, place in list(finding.places.items())[:_MOST_RANKS]
+    )
+    severity = say(f"page.severity.{finding.severity}")
+    return (
+        f"<p><b>{severity}</b> {sentence_html(finding.message)}<br>{sentence_html(finding.advice)}"
+        f"</p><table>{rows}</table>"
+    )
+
+
+def _rungs(
+    logs: Sequence[RankLog],
+    alive: Mapping[int, bool],
+    collectives: Sequence[Collective],
+    findings: Sequence[RunFinding],
+) -> str:
+    shown = logs[:_MOST_RANKS]
+    first = _first_shown(collectives, findings)
+    names = [say(f"runs.column.{name}") for name in ("group", "sequence", "op", "what")]
+    head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names) + "".join(
+        f'<th style="{_LEFT}">{say("runs.rank", rank=log.rank)}<br>{_state(log, alive)}</th>'
+        for log in shown
+    )
+    rows = "".join(_rung(one, shown) for one in collectives[first : first + _MOST_RUNGS])
+    more = len(collectives) - _MOST_RUNGS
+    note = f"<p>{say('runs.more', n=more)}</p>" if more > 0 else ""
+    hidden = len(logs) - len(shown)
+    note += f"<p>{say('runs.more_ranks', n=hidden)}</p>" if hidden > 0 else ""
+    return f"<table><tr>{head}</tr>{rows}</table><p>{say('runs.legend')}</p>{note}"
+
+
+def _first_shown(collectives: Sequence[Collective], findings: Sequence[RunFinding]) -> int:
+    """Return where to begin, so that the first finding is shown."""
+    begun = next((finding.time_ns for finding in findings if finding.time_ns), 0)
+    before = sum(1 for one in collectives if one.begin_ns < begun)
+    return max(0, min(before - _MOST_RUNGS // 2, len(collectives) - _MOST_RUNGS))
+
+
+def _rung(one: Collective, logs: Sequence[RankLog]) -> str:
+    waits = one.waited_ns
+    cells = [
+        f'<td style="{_NUMBER}">{one.group}</td>', f'<td style="{_NUMBER}">{one.sequence}</td>',
+        f'<td style="{_LEFT}"><code>{escape(one.op)}</code></td>',
+        f'<td style="{_LEFT}">{escape(described(one))}</td>',
+    ]  # fmt: skip
+    for log in logs:
+        call = one.calls.get(log.rank)
+        if call is None:
+            is_absent = log.rank in one.ranks
+            text = say("runs.absent") if is_absent else ""
+            cells.append(f'<td style="{_ODD if is_absent else _LEFT}">{text}</td>')
+            continue
+        told = f"<code>{escape(place_said(call.place))}</code>"
+        told += f" {escape(call.op)}" * (call.op != one.op and one.channel is None)
+        if call.is_open:
+            told += f" <b>{say('runs.open')}</b>"
+        elif waits[log.rank] >= 10**6:
+            told += f" {waits[log.rank] / 1e6:,.0f} ms"
+        cells.append(f'<td style="{_ODD if call.is_open else _LEFT}">{told}</td>')
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _state(log: RankLog, alive: Mapping[int, bool]) -> str:
+    if log.exit is not None:
+        return escape(say("runs.exit", code=log.exit["code"]))
+    return say("runs.running" if alive[log.rank] else "runs.gone")

@@ -1,0 +1,72 @@
+"""The collectives of a run as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.runs.collectives import Collective
+from paddle_lab.runs.finding import place_said, ranks_said
+from paddle_lab.words import say
+
+_COLUMNS = ("group", "sequence", "op", "what", "ranks", "line", "layer", "longest_wait")
+
+
+class CollectiveTable(Reported, Sequence[Collective]):
+    """The collectives of a run, in the order in which they began.
+
+    A :class:`~paddle_lab.runs.collectives.Collective` has ``calls``: from a rank to its call with
+    ``op``, ``reduce_op``, ``root``, ``shape``, ``dtype``, ``place`` (file and line), ``layer``,
+    ``begin_ns`` and ``end_ns``.
+    """
+
+    def __init__(self, collectives: Sequence[Collective]) -> None:
+        self._collectives = collectives
+
+    def __len__(self) -> int:
+        return len(self._collectives)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._collectives[index]
+
+    def __iter__(self) -> Iterator[Collective]:
+        return iter(self._collectives)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each call of each rank, as ``pandas.DataFrame`` takes them."""
+        return [
+            {
+                "group": one.group, "sequence": one.sequence, "rank": rank, "op": call.op,
+                "reduce_op": call.reduce_op, "root": call.root, "peer": call.peer,
+                "shape": call.shape, "dtype": call.dtype, "file": call.place[0],
+                "line": call.place[1], "layer": call.layer, "tensor": call.tensor,
+                "begin_ns": call.begin_ns, "end_ns": call.end_ns,
+            }
+            for one in self._collectives
+            for rank, call in sorted(one.calls.items())
+        ]  # fmt: skip
+
+    def _report(self) -> Report:
+        rows = [_row(one) for one in self._collectives[:ROWS_SHOWN]]
+        names = header("runs", *_COLUMNS)
+        return Report("", names, rows, (0, 1, 7), row_count=len(self))
+
+
+def _row(one: Collective) -> tuple[str, ...]:
+    call = one.calls[min(one.calls)]
+    places = list(dict.fromkeys(place_said(each.place) for each in one.calls.values()))
+    wait_ms = max(one.waited_ns.values()) / 1e6
+    return (
+        str(one.group), str(one.sequence), one.op, described(one),
+        ranks_said(list(one.calls)), ", ".join(places), call.layer, f"{wait_ms:.1f} ms",
+    )  # fmt: skip
+
+
+def described(one: Collective) -> str:
+    """Return what is communicated: shape and dtype, reduce op, root, parameter."""
+    call = one.calls[min(one.calls)]
+    shape = "" if call.shape is None else f"[{', '.join(map(str, call.shape))}] {call.dtype}"
+    root = say("runs.root", rank=call.root) if call.root >= 0 else ""
+    way = "" if one.channel is None else f"{one.channel[0]} → {one.channel[1]}"
+    return ", ".join(part for part in (shape, call.reduce_op, root, way, call.tensor) if part)

@@ -1,0 +1,93 @@
+"""Runs planted programs, each in ranks that are forked from one process that has imported Paddle.
+
+``forked_ranks.py traced|plain RANKS DIRECTORY PROGRAM…``: each program's run goes to the directory
+``DIRECTORY/its name``. The end of standard input kills all ranks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+import paddle
+
+import paddle_lab
+from paddle_lab.launching.rank_program import run_rank
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def digest(names: dict[str, object]) -> str:
+    """Return what a program computed: a digest of its tensors and of its layers' parameters."""
+    found = {}
+    for name, value in names.items():
+        tensors = value.parameters() if isinstance(value, paddle.nn.Layer) else [value]
+        held = [one for one in tensors if isinstance(one, paddle.Tensor)]
+        if held:
+            found[name] = [zlib.crc32(one.numpy().tobytes()) for one in held]
+    return json.dumps(found, sort_keys=True)
+
+
+def start(program: Path, directory: Path, ranks: int, *, is_traced: bool) -> list[int]:
+    directory.mkdir()
+    endpoints = [f"127.0.0.1:{free_port()}" for _ in range(ranks)]
+    processes = []
+    for rank in range(ranks):
+        process = os.fork()
+        if process:
+            processes.append(process)
+            continue
+        os.environ |= {
+            "PADDLE_TRAINER_ID": str(rank),
+            "PADDLE_TRAINERS_NUM": str(ranks),
+            "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
+            "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
+            "PADDLE_DISTRI_BACKEND": "gloo",
+        }
+        output = os.open(directory / f"output.{rank}", os.O_WRONLY | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        code, names = compile(program.read_text(), str(program), "exec"), {"__name__": "__main__"}
+        status = 0
+        if is_traced:
+            status = run_rank(code, names, directory, rank, launcher=os.getppid())
+        else:
+            exec(code, names)
+        (directory / f"values.{rank}").write_text(digest(names))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    return processes
+
+
+def main() -> None:
+    with paddle_lab.trace():  # imports and finds once what each first trace would
+        paddle.nn.Linear(2, 2)(paddle.ones([1, 2])).mean().backward()
+    ranks, directory = int(sys.argv[2]), Path(sys.argv[3])
+    programs = map(Path, sys.argv[4:])
+    running = [
+        process
+        for program in programs
+        for process in start(
+            program, directory / program.stem, ranks, is_traced=sys.argv[1] == "traced"
+        )
+    ]
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    sys.stdin.read()
+    for process in running:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""``paddle-lab run``: real scripts under Paddle's own launcher."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+
+import paddle_lab
+
+SCRIPT = """\
+import sys, time
+import paddle
+import paddle.distributed as dist
+
+dist.init_parallel_env()
+rank = dist.get_rank()
+x = paddle.ones([2])
+dist.all_reduce(x)
+print("sum", float(x[0]), sys.argv[1])
+if sys.argv[1] == "hang" and rank == 1:
+    time.sleep(600)
+dist.barrier()
+"""
+
+
+def command(tmp_path: Path, how: str) -> subprocess.Popen[str]:
+    script = tmp_path / "train.py"
+    script.write_text(SCRIPT)
+    return subprocess.Popen(
+        [sys.executable, "-m", "paddle_lab.launching.command_line", "run", "-n", "2",
+         "--out", str(tmp_path / "out"), str(script), how],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_a_script_runs_in_ranks_and_leaves_a_run(tmp_path: Path) -> None:
+    printed, _ = (process := command(tmp_path, "end")).communicate()
+    assert process.returncode == 0
+    assert {"[0] sum 2.0 end", "[1] sum 2.0 end"} <= set(printed.splitlines())
+    run = paddle_lab.open_run(tmp_path / "out")
+    assert not run.findings
+    assert [one.op for one in run.collectives] == ["init_parallel_env", "all_reduce", "barrier"]
+    assert {call.place for call in run.collectives[1].calls.values()} == {
+        (str(tmp_path / "train.py"), 8)
+    }
+    assert set(run.ranks) == {0, 1}
+    assert "full" in {op.name for op in run.ranks[1].ops}
+
+
+def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    process = command(tmp_path, "hang")
+    assert process.stdout is not None
+    family: list[psutil.Process] = []
+    for line in process.stdout:
+        if " hang: " in line:
+            assert process.poll() is None
+            family = psutil.Process(process.pid).children(recursive=True)
+            break
+    told = [next(process.stdout), next(process.stdout)]
+    assert told == ["  rank 0: train.py:12\n", "  rank 1: train.py:11\n"]
+    assert len(family) >= 3
+    os.kill(process.pid, signal.SIGINT)
+    process.communicate()
+    assert process.returncode == 130
+    assert not psutil.wait_procs(family, timeout=5)[1]
+    (hang,) = paddle_lab.open_run(tmp_path / "out").findings
+    assert hang.places[1] == (str(tmp_path / "train.py"), 11)

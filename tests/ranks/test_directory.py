@@ -1,0 +1,93 @@
+"""A run's directory as it may be found: cut short, half there, of another machine; no Paddle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import paddle_lab
+from paddle_lab.launching.job import Job
+from paddle_lab.runs.directory import END_FILE
+
+SECOND_NS = 10**9
+
+
+def rank_file(directory: Path, rank: int, *events: dict[str, object], world: int = 2) -> Path:
+    first = {"kind": "rank", "rank": rank, "world": world, "process": 0, "host": "elsewhere"}
+    rows = [{"time_ns": at * SECOND_NS, **event} for at, event in enumerate([first, *events])]
+    path = directory / f"rank-{rank}.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def begin(line: int, number: int = 0, **values: object) -> dict[str, object]:
+    called = {"op": "all_reduce", "group": 0, "ranks": [0, 1], "stack": [["a.py", line, "f"]]}
+    return {"kind": "begin", "id": number, **called, **values}
+
+
+def end(number: int = 0) -> dict[str, object]:
+    return {"kind": "end", "id": number}
+
+
+LEAVE = {"kind": "exit", "code": 0, "error": "", "stack": []}
+
+
+def test_a_file_that_is_cut_short_tells_what_is_there(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1), end(), begin(2, 1), end(1), LEAVE)
+    path = rank_file(tmp_path, 1, begin(1), end(), begin(2, 1), end(1), LEAVE)
+    whole = path.read_bytes()
+    for size in range(len(whole)):
+        path.write_bytes(whole[:size])
+        run = paddle_lab.open_run(tmp_path)
+        assert len(run.collectives) == 2
+    path.write_bytes(b"\xff{]\n" + whole)
+    assert not paddle_lab.open_run(tmp_path).findings
+
+
+def test_a_missing_rank_and_an_empty_directory_get_a_sentence_each(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, LEAVE)
+    (finding,) = paddle_lab.open_run(tmp_path).findings
+    assert (finding.kind, finding.ranks) == ("rank-missing", (1,))
+    (tmp_path / "new").mkdir()
+    with pytest.raises(FileNotFoundError, match="has no run"):
+        paddle_lab.open_run(tmp_path / "new")
+
+
+def test_a_second_run_in_a_directory_is_refused(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, LEAVE)
+    with pytest.raises(FileExistsError, match="has files"):
+        Job(["a.py"], ranks=2, directory=tmp_path)
+
+
+def test_branches_of_ranks_are_no_disagreement_but_opposite_orders_are(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1), end(), begin(2, 1), end(1), LEAVE)
+    rank_file(tmp_path, 1, begin(3), end(), begin(4, 1), end(1), LEAVE)
+    assert not paddle_lab.open_run(tmp_path).findings
+    rank_file(tmp_path, 1, begin(2), end(), begin(1, 1), end(1), LEAVE)
+    (finding,) = paddle_lab.open_run(tmp_path).findings
+    assert (finding.kind, finding.places) == (
+        "collective-order",
+        {0: ("a.py", 1), 1: ("a.py", 2)},
+    )
+
+
+def test_a_killed_process_is_told_where_it_was_last_seen(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1), end())
+    rank_file(tmp_path, 1, begin(1), end(), LEAVE)
+    (tmp_path / END_FILE).write_text('{"code": -9, "stopped": false}')
+    (finding,) = paddle_lab.open_run(tmp_path).findings
+    assert (finding.kind, finding.places[0]) == ("rank-died", ("a.py", 1))
+
+
+def test_the_page_says_all_and_runs_nothing(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1, reduce_op="sum", layer="<b>net</b>"), end(), LEAVE)
+    rank_file(tmp_path, 1, begin(1, reduce_op="<script>"), end(), LEAVE)
+    run = paddle_lab.open_run(tmp_path)
+    page = run.to_html(tmp_path / "run.html").read_text()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "a.py:1" in page
+    assert run.findings[0].message in repr(run)
+    assert run.collectives.rows()[1]["reduce_op"] == "<script>"

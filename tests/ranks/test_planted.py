@@ -1,0 +1,140 @@
+"""Programs in four ranks, with a bug planted in each and without: what their runs tell.
+
+A line with ``# AT 0 2`` is where ranks 0 and 2 are; ``ODD`` marks the line of the finding.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from paddle_lab.opened_run import Run
+from paddle_lab.runs.directory import RunDirectory
+
+HERE = Path(__file__).parent
+RANKS = 4
+KINDS = {
+    "reduce_op": "collective-mismatch",
+    "root": "collective-mismatch",
+    "dtype": "collective-mismatch",
+    "order": "collective-order",
+    "one_sided_branch": "gradient-on-some-ranks",
+    "skipped_gradient": "gradient-on-some-ranks",
+    "parameters": "parameters-differ",
+}
+MARK = re.compile(r"# AT ([\d ]+)( ODD)?$")
+
+
+def programs(folder: str) -> list[Path]:
+    return sorted((HERE / folder).glob("*.py"))
+
+
+@contextmanager
+def started(how: str, paths: Sequence[Path], directory: Path) -> Iterator[None]:
+    command = [sys.executable, "-W", "ignore", str(HERE / "forked_ranks.py"), how, str(RANKS)]
+    process = subprocess.Popen([*command, str(directory), *map(str, paths)], stdin=subprocess.PIPE)
+    try:
+        yield
+    finally:
+        process.communicate()
+
+
+def watched(paths: Sequence[Path], directory: Path, *, until_held: bool = False) -> dict[str, Run]:
+    """Return the run of each program, at its end or at the moment when it is known to hang."""
+    runs, found = {path.stem: RunDirectory(directory / path.stem) for path in paths}, {}
+    deadline = time.monotonic() + 120
+    with started("traced", paths, directory):
+        while len(found) < len(runs) and time.monotonic() < deadline:
+            time.sleep(0.2)
+            for name, run in runs.items():
+                if name in found:
+                    continue
+                run.read()
+                values = [value for value in run.path.glob("values.*") if value.read_text()]
+                has_ended = len(values) == RANKS
+                told = {finding.kind for finding in run.findings()} if until_held else set()
+                if has_ended or told & {"hang", "rank-raised"}:
+                    found[name] = Run(run)
+    return found
+
+
+@pytest.fixture(scope="module")
+def hangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    return watched(programs("hangs"), tmp_path_factory.mktemp("hangs"), until_held=True)
+
+
+@pytest.fixture(scope="module")
+def desyncs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    return watched(programs("desyncs"), tmp_path_factory.mktemp("desyncs"))
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    return watched(programs("healthy"), tmp_path_factory.mktemp("healthy"))
+
+
+def expected(path: Path) -> tuple[dict[int, tuple[str, int]], int]:
+    """Return each rank's place, and the finding's line."""
+    places, odd_line = {}, 0
+    for line, text in enumerate(path.read_text().splitlines(), start=1):
+        if mark := MARK.search(text):
+            places |= {int(rank): (str(path), line) for rank in mark[1].split()}
+            odd_line = line if mark[2] else odd_line
+    return dict(sorted(places.items())), odd_line
+
+
+@pytest.mark.parametrize("path", programs("hangs"), ids=lambda path: path.stem)
+def test_a_hang_is_told_with_the_line_of_each_rank(path: Path, hangs: dict[str, Run]) -> None:
+    places, line = expected(path)
+    told = [(finding.places, finding.line) for finding in hangs[path.stem].findings]
+    assert (places, line) in told
+
+
+@pytest.mark.parametrize("path", programs("desyncs"), ids=lambda path: path.stem)
+def test_a_silent_disagreement_is_told_first(path: Path, desyncs: dict[str, Run]) -> None:
+    run = desyncs[path.stem]
+    assert all(log.exit["code"] == 0 for log in run._directory.logs)
+    first = run.findings[0]
+    assert first.kind == KINDS[path.stem]
+    assert (first.places, first.line) == expected(path)
+
+
+def test_healthy_jobs_have_no_findings_and_compute_the_same_as_untraced(
+    healthy: dict[str, Run], tmp_path: Path
+) -> None:
+    paths = programs("healthy")
+    assert sorted(healthy) == [path.stem for path in paths]
+    assert not [finding for run in healthy.values() for finding in run.findings]
+    ends = {path: tmp_path / path.stem / "values.{}" for path in paths}
+    with started("plain", paths, tmp_path):
+        deadline = time.monotonic() + 60
+        values = [Path(str(end).format(rank)) for end in ends.values() for rank in range(RANKS)]
+        while not all(value.exists() and value.read_text() for value in values):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+    for value in values:
+        traced = healthy[value.parent.name].path / value.name
+        assert traced.read_text() == value.read_text()
+        assert len(value.read_text()) > 2 or value.parent.name == "objects"
+
+
+def test_a_run_has_the_trace_of_each_rank_and_its_collectives(healthy: dict[str, Run]) -> None:
+    run = healthy["sub_groups"]
+    assert list(run.ranks) == [0, 1, 2, 3]
+    calls = [call for one in run.collectives for call in one.calls.values()]
+    # A process group's method is an op of no trace, so count by the program.
+    reduced = [call for call in calls if call.op == "all_reduce"]
+    assert len(reduced) == 3 * 3 + RANKS * 3
+    assert {call.reduce_op for call in reduced} == {"sum", "max"}
+    assert {one.ranks for one in run.collectives if one.group > 0} == {(0, 1, 2)}
+    assert [call.root for call in calls if call.op == "broadcast" and len(call.ranks) == RANKS] == [
+        source for source in range(4) for _ in range(RANKS)
+    ]
+    assert "backward" in {one.op for one in healthy["data_parallel"].collectives}
