@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import depths, gathered, taken
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import depths, gathered, taken
 
 
 @dataclass

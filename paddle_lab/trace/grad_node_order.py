@@ -10,13 +10,8 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
-from itertools import pairwise
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-Keys = npt.NDArray[np.integer[Any]]
+from paddle_lab.trace.trees import Keys, rows_by
 
 NO_NODE = -1
 LEAF_NAME = "GradNodeAccumulation"
@@ -36,10 +31,7 @@ class GradNodeOrder:
 
     def __init__(self, names: Sequence[str], sources: Keys, targets: Keys) -> None:
         self._names = names
-        order = np.argsort(sources, kind="stable")
-        ordered: list[int] = targets[order].tolist()
-        starts = np.searchsorted(sources[order], np.arange(len(names) + 1)).tolist()
-        self._following = [ordered[start:end] for start, end in pairwise(starts)]
+        self._following = rows_by(sources, targets, len(names))
         """The nodes to which each node gives gradients."""
 
     def match(
@@ -98,7 +90,7 @@ class GradNodeOrder:
     def _pass_on(
         self, node: int, waiting_for: dict[int, int], running: Collection[int], ready: deque[int]
     ) -> None:
-        for target in self._following[node]:
+        for target in self._following(node):
             waiting_for[target] -= 1
             if not waiting_for[target] and target in running:
                 add = ready.appendleft if self._names[target] == LEAF_NAME else ready.append
@@ -116,7 +108,7 @@ class GradNodeOrder:
         """Return which of the nodes run so that gradients reach ``wanted``."""
         sources: defaultdict[int, list[int]] = defaultdict(list)
         for node in nodes:
-            for target in self._following[node]:
+            for target in self._following(node):
                 sources[target].append(node)
         # The gradient of an op's output is taken before its node; a leaf's node runs, too.
         found = {node for node in wanted if self._names[node] == LEAF_NAME}
@@ -132,7 +124,7 @@ class GradNodeOrder:
         degrees = dict.fromkeys(roots, 0)
         pending = list(degrees)
         for node in pending:  # the list grows in this loop: first come, first served
-            for target in self._following[node]:
+            for target in self._following(node):
                 if target not in degrees:
                     degrees[target] = 0
                     pending.append(target)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.analysis.graph.trees import common_ancestors, csr, depths, nearest_marked
+from paddle_lab.trace.trees import common_ancestors, csr, depths, nearest_marked
 
 
 @st.composite

@@ -32,7 +32,7 @@ ALLOWED = {
     # Causes of what `errors.file.damaged` tells.
     "trace/unpack.py": r"(parents|header|unknown column|rows|a value|strings|origin\.|…)",
     # What cannot be: for those who change the code.
-    "analysis/graph/trees.py": r"parents form a cycle$",
+    "trace/trees.py": r"parents form a cycle$",
     "capture/rows/tape.py": r"a tape's cells",
     "trace/pack.py": r"int64 holds",
     "trace/table.py": r"columns of unequal",

@@ -13,10 +13,10 @@ from paddle_lab.analysis.cost.formulas import FORWARD
 from paddle_lab.analysis.cost.formulas.formula import FREE, UNKNOWN, Cost
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT
 from paddle_lab.analysis.cost.sizes import output_bytes, saved_bytes
-from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import nearest_marked
 
 _ON_GRAD_NODES = "paddle.grad"
 """Runs grad nodes, whose costs are in their own table."""

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
+from paddle_lab.trace.trees import nearest_marked
 
 _Keys = npt.NDArray[np.int64]
 

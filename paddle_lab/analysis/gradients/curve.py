@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.scopes import innermost_scopes
-from paddle_lab.analysis.graph.trees import csr
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RowList
@@ -23,6 +22,7 @@ from paddle_lab.analysis.tables.text_table import Report, Reported, header
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.grad_node_order import LEAF_NAME
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import csr
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.analysis.gradients.curve import GradientCurve
-from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import attributes
 from paddle_lab.analysis.tables.statistics import Measured, MeasuredTable
 from paddle_lab.analysis.tables.tensors import Tensor, extents
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
+from paddle_lab.trace.trees import Keys, taken
 from paddle_lab.words import say
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked, rows_by, walk
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, EDGE_KINDS, ROLES
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import Keys, nearest_marked, rows_by, walk
 
 _OUTPUT = ROLES.index("output")
 _DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, depths, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
+from paddle_lab.trace.trees import Keys, depths, taken
 
 _PADDLE_GRAD = "paddle.grad"
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from paddle_lab.analysis.graph.shown_scopes import shown_scopes
 from paddle_lab.analysis.graph.structure import structure_numbers
-from paddle_lab.analysis.graph.trees import Keys, depths, gathered, nearest_marked, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.trees import Keys, depths, gathered, nearest_marked, taken
 
 _LAYER, _PYLAYER, _CALL, _TURN, _BLOCK = (
     SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn", "block")

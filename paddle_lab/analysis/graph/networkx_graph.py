@@ -8,11 +8,11 @@ import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import nearest_marked, taken
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EDGE_KINDS, SCOPE_KINDS
+from paddle_lab.trace.trees import nearest_marked, taken
 from paddle_lab.words import say
 
 _OF_OP = (

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, GROUP_KINDS
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
+from paddle_lab.trace.trees import nearest_marked
 from paddle_lab.words import listing, say
 
 _PLAIN = {GROUP_KINDS.index("layer"), GROUP_KINDS.index("call")}

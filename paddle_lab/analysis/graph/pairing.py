@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys, csr, nearest_marked, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import Keys, csr, nearest_marked, taken
 
 _PYLAYER = SCOPE_KINDS.index("pylayer")
 _BACKWARD = SCOPE_KINDS.index("backward")

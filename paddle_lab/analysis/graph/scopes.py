@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.trees import Keys, nearest_marked
 
 
 def innermost_scopes(record: Record, kind: str) -> Keys:

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, depths, gathered, levels, nearest_marked, taken
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.trees import Keys, depths, gathered, levels, nearest_marked, taken
 
 _LAYER, _CALL, _TURN = (SCOPE_KINDS.index(kind) for kind in ("layer", "call", "turn"))
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import common_ancestors, depths, levels
+from paddle_lab.trace.trees import common_ancestors, depths, levels
 
 Hashes = npt.NDArray[np.uint64]
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
@@ -20,6 +19,7 @@ from paddle_lab.analysis.tables.rows import RecordRow, RowTable
 from paddle_lab.analysis.tables.tensors import Tensor
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PHASES
+from paddle_lab.trace.trees import Keys, taken
 from paddle_lab.words import say
 
 

@@ -7,9 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import Keys, taken
 
 
 class Attribution:

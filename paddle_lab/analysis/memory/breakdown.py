@@ -9,7 +9,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import moment_text, size_text
@@ -20,6 +19,7 @@ from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import ALLOCATION_KINDS
+from paddle_lab.trace.trees import Keys, csr
 from paddle_lab.words import say
 
 Grouping = Literal["op", "layer", "line", "kind"]

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.dataflow import feeds_itself
-from paddle_lab.analysis.graph.trees import taken
 from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text
@@ -19,6 +18,7 @@ from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
+from paddle_lab.trace.trees import taken
 from paddle_lab.words import say
 
 

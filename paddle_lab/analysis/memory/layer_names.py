@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.trees import Keys, nearest_marked
 
 
 class LayerNames:

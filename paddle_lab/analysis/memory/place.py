@@ -9,7 +9,6 @@ from typing import TypeVar
 import numpy as np
 from typing_extensions import Self
 
-from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.analysis.memory.allocations import AllocationTable
 from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.block_map import BlockMap, block_map
@@ -21,6 +20,7 @@ from paddle_lab.analysis.memory.sizes import moment_text, size_text
 from paddle_lab.analysis.memory.timeline import Timeline, counted, timeline
 from paddle_lab.trace.memory_notices import tell_of_missing_memory
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import Keys
 from paddle_lab.words import say
 
 PlaceT = TypeVar("PlaceT", bound="PlaceMemory")

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import nearest_marked, taken
 from paddle_lab.analysis.kernels.roofline import kernel_ns
 from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
+from paddle_lab.trace.trees import nearest_marked, taken
 
 _REMAINING = BACKWARD_KINDS.index("remaining")
 _NOT_KNOWN = ("self_ns", "total_ns")

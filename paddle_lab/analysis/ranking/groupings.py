@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import depths, levels, nearest_marked, taken
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.time.spans import Spans
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, FRAME_KINDS
+from paddle_lab.trace.trees import depths, levels, nearest_marked, taken
 
 Numbers = npt.NDArray[np.int64]
 

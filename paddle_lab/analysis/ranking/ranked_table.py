@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.ranking import groupings
 from paddle_lab.analysis.ranking.grad_node_rows import grad_node_columns, node_runs
 from paddle_lab.analysis.ranking.sums import Sums
@@ -112,12 +112,13 @@ def time_notes(host: HostTime) -> list[str]:
         return []
     in_ops = int(host.spans.self_ns[host.spans.thread == 0].sum())
     if host.outside_ns is None or host.own_ns is None:
-        notes = [say("reports.time.incomplete", ops=_time(in_ops))]
+        notes = [say("reports.time.incomplete", ops=time_text(in_ops))]
     else:
-        wall, own, outside = _time(host.wall_ns), _time(host.own_ns), _time(host.outside_ns)
-        notes = [say("reports.time.parts", wall=wall, ops=_time(in_ops), outside=outside, own=own)]
+        wall, own = time_text(host.wall_ns), time_text(host.own_ns)
+        parts = {"wall": wall, "ops": time_text(in_ops), "own": own}
+        notes = [say("reports.time.parts", outside=time_text(host.outside_ns), **parts)]
     if host.other_threads_ns:
-        notes.append(say("reports.time.threads", time=_time(host.other_threads_ns)))
+        notes.append(say("reports.time.threads", time=time_text(host.other_threads_ns)))
     return notes
 
 
@@ -178,10 +179,6 @@ def cell_text(row: dict[str, Any], name: str) -> str:
     return f"≥ {text}" if row.get(f"unknown_{name}") else text
 
 
-def _time(time_ns: int) -> str:
-    return f"{time_ns / 1e6:,.3f} ms"
-
-
 def _amount(count: int) -> str:
     """Return a number with three digits and a decimal prefix."""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
@@ -192,7 +189,7 @@ def _amount(count: int) -> str:
 
 _TEXTS: dict[str, Callable[[int], str]] = {
     **dict.fromkeys(("calls", "parameters"), "{:,}".format),
-    **dict.fromkeys(("self_ns", "total_ns", "kernel_ns"), _time),
+    **dict.fromkeys(("self_ns", "total_ns", "kernel_ns"), time_text),
     **dict.fromkeys(("output_bytes", "saved_bytes"), size_text),
     "flops": _amount,
 }

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost import parameters
-from paddle_lab.analysis.graph.trees import taken
 from paddle_lab.analysis.kernels.roofline import kernel_ns
 from paddle_lab.analysis.ranking.grad_node_rows import node_runs
 from paddle_lab.analysis.ranking.groupings import Grouping, Numbers
@@ -16,6 +15,7 @@ from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.time.spans import Spans
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.trees import taken
 
 COSTS = ("kernel_ns", "flops", "macs", "output_bytes", "saved_bytes")
 

@@ -7,12 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked, taken
 from paddle_lab.analysis.source.statements import statement_at
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.rows import RecordRow
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
+from paddle_lab.trace.trees import Keys, nearest_marked, taken
 from paddle_lab.words import say
 
 USER, LIBRARY = FRAME_KINDS.index("user"), FRAME_KINDS.index("library")

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
 from paddle_lab.analysis.tables.text_table import Reported
+from paddle_lab.trace.trees import Keys, taken
 
 RowT = TypeVar("RowT")
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.graph.scopes import innermost_scopes, layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys, csr, rows_by, taken
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Partial, Values
@@ -18,6 +17,7 @@ from paddle_lab.analysis.tables.rows import RecordRow, RowTable
 from paddle_lab.analysis.tables.tensors import Tensor, tensor_texts
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.trace.schema import PHASES, ROLES
+from paddle_lab.trace.trees import Keys, csr, rows_by, taken
 from paddle_lab.words import say
 
 
@@ -143,7 +143,7 @@ class OpTable(Reported, Framed, RowTable[Op]):
 
     @cached_property
     def uses(self) -> tuple[Keys, Keys]:
-        """Rows of ``uses`` by op, from :func:`paddle_lab.analysis.graph.trees.csr`."""
+        """Rows of ``uses`` by op, from :func:`paddle_lab.trace.trees.csr`."""
         return csr(self.record.uses["op"], len(self.record.ops))
 
     def _columns(self) -> dict[str, Values]:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 import numpy as np
 from typing_extensions import Self
 
-from paddle_lab.analysis.graph.trees import Keys
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import Keys
 
 RowT = TypeVar("RowT")
 TableT = TypeVar("TableT", bound="RowTable[Any]")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.op_rows import OpRow, OpRowTable, RowT
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import Keys, csr
 
 
 @dataclass(frozen=True)

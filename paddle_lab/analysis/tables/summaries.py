@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import nearest_marked, taken
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, SCOPE_KINDS
+from paddle_lab.trace.trees import nearest_marked, taken
 
 
 @dataclass(frozen=True)

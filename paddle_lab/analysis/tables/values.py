@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import Keys, taken
 from paddle_lab.analysis.tables import cells
 from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.statistics import Measured, MeasuredTable
 from paddle_lab.analysis.tables.tensors import Tensor, parse_shape
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
 from paddle_lab.trace.floats import from_bits
+from paddle_lab.trace.trees import Keys, taken
 from paddle_lab.words import say
 
 _COUNTS = ("elements", "zeros", "nans", "infs")

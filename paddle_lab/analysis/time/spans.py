@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS
+from paddle_lab.trace.trees import Keys, common_ancestors, depths
 
 _PADDLE_GRAD, _REMAINING = (BACKWARD_KINDS.index(kind) for kind in ("paddle.grad", "remaining"))
 

@@ -20,6 +20,7 @@ from paddle_lab.holders.frames import open_call
 from paddle_lab.holders.roots import Root, is_user_file, module_roots, variable_roots
 from paddle_lab.holders.search import HolderSearch
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
+from paddle_lab.trace.trees import nearest_marked
 
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
@@ -71,12 +72,9 @@ def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
     tensors, stacks = tables["tensors"], tables["ops"]["stack"]
     rows = rows[rows >= 0]
     rows = rows[tensors["kind"][rows] == ACTIVATION]
-    source, producer, detached_from = rows, tensors["producer"], tensors["detached_from"]
-    while True:
-        is_detached = (producer[source] < 0) & (detached_from[source] >= 0)
-        if not is_detached.any():
-            break
-        source = np.where(is_detached, detached_from[source], source)
+    producer, detached_from = tensors["producer"], tensors["detached_from"]
+    is_source = (producer >= 0) | (detached_from < 0)
+    source = nearest_marked(detached_from, is_source)[rows]
     rows, made = rows[producer[source] >= 0], producer[source]
     _, group, count = np.unique(stacks[made[made >= 0]], return_inverse=True, return_counts=True)
     return frozenset(rows[count[group] >= _FEWEST].tolist())

@@ -9,10 +9,10 @@ import numpy as np
 from paddle_lab.capture.kernels.capture import KernelCapture
 from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns, innermost
 from paddle_lab.capture.memory.attribution.executors import find_waiters
-from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.memory.log.events import Int64s
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import taken
 
 
 class Owners(NamedTuple):

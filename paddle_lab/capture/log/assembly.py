@@ -13,12 +13,12 @@ import numpy as np
 from paddle_lab.capture.log.backward_log import BackwardLog
 from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.attribution.backward_runs import innermost
-from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.trace.log_text import Int64s, LogEntries, read_log
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.trees import taken
 
 _EARLY_NS: Final = 1500
 """An entry's time may be this much too early: glog cuts it to microseconds, after it was a double.

@@ -13,7 +13,7 @@ import numpy as np
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.limit.notice import blocks_notice
-from paddle_lab.capture.memory.held.blocks import blocks_at, taken
+from paddle_lab.capture.memory.held.blocks import blocks_at
 from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.held.highs import Interval
@@ -26,6 +26,7 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
 from paddle_lab.trace.memory_notices import memory_notice
+from paddle_lab.trace.trees import taken
 
 if TYPE_CHECKING:
     from paddle_lab.capture.evidence.collector import Forgotten

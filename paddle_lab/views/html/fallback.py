@@ -10,7 +10,7 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
-from paddle_lab.analysis.tables.text_table import sentence_html
+from paddle_lab.analysis.tables.text_table import html_table, sentence_html
 from paddle_lab.trace.record import Record
 from paddle_lab.views.html.notebook_output import still_html
 from paddle_lab.views.svg.folding import fold
@@ -106,13 +106,6 @@ def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
     """Return a table that opens on a click; the first row is its heading."""
     if not rows:
         return ""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:]
-    )
-    return f"<details><summary>{title}</summary><table><tr>{head}</tr>{body}</table></details>"
-
-
-def _cell(text: str) -> str:
-    indent = len(text) - len(text.lstrip())
-    return "&nbsp;" * (2 * indent) + escape(text.strip())
+    # A page shows several spaces as one.
+    body = [[cell.replace("  ", "\u00a0" * 4) for cell in row] for row in rows[1:]]
+    return f"<details><summary>{title}</summary>{html_table(rows[0], body)}</details>"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, depths, levels
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import Keys, depths, levels
 
 _POINTED_AT, _PLAIN, _COPY = 0, 1, 2
 """The order of opening: first groups that findings point at, then groups unlike their earlier

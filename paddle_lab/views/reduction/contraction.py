@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.graph.pairing import paired_ops
-from paddle_lab.analysis.graph.trees import Keys, common_ancestors, depths
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import STAND_IN_TABLES
 from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.trees import Keys, common_ancestors, depths
 from paddle_lab.views.reduction.rows import (
     Flags,
     Tables,

@@ -7,10 +7,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import VIEW_TABLES
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import Keys, nearest_marked
 
 Flags = npt.NDArray[np.bool_]
 Tables = dict[str, Table]

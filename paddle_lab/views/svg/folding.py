@@ -14,9 +14,9 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
+from paddle_lab.trace.trees import Keys, nearest_marked
 from paddle_lab.views.svg.group_items import GroupItems, Item
 
 _OPTIMIZER = GROUP_KINDS.index("optimizer")

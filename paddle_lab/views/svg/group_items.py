@@ -10,8 +10,8 @@ from itertools import groupby
 
 import numpy as np
 
-from paddle_lab.analysis.graph.trees import csr
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import csr
 
 _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from paddle_lab.analysis.graph.dataflow import producers
 from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
-from paddle_lab.analysis.graph.trees import Keys, csr
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
+from paddle_lab.trace.trees import Keys, csr
 from paddle_lab.views.svg.folding import Folded
 from paddle_lab.views.svg.group_items import Item, fold_label
 from paddle_lab.views.svg.row_marks import RowMark, row_marks
@@ -186,7 +186,7 @@ class RowReader:
 
 
 def _rows_of(by_key: tuple[Keys, Keys], keys: Keys) -> Keys:
-    """Return what :func:`~paddle_lab.analysis.graph.trees.csr` sorted under each of ``keys``."""
+    """Return what :func:`~paddle_lab.trace.trees.csr` sorted under each of ``keys``."""
     starts, order = by_key
     counts = starts[keys + 1] - starts[keys]
     first = starts[keys] - np.cumsum(counts) + counts

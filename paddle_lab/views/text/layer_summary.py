@@ -6,7 +6,6 @@ import numpy as np
 
 from paddle_lab.analysis.cost import parameters
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.analysis.graph.trees import Keys, depths, gathered, rows_by
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.ranking.grad_node_rows import node_runs
 from paddle_lab.analysis.ranking.ranked_table import (
@@ -18,6 +17,7 @@ from paddle_lab.analysis.ranking.ranked_table import (
 from paddle_lab.analysis.tables.text_table import text_table
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
+from paddle_lab.trace.trees import Keys, depths, gathered, rows_by
 from paddle_lab.words import say
 
 _MOST_ROWS = 60

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FRAME_KINDS
+from paddle_lab.trace.trees import Keys, nearest_marked
 from paddle_lab.words import say
 
 _PLACE = ("file", "cell", "line", "function")

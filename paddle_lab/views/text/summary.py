@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.findings.saved.failed_backward import reason
 from paddle_lab.analysis.graph.odd_siblings import odd_siblings
-from paddle_lab.analysis.graph.trees import depths, gathered
 from paddle_lab.analysis.ranking.ranked_table import ranked_table
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
 from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS, PHASES, PROGRAM_KINDS
+from paddle_lab.trace.trees import depths, gathered
 from paddle_lab.views.text.finding_text import finding_counts, finding_lines, finding_texts
 from paddle_lab.views.text.layer_summary import layer_lines
 from paddle_lab.views.text.memory_text import memory_lines

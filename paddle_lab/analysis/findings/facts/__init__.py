@@ -16,9 +16,9 @@ from paddle_lab.analysis.findings.facts.tensors import (
     GRADIENT,
     PARAMETER,
 )
-from paddle_lab.analysis.graph.trees import walk
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import EVENT_KINDS
+from paddle_lab.trace.trees import walk
 
 __all__ = [
     "ACTIVATION",

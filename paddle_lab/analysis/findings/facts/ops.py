@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.finding import Place
-from paddle_lab.analysis.graph.trees import Keys, Rows, nearest_marked, rows_by
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
+from paddle_lab.trace.trees import Keys, Rows, nearest_marked, rows_by
 
 Entry = Callable[[int], int]
 """Maps a row to the content of its cell."""

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from paddle_lab.analysis.findings.facts.ops import Entry, OpFacts, column, rows, text_column
-from paddle_lab.analysis.graph.trees import Keys, nearest_marked, rows_by, walk
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.schema import TENSOR_KINDS
+from paddle_lab.trace.trees import Keys, nearest_marked, rows_by, walk
 
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
 

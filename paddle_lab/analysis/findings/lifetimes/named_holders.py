@@ -11,9 +11,9 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Place
-from paddle_lab.analysis.graph.trees import Rows, rows_by
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.analysis.source.statements import statement_at
+from paddle_lab.trace.trees import Rows, rows_by
 from paddle_lab.words import Text
 
 _ITEM = re.compile(r"\[[^\[\]]*\]$")

@@ -9,9 +9,9 @@ import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
-from paddle_lab.analysis.graph.trees import nearest_marked, rows_by
 from paddle_lab.analysis.tables.values import Value, ValueTable
 from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.trees import nearest_marked, rows_by
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 # These ops also return buffers for their own backward, parts of which may never be written.

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.graph.trees import nearest_marked, rows_by
+from paddle_lab.trace.trees import nearest_marked, rows_by
 
 _NOTHING: Final = (
     "add subtract scale floor ceil round sign conj real imag as_complex as_real sum mean mean_all "

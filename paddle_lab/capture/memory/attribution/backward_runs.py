@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.memory.log.events import GradNodeRuns, Int64s
 from paddle_lab.capture.memory.log.segments import KeyedSpan
 from paddle_lab.trace.grad_node_order import LEAF_NAME, NO_NODE, GradNodeOrder
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import taken
 
 
 def innermost(

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns, innermost
-from paddle_lab.capture.memory.held.blocks import taken
 from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import taken
 
 _PROGRAM = "run_program"
 """Part of the name of every op that runs a static program."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_lab.capture.memory.attribution.owners import Lifetimes, Owners
-from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, taken
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks
 from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.tables.optimizer_ops import (
@@ -18,6 +18,7 @@ from paddle_lab.capture.tables.optimizer_ops import (
 )
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PROGRAM_KINDS, TENSOR_KINDS
+from paddle_lab.trace.trees import nearest_marked, taken
 
 (
     TEMPORARY, ACTIVATION, SAVED_ACTIVATION, PARAMETER, GRADIENT, OPTIMIZER_STATE, BUFFER, DATA,
@@ -150,13 +151,8 @@ def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
 
 def storage_roots(record: Record) -> Int64s:
     """Return the first row of each row's tensor, before in-place changes."""
-    rows = np.arange(len(record.tensors))
-    previous = record.tensors["previous"].astype(np.int64)
-    roots = np.where((previous >= 0) & (previous < rows), previous, rows)
-    # Each iteration doubles the distance.
-    while not np.array_equal(further := roots[roots], roots):
-        roots = further
-    return roots
+    previous = record.tensors["previous"]
+    return nearest_marked(previous, previous < 0).astype(np.int64)
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:

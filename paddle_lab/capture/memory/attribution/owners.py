@@ -10,12 +10,13 @@ import numpy as np
 from paddle_lab.capture.memory.attribution.backward_runs import BackwardRuns, innermost
 from paddle_lab.capture.memory.attribution.executors import find_waiters
 from paddle_lab.capture.memory.capture import MemoryCapture
-from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, blocks_at, taken
+from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, blocks_at
 from paddle_lab.capture.memory.log.events import Int64s, Mask
 from paddle_lab.capture.memory.storages import Handover
 from paddle_lab.capture.recorder.thread_state import BACKWARD, FORWARD
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.trees import taken
 
 _BACKWARD_SCOPE = SCOPE_KINDS.index("backward")
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents, Columns, Int64s
+from paddle_lab.trace.trees import taken
 
 BEFORE = -1
 """Start of a block that was allocated before the trace."""
@@ -96,9 +96,3 @@ def blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
     end_ns = taken(blocks.end_ns, found)
     lives = (end_ns == ALIVE) | (time_ns <= end_ns)
     return np.where(lives & (taken(blocks.address, found) == address), found, NO_BLOCK)
-
-
-def taken(column: Any, rows: Int64s) -> Int64s:
-    """Return the column's values at ``rows``, -1 where there is no row."""
-    found: Int64s = np.append(column, -1)[rows].astype(np.int64, copy=False)
-    return found
