@@ -18,8 +18,8 @@ from paddle_lab.capture.memory.attribution.sums import add_sum_scope, sum_rows
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
 from paddle_lab.capture.memory.log.events import PLACES, RESERVED_ALLOCATE, AllocatorEvents, Int64s
+from paddle_lab.capture.tables.optimizer_ops import optimizer_steps
 from paddle_lab.capture.tables.row_keys import RecordKeys
-from paddle_lab.capture.tables.training_steps import optimizer_steps
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table

@@ -23,11 +23,10 @@ from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, SCOPE_CELLS, T
 from paddle_lab.capture.rows.tape import cells_of, sorted_rows
 from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.stacks.source_texts import Cells
-from paddle_lab.capture.tables.columns import text_codes
 from paddle_lab.capture.tables.grad_columns import grad_tables
 from paddle_lab.capture.tables.op_columns import OWN_STEP_NS, OpRows, op_tables
 from paddle_lab.capture.tables.optimizer_ops import optimizer_reads
-from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys
+from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys, text_codes
 from paddle_lab.capture.tables.tensor_columns import tensor_table
 from paddle_lab.capture.turns.tables import turn_tables
 from paddle_lab.trace.record import Origin, Record

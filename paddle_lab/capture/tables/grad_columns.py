@@ -11,9 +11,8 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, OpCell
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import cells_of, sorted_rows
-from paddle_lab.capture.tables.columns import text_codes
 from paddle_lab.capture.tables.op_columns import OpRows
-from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys, Rows
+from paddle_lab.capture.tables.row_keys import RecordKeys, RowKeys, Rows, text_codes
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 

@@ -13,8 +13,7 @@ from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Cells, Tape, cells_of, row_starts
 from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.tables.attribute_columns import attribute_columns
-from paddle_lab.capture.tables.columns import spread, text_codes
-from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.capture.tables.row_keys import RecordKeys, spread, text_codes
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 

@@ -1,4 +1,4 @@
-"""The tensors that optimizer ops read: ``(parameter, gradient, …)``, and the optimizer's state."""
+"""What optimizer ops read: ``(parameter, gradient, …)`` and state; and the steps they end."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.recorder.recorder import INPUT
+from paddle_lab.capture.recorder.recorder import INPUT, OPTIMIZER_STEP
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.tables.row_keys import Rows
+from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
 
 IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
@@ -61,3 +62,27 @@ def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerRe
     place[slot == 0] = IN_PLACE_OF_PARAMETER
     place[slot == gradient_slots[op]] = IN_PLACE_OF_GRADIENT
     return OptimizerReads(op, tensor, place)
+
+
+def optimizer_steps(record: Record) -> list[tuple[int, int]]:
+    """Return when each optimizer step ended, and its scope, by time.
+
+    A step without ops has no end.
+
+    Returns
+    -------
+    list of (int, int)
+        Nanoseconds since the trace began, row of ``scopes``.
+    """
+    scopes, ops = record.scopes, record.ops
+    step_of = np.where(scopes["kind"] == OPTIMIZER_STEP, np.arange(len(scopes)), -1).tolist()
+    for scope, parent in enumerate(scopes["parent"].tolist()):
+        if 0 <= parent < scope and step_of[parent] >= 0:
+            step_of[scope] = step_of[parent]
+    step = np.array([*step_of, -1], np.int64)[ops["scope"]]  # an op may be in no scope: -1
+    is_inside = step >= 0
+    step = step[is_inside]
+    end_ns = np.zeros(len(scopes), np.int64)
+    np.maximum.at(end_ns, step, (ops["start_ns"] + ops["duration_ns"])[is_inside])
+    steps = np.unique(step)
+    return sorted(zip(end_ns[steps].tolist(), steps.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Maps keys of a running trace to rows of the record's tables.
+"""Maps keys of a running trace to rows of the record's tables, and columns of texts to codes.
 
 Keys count from 0, and usually a key is a row. Some keys have no row: an interrupt came when the op
 ended, or the trace does not keep the row.
@@ -6,10 +6,14 @@ ended, or the trace does not keep the row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from paddle_lab.capture.rows.tape import Cells
+from paddle_lab.trace.table import StringPool
 
 NO_ROW = -1
 
@@ -72,3 +76,29 @@ class RecordKeys(NamedTuple):
     grad_nodes: RowKeys
     grad_edges: RowKeys
     backward_calls: RowKeys
+
+
+def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) -> Cells:
+    """Return the code of each row's text, in the order of their first use.
+
+    Parameters
+    ----------
+    keys
+        One key per row, equal for equal texts; -1 for the empty text.
+    text_of
+        Returns the text of a key. It is asked once for each.
+    """
+    used, first = np.unique(keys, return_index=True)
+    used = used[np.argsort(first)]
+    used = used[used >= 0]
+    codes = np.zeros(int(used.max(initial=-1)) + 2, np.int64)
+    codes[used] = strings.codes(map(text_of, used.tolist()))
+    coded: Cells = codes[keys]
+    return coded
+
+
+def spread(counts: Cells) -> tuple[Cells, Cells]:
+    """Return each entry's row, and its number within the row, from the count of entries per row."""
+    row = np.repeat(np.arange(len(counts)), counts)
+    ends = np.cumsum(counts)
+    return row, np.arange(len(row)) - (ends - counts)[row]

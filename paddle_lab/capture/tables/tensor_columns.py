@@ -11,8 +11,7 @@ from paddle_lab.capture.recorder.dtypes import describe
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import EXTERNAL
 from paddle_lab.capture.rows.tape import Cells
-from paddle_lab.capture.tables.columns import text_codes
-from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.capture.tables.row_keys import RecordKeys, text_codes
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 

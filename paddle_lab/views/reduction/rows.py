@@ -10,7 +10,7 @@ import numpy.typing as npt
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import VIEW_TABLES
 from paddle_lab.trace.table import Table
-from paddle_lab.trace.trees import Keys, nearest_marked
+from paddle_lab.trace.trees import Keys, gathered, nearest_marked
 
 Flags = npt.NDArray[np.bool_]
 Tables = dict[str, Table]
@@ -128,19 +128,8 @@ def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str,
     if not parent:
         keep_rows(tables, name, used)
         return
-    used = with_parents(used, tables[name][parent])
+    used = gathered(tables[name][parent], used, np.logical_or)
     keep_rows(tables, name, used, image=nearest_marked(tables[name][parent], used))
-
-
-def with_parents(used: Flags, parents: npt.NDArray[Any]) -> Flags:
-    """Return ``used`` with all ancestors in a tree."""
-    kept = used.copy()
-    above = parents.astype(np.int32)
-    # After round k, all ancestors less than 2^k steps above are marked.
-    while (has_above := above >= 0).any():
-        kept[above[kept & has_above]] = True
-        above[has_above] = above[above[has_above]]
-    return kept
 
 
 def with_used_strings(record: Record) -> Record:
