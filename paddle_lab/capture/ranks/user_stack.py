@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any, Final
 
 from paddle_lab.capture.stacks.frame_kinds import OWN_FOLDER, USER, is_own, is_runner, kind_of
-from paddle_lab.capture.turns.turns import frame_variable
+from paddle_lab.capture.turns.variables import frame_variable
 
 MOST_FRAMES: Final = 8
 _RANK_PROGRAM: Final = os.path.join(OWN_FOLDER, "launching", "rank_program.py")

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
 
-from paddle_lab.analysis.findings.sentence_html import sentence_html
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.runs.collectives import Collective
 from paddle_lab.runs.finding import RunFinding, place_said
 from paddle_lab.runs.rank_log import RankLog
