@@ -64,6 +64,8 @@ class DumpFiles:
     def __init__(self, directory: Path) -> None:
         self.processes: dict[int, Process] = {}
         self.notices: list[str] = []
+        self.texts: dict[tuple[str, int], str] = {}
+        """The text of each line in stacks, by its file and its number."""
         self._directory = directory
         self._backwards: dict[str, Backward] = {}
         self._forwards: list[Graph] = []
@@ -99,6 +101,7 @@ class DumpFiles:
             return True, self._read_graph(read_dot(text), name)
         if _STACKS.match(text):
             stacks = read_stacks(text)
+            self.texts.update(stacks.texts)
             if name.endswith(_STACK_LOG):
                 backward = self._backward(name.removesuffix(_STACK_LOG))
                 backward.stacks.update(stacks.grad_nodes)

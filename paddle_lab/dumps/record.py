@@ -11,11 +11,9 @@ from typing import Final
 from paddle_lab.dumps.files import Backward, DumpFiles, Process
 from paddle_lab.dumps.forward import Forward, Tensor
 from paddle_lab.dumps.log import log_rows
-from paddle_lab.dumps.stacks import Frame, Stack
 from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import ENUMERATIONS, RECORD_TABLES
-from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.trace.row_writer import RowWriter
 from paddle_lab.version import __version__
 from paddle_lab.words import say
 
@@ -48,40 +46,20 @@ def read_dump(directory: Path) -> Record:
             name = say("reports.dump.process", number=process.number or "?")
             scope = writer.row("scopes", kind="region", name=name)
         writer.write(process, scope)
+    for (file, line), text in files.texts.items():
+        writer.row("sources", file=file, first_line=line, text=text)
     if any(process.backwards for process in processes):
         files.notices.append(say("notices.dump.calls"))
     origin = Origin(title=directory.name, paddle_lab=__version__, notices=files.notices)
     return writer.record(origin)
 
 
-class _Writer:
-    def __init__(self) -> None:
-        self._strings = StringPool()
-        self._tables = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
-        self._frames: dict[Frame, int] = {}
-        self._stacks: dict[tuple[int, int], int] = {}
-
-    def record(self, origin: Origin) -> Record:
-        tables = {name: builder.build() for name, builder in self._tables.items()}
-        return Record(tables, self._strings.to_list(), origin)
-
-    def row(self, table: str, **cells: object) -> int:
-        """Append a row; text and members of enumerations are encoded, others are 0 or -1."""
-        row = []
-        for column, kind in RECORD_TABLES[table].items():
-            cell = cells.get(column, -1 if kind.startswith("key:") or column == "cell" else 0)
-            if kind == "str":
-                cell = self._strings[str(cell or "")]
-            elif isinstance(cell, str):
-                cell = ENUMERATIONS[kind.partition(":")[2]].index(cell)
-            row.append(int(cell))  # type: ignore[call-overload]
-        return self._tables[table].append(*row)
-
+class _Writer(RowWriter):
     def write(self, process: Process, scope: int) -> None:
         """Write what one process wrote."""
         forward = Forward(process)
         order = forward.in_order()
-        first = len(self._tables["ops"])
+        first = len(self.tables["ops"])
         rows = {key: first + at for at, key in enumerate(order)}
         tensors = self._write_ops(forward, order, rows, scope)
         nodes: dict[tuple[str, int], int] = {}
@@ -106,7 +84,7 @@ class _Writer:
                     outputs[tensor.producer].append(tensor)
         for key in order:
             op = forward.ops[key]
-            row = self.row("ops", name=op.name, scope=scope, stack=self._stack(op.stack))
+            row = self.row("ops", name=op.name, scope=scope, stack=self.stack(op.stack))
             for role, used in (("input", op.inputs.values()), ("output", outputs.get(key, ()))):
                 for slot, tensor in enumerate(used):
                     self.row("uses", op=row, tensor=tensors[tensor.key], role=role, slot=slot)
@@ -139,7 +117,7 @@ class _Writer:
         made_by: dict[str, int] = {}
         region = self.row("scopes", kind="region", name=backward.name, parent=scope)
         cells = {"kind": "paddle.autograd.backward", "scope": region}
-        call = self.row("backward_calls", ops_before=len(self._tables["ops"]), **cells)
+        call = self.row("backward_calls", ops_before=len(self.tables["ops"]), **cells)
         for name, node in graph.nodes.items():
             leaf = forward.leaves.get((backward.name, name), "")
             found[name] = nodes[node] = self.row(
@@ -163,20 +141,3 @@ class _Writer:
             said = f"{tensor}\n{text.strip()}"
             cells = {"source_file": backward.gradient_file, "text": said[:_LONGEST_TEXT]}
             self.row("log", grad_node=made_by.get(tensor, -1), thread=-1, **cells)
-
-    def _stack(self, stack: Stack) -> int:
-        caller = -1
-        for frame in stack:
-            if frame not in self._frames:
-                cells = {"column": -1, "end_column": -1, "end_line": frame.line}
-                cells |= {"line": frame.line, "kind": frame.kind}
-                texts = {"file": frame.file, "function": frame.function}
-                self._frames[frame] = self.row("frames", **texts, **cells)
-                if frame.text:
-                    place = {"file": frame.file, "first_line": frame.line}
-                    self.row("sources", text=frame.text, **place)
-            node = self._frames[frame], caller
-            if node not in self._stacks:
-                self._stacks[node] = self.row("stacks", frame=node[0], caller=caller)
-            caller = self._stacks[node]
-        return caller

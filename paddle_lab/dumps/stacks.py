@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
+from paddle_lab.trace.row_writer import Frame
 from paddle_lab.trace.schema import FRAME_KINDS
 
 _FRAME: Final = re.compile(r'  File "(.*)", line (\d+), in (.*)$')
@@ -14,23 +15,6 @@ _GRAD_NODE: Final = re.compile(r"GradNodeBase (\S+) ptr : 0x([0-9a-f]+) call sta
 _PADDLE: Final = re.compile(r"[\\/](site|dist)-packages[\\/]paddle[\\/]")
 _LIBRARY: Final = re.compile(r"[\\/](site|dist)-packages[\\/]|[\\/]lib[\\/]python3")
 _USER, _LIBRARY_KIND, _PADDLE_KIND = map(FRAME_KINDS.index, ("user", "library", "paddle"))
-
-
-class Frame(NamedTuple):
-    """A line of Python that was running."""
-
-    file: str
-    line: int
-    function: str
-    text: str
-    """The line itself."""
-
-    @property
-    def kind(self) -> int:
-        """Position in :data:`paddle_lab.trace.schema.FRAME_KINDS`."""
-        if _PADDLE.search(self.file):
-            return _PADDLE_KIND
-        return _LIBRARY_KIND if _LIBRARY.search(self.file) else _USER
 
 
 Stack = tuple[Frame, ...]
@@ -45,6 +29,8 @@ class Stacks:
     """By the op's unique name, in the order in which they ran."""
     grad_nodes: dict[tuple[str, int], Stack] = field(default_factory=dict)
     """By the grad node's name and its pointer."""
+    texts: dict[tuple[str, int], str] = field(default_factory=dict)
+    """The text of each line, by its file and its number."""
 
 
 def read_stacks(text: str) -> Stacks:
@@ -61,14 +47,20 @@ def read_stacks(text: str) -> Stacks:
 
     for line in text.split("\n"):
         if frame := _FRAME.match(line):
-            frames.append(Frame(frame[1], int(frame[2]), frame[3], ""))
+            frames.append(Frame(frame[1], int(frame[2]), frame[3], _kind_of(frame[1])))
         elif node := _GRAD_NODE.match(line):
             keep()
             name, frames = (node[1], int(node[2], 16)), []
         elif op := _OP.match(line):
             keep()
             name, frames = op[1], []
-        elif frames and line.startswith("    ") and not frames[-1].text:
-            frames[-1] = frames[-1]._replace(text=line.strip())
+        elif frames and line.startswith("    "):
+            found.texts.setdefault(frames[-1][:2], line.strip())
     keep()
     return found
+
+
+def _kind_of(file: str) -> int:
+    if _PADDLE.search(file):
+        return _PADDLE_KIND
+    return _LIBRARY_KIND if _LIBRARY.search(file) else _USER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from paddle_lab.programs.program import Block
@@ -16,6 +17,7 @@ class Layer(NamedTuple):
     class_name: str
 
 
+@lru_cache(maxsize=1 << 14)
 def parts(name: str) -> tuple[str, ...]:
     """Return the layers around an op, outermost first: ``/Block/Linear_1/`` has two."""
     return tuple(part for part in name.split("/") if part)
@@ -30,13 +32,16 @@ def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...],
         From Paddle's name of a parameter to its place in the model. Without them a layer's path
         has Paddle's own names, such as ``Block_1.Linear``.
     """
-    parameter = {
-        key: paths.get(op.label, "") for op in block.walk() if op.is_parameter for key in op.outputs
-    }
-    owners: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    parameter: dict[int, str] = {}
+    reads: dict[str, list[list[str]]] = {}
     for op in block.walk():
-        around = parts(op.layer)
-        read = [parameter[key].split(".")[:-1] for key in op.inputs if parameter.get(key)]
+        if op.is_parameter:
+            parameter |= dict.fromkeys(op.outputs, paths.get(op.label, ""))
+        read = reads.setdefault(op.layer, [])
+        read += [path.split(".")[:-1] for key in op.inputs if (path := parameter.get(key))]
+    owners: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
+    for layer, read in reads.items():
+        around = parts(layer)
         for depth in range(1, len(around) + 1):
             own = owners.setdefault(around[:depth], [])
             # A layer around another one is at least one step above its parameters.

@@ -11,8 +11,9 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from paddle_lab.programs.program import Frame, Program, Source, Stack
+from paddle_lab.programs.program import Program, Source, Stack
 from paddle_lab.trace.file import write_atomically
+from paddle_lab.trace.row_writer import Frame
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.version import __version__
 from paddle_lab.words import say

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from paddle_lab.programs.program import Block, Frame, Op, Program, Source, Stack, Value
+from paddle_lab.programs.program import Block, Op, Program, Source, Stack, Value
+from paddle_lab.trace.row_writer import Frame
 
 _OF_OP: Final = ("name", "inputs", "outputs", "attributes", "label", "layer", "is_trainable")
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import prod
+from functools import lru_cache
 from typing import Final, NamedTuple
+
+from paddle_lab.trace.row_writer import Frame
 
 _CONSTANTS: Final = {
     "pd_op.full",
@@ -18,18 +20,6 @@ _CONSTANTS: Final = {
 _DATA: Final = {"pd_op.data", "pd_op.feed", "builtin.parameter"}
 _OUTPUTS: Final = {"pd_op.fetch"}
 _LISTS: Final = {"builtin.combine", "builtin.split", "builtin.slice"}
-
-
-class Frame(NamedTuple):
-    """A line of Python that was running."""
-
-    file: str
-    line: int
-    function: str
-    kind: int
-    """Position in :data:`paddle_lab.trace.schema.FRAME_KINDS`."""
-    cell: int = -1
-    """Execution count of the notebook cell, -1 for a file."""
 
 
 Stack = tuple[Frame, ...]
@@ -55,13 +45,8 @@ class Value(NamedTuple):
     items: tuple[Value, ...] = ()
     """The tensors of a list."""
 
-    @property
-    def elements(self) -> int:
-        """How many elements, 0 if that is not known."""
-        known = self.shape is not None and min(self.shape, default=0) >= 0
-        return prod(self.shape or ()) if known else 0
 
-
+@lru_cache(maxsize=1024)
 def computes(name: str) -> bool:
     """Tell whether an op of this name is no constant, parameter, input, output, or list."""
     return not (name.startswith(("builtin.", "cf.")) or name in _CONSTANTS | _DATA | _OUTPUTS)

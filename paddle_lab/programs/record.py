@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from math import prod
+from typing import NamedTuple
 
 from paddle_lab.programs.layer_paths import layer_paths, parts
 from paddle_lab.programs.missing_lines import fill_lines
 from paddle_lab.programs.pairing import paired
 from paddle_lab.programs.phases import BACKWARD, FORWARD, phases
-from paddle_lab.programs.program import Block, Frame, Op, Program, Stack, Value
+from paddle_lab.programs.program import Block, Op, Program, Stack, Value
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import ENUMERATIONS, RECORD_TABLES, Columns
-from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.trace.row_writer import RowWriter
 
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
-
-
-def _plan(schema: Columns) -> list[tuple[str, int | str, Any]]:
-    """Return each column with its value where none is given, and how it is encoded."""
-    plan: list[tuple[str, int | str, Any]] = []
-    for column, kind in schema.items():
-        if kind == "str":
-            plan.append((column, "", "str"))
-        elif kind.startswith("enum:"):
-            members = ENUMERATIONS[kind.removeprefix("enum:")]
-            plan.append((column, 0, {member: at for at, member in enumerate(members)}))
-        else:
-            plan.append((column, -1 if kind.startswith("key:") or column == "cell" else 0, None))
-    return plan
-
-
-_PLANS: Final = {name: _plan(schema) for name, schema in RECORD_TABLES.items()}
 
 
 class Written(NamedTuple):
@@ -66,15 +50,13 @@ class _Writer:
         self._gradients_phase = -1 if has_backward_ops else BACKWARD
         self.inputs: list[int] = []
         self.outputs: list[int] = []
-        self._strings = StringPool()
-        self._tables = {name: TableBuilder(schema) for name, schema in RECORD_TABLES.items()}
+        self._writer = RowWriter()
+        self._row, self._tables = self._writer.row, self._writer.tables
         self._tensors: dict[int, list[int]] = {}
         """From a value to its tensors: one, or those of a list."""
         self._nodes: dict[int, list[int]] = {}
         """From a gradient to the grad nodes that make it."""
         self._rows: dict[int, int] = {}
-        self._frames: dict[Frame, int] = {}
-        self._stacks: dict[tuple[int, int], int] = {}
         self._stack_of: dict[int, int] = {}
         self._layer_of = layer_paths(program.forward, program.paths)
         self._layer_rows: dict[str, int] = {}
@@ -103,19 +85,7 @@ class _Writer:
                 self._row("grad_roots", backward_call=0, grad_node=node)
         for source in program.sources:
             self._row("sources", **source._asdict())
-        tables = {name: builder.build() for name, builder in self._tables.items()}
-        return Record(tables, self._strings.to_list(), origin)
-
-    def _row(self, table: str, **cells: Any) -> int:
-        row = []
-        for column, default, kind in _PLANS[table]:
-            cell = cells.get(column, default)
-            if kind == "str":
-                cell = self._strings[cell or ""]
-            elif kind is not None and cell.__class__ is str:
-                cell = kind[cell]
-            row.append(cell)
-        return self._tables[table].append(*row)
+        return self._writer.record(origin)
 
     def _block(self, ops: Sequence[Op], told: Sequence[int], scope: int) -> None:
         """Write the ops of a block. Calls of layers in it are groups."""
@@ -223,15 +193,9 @@ class _Writer:
             self._tensors[key] = [self._tensor(item, **cells) for item in items]
 
     def _tensor(self, value: Value, **cells: object) -> int:
-        size = next((of for bits, of in _BYTES.items() if value.dtype.endswith(bits)), 1)
-        return self._row(
-            "tensors",
-            dtype=value.dtype,
-            shape=_shape(value),
-            stop_gradient=value.stop_gradient,
-            bytes=value.elements * size,
-            **cells,
-        )
+        shape, size = _shape_and_bytes(value.dtype, value.shape)
+        cells |= {"dtype": value.dtype, "stop_gradient": value.stop_gradient}
+        return self._row("tensors", shape=shape, bytes=size, **cells)
 
     def _gradient_op(self, op: Op) -> None:
         if op.is_list:
@@ -266,7 +230,8 @@ class _Writer:
                 if source not in seen:
                     seen.add(source)
                     value = self._program.values[key]
-                    cells = {"dtype": value.dtype, "shape": _shape(value), "slot": slot}
+                    shape, _ = _shape_and_bytes(value.dtype, value.shape)
+                    cells = {"dtype": value.dtype, "shape": shape, "slot": slot}
                     self._row("grad_edges", source=source, target=node, **cells)
 
     def _leaves(self) -> None:
@@ -277,20 +242,13 @@ class _Writer:
                 self._flow([gradient], leaf)
 
     def _stack(self, stack: Stack) -> int:
-        if id(stack) in self._stack_of:
-            return self._stack_of[id(stack)]
-        caller = -1
-        for frame in reversed(stack):
-            if frame not in self._frames:
-                cells = frame._asdict() | {"end_line": frame.line, "column": -1, "end_column": -1}
-                self._frames[frame] = self._row("frames", **cells)
-            node = self._frames[frame], caller
-            if node not in self._stacks:
-                self._stacks[node] = self._row("stacks", frame=node[0], caller=caller)
-            caller = self._stacks[node]
-        self._stack_of[id(stack)] = caller
-        return caller
+        if id(stack) not in self._stack_of:
+            self._stack_of[id(stack)] = self._writer.stack(reversed(stack))
+        return self._stack_of[id(stack)]
 
 
-def _shape(value: Value) -> str:
-    return "" if value.shape is None else str(list(value.shape))
+@lru_cache(maxsize=1 << 12)
+def _shape_and_bytes(dtype: str, shape: tuple[int, ...] | None) -> tuple[str, int]:
+    size = next((of for bits, of in _BYTES.items() if dtype.endswith(bits)), 1)
+    is_known = shape is not None and min(shape, default=0) >= 0
+    return "" if shape is None else str(list(shape)), prod(shape or ()) * size if is_known else 0

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from paddle_lab.programs.lines import add_lines
 from paddle_lab.programs.pir_json import NEWEST_VERSION, read_program
-from paddle_lab.programs.program import Frame
 from paddle_lab.programs.record import record_of
 from paddle_lab.trace.record import Origin, Record
+from paddle_lab.trace.row_writer import Frame
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.version import __version__
 from paddle_lab.words import say

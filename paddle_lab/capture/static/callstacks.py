@@ -11,7 +11,8 @@ import numpy as np
 
 from paddle_lab.capture.stacks.frame_kinds import LIBRARY, PADDLE, is_own, is_runner, kind_of
 from paddle_lab.capture.stacks.source_texts import Cells, NoCells, source_rows
-from paddle_lab.programs.program import Frame, Source, Stack
+from paddle_lab.programs.program import Source, Stack
+from paddle_lab.trace.row_writer import Frame
 
 _BUILDER: Final = "program_translator.py"
 _WITH_MODELS: Final = ("vision", "text", "audio", "incubate")
