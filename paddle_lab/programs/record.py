@@ -14,7 +14,9 @@ from paddle_lab.programs.phases import BACKWARD, FORWARD, phases
 from paddle_lab.programs.program import Block, Op, Program, Stack, Value
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.row_writer import RowWriter
+from paddle_lab.trace.schema import ROLES
 
+_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
 
 
@@ -52,6 +54,7 @@ class _Writer:
         self.outputs: list[int] = []
         self._writer = RowWriter()
         self._row, self._tables = self._writer.row, self._writer.tables
+        self._use = self._tables["uses"].append
         self._tensors: dict[int, list[int]] = {}
         """From a value to its tensors: one, or those of a list."""
         self._nodes: dict[int, list[int]] = {}
@@ -142,11 +145,11 @@ class _Writer:
         self._rows[id(op)] = row
         for slot, key in enumerate([*op.inputs, *results]):
             for tensor in self._tensors.get(key, ()):
-                self._row("uses", op=row, tensor=tensor, role="input", slot=slot)
+                self._use(row, tensor, _INPUT, slot)
         for slot, key in enumerate(op.outputs):
             self._make(key, producer=row, kind="activation")
             for tensor in self._tensors.get(key, ()):
-                self._row("uses", op=row, tensor=tensor, role="output", slot=slot)
+                self._use(row, tensor, _OUTPUT, slot)
 
     def _inner(self, op: Op, scope: int) -> Iterator[tuple[Block, int]]:
         names = ("then", "else") if len(op.blocks) == 2 else ("",) * len(op.blocks)
