@@ -68,8 +68,7 @@ class Glog:
         self._requests: list[LogRequest] = []
         self._backward_levels: list[int] = []
         self._folder = ""
-        self._process = 0
-        atexit.register(self._remove)
+        self._number = 0
         self._before: tuple[bool, int, int] | None = None
         self._own_level = self._level_before = 0
         self.changes: list[tuple[int, int]] = []
@@ -78,7 +77,12 @@ class Glog:
     @property
     def path(self) -> Path | None:
         """The file with the log; ``None`` if nothing was written to it."""
-        return next(Path(self._folder).iterdir(), None) if self._folder else None
+        return next(Path(self._folder).glob(f"{self._prefix}*"), None) if self._folder else None
+
+    @property
+    def _prefix(self) -> str:
+        # glog adds the second, and writes nothing if there is such a file.
+        return f"vlog-{self._number}-"
 
     @property
     def size(self) -> int:
@@ -127,7 +131,10 @@ class Glog:
     def _redirect(self) -> None:
         if not self._is_to_stderr.value:
             raise RuntimeError(say("notices.log.files"))
-        self._folder, self._process = tempfile.mkdtemp(prefix="paddle-lab-log-"), os.getpid()
+        if not Path(self._folder or "none").is_dir():
+            self._folder = tempfile.mkdtemp(prefix="paddle-lab-log-")
+            atexit.register(_remove, self._folder, os.getpid())
+        self._number += 1
         self._own_level = self._level_before = self._level.value
         self.changes.clear()
         self._before = (
@@ -136,7 +143,7 @@ class Glog:
         # glog writes an entry to the files of all lower severities, too. One file is enough.
         for severity in range(_WARNING, _FATAL + 1):
             self._set_destination(severity, b"")
-        self._set_destination(0, f"{self._folder}/vlog-".encode())
+        self._set_destination(0, f"{self._folder}/{self._prefix}".encode())
         self._stderr_threshold.value = _WARNING
         self._buffered_level.value = _UNBUFFERED
         self._is_to_stderr.value = False
@@ -150,12 +157,14 @@ class Glog:
             self._is_to_stderr.value, self._stderr_threshold.value = before[:2]
             self._buffered_level.value = before[2]
             self._set_destination(0, b"")  # closes the file
-        self._remove()
+        path = self.path
+        if path is not None:
+            path.unlink(missing_ok=True)
 
-    def _remove(self) -> None:
-        if self._folder and os.getpid() == self._process:  # and not in a fork of it
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = ""
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # and not in a fork of it
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 _GLOG: list[Glog] = []

@@ -1,0 +1,117 @@
+"""What Paddle's log adds to a traced cell, and how long a saved program of 10,000 ops takes.
+
+``python benchmarks/compiled.py [--quick] [--json FILE]`` prints a Markdown table. All is CPU time,
+the least of some turns that alternate.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from benchmarks.figures import Figure, Figures, options
+
+LOG_BAR, PROGRAM_BAR_S = 1.3, 0.5
+LEVEL = 3
+_OPS = 10_000
+
+
+def least_s(ways: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
+    """Return the least CPU time of each way, in seconds."""
+    found = dict.fromkeys(ways, float("inf"))
+    for turn in range(turns + 1):
+        for name, run in ways.items():
+            begin_s = time.process_time()
+            run()
+            if turn:  # the first is to warm up
+                found[name] = min(found[name], time.process_time() - begin_s)
+    return found
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Send what is written to descriptor 2 nowhere."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def log_ratio(turns: int) -> tuple[float, str]:
+    """Return a trace's time with the log over its time without, plus what the level alone adds."""
+    import paddle
+
+    import paddle_lab
+
+    layer, x = paddle.nn.Linear(64, 64), paddle.ones([4, 64])
+
+    def cell() -> None:
+        y = x
+        for _ in range(100):
+            y = paddle.nn.functional.relu(layer(y)) + x
+
+    def with_level() -> None:
+        with unseen(), paddle.base.framework.vlog_guard(LEVEL):
+            cell()
+
+    def traced(level: int | None) -> None:
+        with paddle_lab.trace(log=level):
+            cell()
+
+    ways = {
+        "plain": cell,
+        "level": with_level,
+        "trace": lambda: traced(None),
+        "log": lambda: traced(LEVEL),
+    }
+    found_s = least_s(ways, turns)
+    own_s = found_s["level"] - found_s["plain"]
+    note = ", ".join(f"{name} {value * 1e3:.1f} ms" for name, value in found_s.items())
+    return found_s["log"] / (found_s["trace"] + own_s), note
+
+
+def program_s(turns: int, ops: int) -> float:
+    """Return how long a saved program takes, from its file to the bytes that a page draws from."""
+    import paddle
+
+    import paddle_lab
+
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        y = paddle.ones([4, 8])
+        with paddle_lab.trace() as trace:
+            for _ in range(ops):
+                y = paddle.tanh(y)
+        trace.to_netron(path)
+        return least_s({"read": lambda: paddle_lab.program(path).payload()}, turns)["read"]
+
+
+def main() -> None:
+    given = options(__doc__ or "").parse_args()
+    figures = Figures(given.json)
+    turns = 2 if given.quick else 15
+    ratio, note = log_ratio(turns)
+    what = "a 300-op cell with `--log 3` to the trace and the level, CPU time"
+    figures.add(Figure("Paddle's log", what, value=ratio, unit="x", bar=LOG_BAR, note=note))
+    ops = 1000 if given.quick else _OPS
+    value = program_s(2 if given.quick else 5, ops)
+    what = "from the file to what the page draws, CPU time"
+    figures.add(Figure(f"a program of {ops:,} ops", what, value=value, bar=PROGRAM_BAR_S))
+    figures.print_table()
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    main()
