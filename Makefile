@@ -68,13 +68,12 @@ js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 	CHROMIUM="$$(cat $(DONE)/chromium)" $(NPM) run --silent test
 
 # A file's tests share models and kernels, so a file goes to one process.
-# Paddle remembers in a process what these tests ask of it: paths of dumps, names, compiled programs.
-OWN_PROCESS := tests/breaks tests/dumps tests/export tests/programs
+# Paddle remembers in a process where it was asked to dump graphs to.
+OWN_PROCESS := tests/dumps
 pytest: $(DONE)/test
 	$(BIN)/python -m pytest -m "not browser" --numprocesses logical --maxprocesses 4 \
 	  --dist loadfile $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
-	$(if $(PYTEST_ARGS),,for own in $(OWN_PROCESS); do $(BIN)/python -m pytest --numprocesses logical \
-	  --maxprocesses 4 --dist loadfile $$own || exit 1; done)
+	$(if $(PYTEST_ARGS),,$(BIN)/python -m pytest $(OWN_PROCESS))
 
 # Two processes, since a page that opens and a kernel that starts leave the machine idle for half of
 # the time. What is marked `alone` runs after them, in one. Pytest ends with 5 where PYTEST_ARGS
