@@ -11,6 +11,7 @@ import numpy.typing as npt
 from paddle_lab.holders.living import BackwardGraph
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.trees import nearest_marked
 
 Keys = npt.NDArray[np.int64]
 
@@ -116,8 +117,6 @@ def _in_whose_memory(record: Record) -> Keys:
     memory = rows
     for before in (first_input[tensors["producer"]], tensors["detached_from"], tensors["previous"]):
         memory = np.where(before >= 0, before, memory)
-    memory = np.where(has_block[:-1], rows, memory)
-    # Each iteration doubles the distance. A damaged record may have a cycle.
-    for _ in range(len(rows).bit_length() + 1):
-        memory = memory[memory]
-    return memory
+    is_own = has_block[:-1] | (memory == rows)
+    # A damaged record may have a cycle; its tensors are in no known block.
+    return nearest_marked(np.where(is_own, -1, memory), is_own).astype(np.int64)

@@ -21,6 +21,7 @@ from paddle_lab.trace.pack import ALIGNMENT_BYTES, DTYPES, MAGIC
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, RECORD_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
+from paddle_lab.trace.trees import depths
 from paddle_lab.words import say
 
 _SMALL_PAYLOAD_BYTES = 64 << 20
@@ -203,7 +204,7 @@ def _check_references(tables: dict[str, Table], string_count: int) -> None:
             if len(column) and end is not None and (column.min() < lowest or column.max() >= end):
                 raise ValueError(f"{table_name}.{column_name} points nowhere")
     for table_name, column_name in _TREES:
-        _check_tree(tables[table_name][column_name])
+        depths(tables[table_name][column_name])  # raises if parents form a cycle
 
 
 def _limits(
@@ -219,14 +220,3 @@ def _limits(
     if kind == "key":
         return -1, len(tables[target])
     return 0, None
-
-
-def _check_tree(parents: npt.NDArray[Any]) -> None:
-    """Raise if parents form a cycle: a walk to the root would never end."""
-    above = parents
-    # Each round doubles the steps taken; after the last one every row is past its root.
-    for _ in range(len(parents).bit_length() + 1):
-        if not len(above) or above.max() < 0:
-            return
-        above = np.where(above >= 0, above[above], -1)
-    raise ValueError("parents go round in a circle")
