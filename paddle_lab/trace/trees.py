@@ -55,6 +55,11 @@ def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> 
     return above
 
 
+def outermost(parents: npt.NDArray[Any]) -> Keys:
+    """Return each row's outermost ancestor, itself for a root, int32, shape ``[rows]``."""
+    return nearest_marked(parents, parents < 0)
+
+
 def common_ancestors(
     parents: npt.NDArray[Any],
     depth: npt.NDArray[Any],

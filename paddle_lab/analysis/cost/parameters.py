@@ -19,7 +19,7 @@ import numpy.typing as npt
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
-from paddle_lab.trace.trees import nearest_marked
+from paddle_lab.trace.trees import outermost
 
 _Keys = npt.NDArray[np.int64]
 
@@ -67,7 +67,7 @@ def parameters(record: Record) -> Parameters:
 def _first_values(record: Record) -> _Keys:
     """Return the first value of each tensor's parameter: by Paddle's name, which is unique."""
     previous = record.tensors["previous"]
-    first = nearest_marked(previous, previous < 0).astype(np.int64)
+    first = outermost(previous).astype(np.int64)
     rows = np.flatnonzero(record.tensors["kind"] == TENSOR_KINDS.index("parameter"))
     codes, earliest, which = np.unique(
         record.tensors["name"][rows], return_index=True, return_inverse=True

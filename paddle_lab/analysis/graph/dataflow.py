@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, EDGE_KINDS, ROLES
 from paddle_lab.trace.table import Table
-from paddle_lab.trace.trees import Keys, nearest_marked, rows_by, walk
+from paddle_lab.trace.trees import Keys, nearest_marked, outermost, rows_by, walk
 
 _OUTPUT = ROLES.index("output")
 _DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")
@@ -60,7 +60,7 @@ def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
     is_derived = producer < 0
     is_cut = is_derived & (detached_from >= 0)
     above = np.where(is_cut, detached_from, np.where(is_derived, tensors["previous"], -1))
-    origin = nearest_marked(above, above < 0)
+    origin = outermost(above)
     return producer[origin], nearest_marked(above, is_cut) >= 0
 
 

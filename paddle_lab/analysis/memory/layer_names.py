@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import StringPool, Table
-from paddle_lab.trace.trees import Keys, nearest_marked
+from paddle_lab.trace.trees import Keys, outermost
 
 
 class LayerNames:
@@ -31,7 +30,7 @@ class LayerNames:
     def __init__(self, record: Record) -> None:
         self._record = record
         self._paths = [record.text(code) for code in record.layers["path"].tolist()]
-        self._roots = _first(record.layers["parent"]).tolist()
+        self._roots = outermost(record.layers["parent"]).tolist()
         self._roots_with: defaultdict[str, set[int]] = defaultdict(set)
         for path, root in zip(self._paths, self._roots, strict=True):
             self._roots_with[path].add(root)
@@ -79,7 +78,7 @@ class LayerNames:
         After an optimizer's step a parameter is another tensor row, of the same model.
         """
         record = self._record
-        first = _first(record.tensors["previous"])
+        first = outermost(record.tensors["previous"])
         layer = layers_of_scopes(record)[record.ops["scope"][record.uses["op"]]]
         inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use is assigned last, so it wins
         root = np.full(len(record.tensors), -1)
@@ -99,8 +98,3 @@ def layer_name_tables(record: Record, strings: StringPool) -> dict[str, Table]:
         "tensor_layers": {"tensor": named.tolist(), "name": strings.codes(owners)},
     }
     return {name: Table.from_sequences(ANSWER_TABLES[name], columns[name]) for name in columns}
-
-
-def _first(before: npt.NDArray[Any]) -> Keys:
-    """Return the first ancestor of each row, or the row itself if it has none."""
-    return nearest_marked(before, before < 0)

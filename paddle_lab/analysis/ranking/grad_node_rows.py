@@ -13,7 +13,7 @@ from paddle_lab.analysis.tables.columns import Partial, Values
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
-from paddle_lab.trace.trees import nearest_marked, taken
+from paddle_lab.trace.trees import outermost, taken
 
 _REMAINING = BACKWARD_KINDS.index("remaining")
 _NOT_KNOWN = ("self_ns", "total_ns")
@@ -77,7 +77,7 @@ def _parameters(record: Record, name: npt.NDArray[Any], count: int) -> dict[str,
     """Return the parameters whose gradients the nodes accumulate; unknown for other nodes."""
     tensors, leaf = record.tensors, record.grad_nodes["parameter"]
     # An optimizer's step makes a new tensor row of the same parameter.
-    leaf = taken(nearest_marked(tensors["previous"], tensors["previous"] < 0), leaf)
+    leaf = taken(outermost(tensors["previous"]), leaf)
     is_parameter = taken(tensors["kind"] == TENSOR_KINDS.index("parameter"), leaf) == 1
     parameter, first = np.unique(leaf[is_parameter], return_index=True)
     node = np.flatnonzero(is_parameter)[first]

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_lab.analysis.findings.facts.ops import Entry, OpFacts, column, rows, text_column
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.schema import TENSOR_KINDS
-from paddle_lab.trace.trees import Keys, nearest_marked, rows_by, walk
+from paddle_lab.trace.trees import Keys, outermost, rows_by, walk
 
 ACTIVATION, PARAMETER, BUFFER, GRADIENT, EXTERNAL = range(len(TENSOR_KINDS))
 
@@ -54,7 +54,7 @@ class TensorFacts(OpFacts):
     def first_values(self) -> Keys:
         """The value of each tensor before it was first modified in place, shape ``[tensors]``."""
         previous = self.record.tensors["previous"]
-        return nearest_marked(previous, previous < 0)
+        return outermost(previous)
 
     @cached_property
     def first_value(self) -> Entry:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.trace.trees import nearest_marked, rows_by
+from paddle_lab.trace.trees import outermost, rows_by
 
 _NOTHING: Final = (
     "add subtract scale floor ceil round sign conj real imag as_complex as_real sum mean mean_all "
@@ -100,7 +100,7 @@ class Storages:
                     # A view starts with the version of its base, a copy with 0.
                     if older[made] < 0 and facts.version(made) == facts.version(source):
                         older[made] = source
-        roots = nearest_marked(older, older < 0)
+        roots = outermost(older)
         self.root = roots.tolist().__getitem__
         """The first row of a row's storage, which identifies the storage."""
         self._members = rows_by(roots, np.arange(len(roots)), len(roots))

@@ -18,7 +18,7 @@ from paddle_lab.capture.tables.optimizer_ops import (
 )
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, PROGRAM_KINDS, TENSOR_KINDS
-from paddle_lab.trace.trees import nearest_marked, taken
+from paddle_lab.trace.trees import outermost, taken
 
 (
     TEMPORARY, ACTIVATION, SAVED_ACTIVATION, PARAMETER, GRADIENT, OPTIMIZER_STATE, BUFFER, DATA,
@@ -152,7 +152,7 @@ def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
 def storage_roots(record: Record) -> Int64s:
     """Return the first row of each row's tensor, before in-place changes."""
     previous = record.tensors["previous"]
-    return nearest_marked(previous, previous < 0).astype(np.int64)
+    return outermost(previous).astype(np.int64)
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:
