@@ -32,6 +32,8 @@ class Run:
 
     def __init__(self, directory: RunDirectory) -> None:
         self._directory = directory
+        self.folder: object = None
+        """Removes the directory when this run is no longer used, if it is a temporary one."""
         self.path = directory.path
         """Where it was read from."""
         self.world_size = directory.world

@@ -42,6 +42,8 @@ class Job:
         Takes lines of output.
     stall_s
         How long a rank must wait until that is told as a hang.
+    tells_findings_at_end
+        Whether to write all findings at the end; a hang is told in any case.
 
     Raises
     ------
@@ -60,6 +62,7 @@ class Job:
         options: Sequence[str] = (),
         write: Callable[[str], object] = sys.stdout.write,
         stall_s: float = STALL_S,
+        tells_findings_at_end: bool = True,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
@@ -73,6 +76,7 @@ class Job:
         self._write = write
         self._run = RunDirectory(self.directory, stall_s=stall_s)
         self._output = RankOutput(self.directory / "logs", write)
+        self._tells_findings_at_end = tells_findings_at_end
         self._told: set[tuple[str, tuple[int, ...]]] = set()
 
     def run(self) -> int:
@@ -104,7 +108,7 @@ class Job:
                 }  # fmt: skip
                 (self.directory / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
                 self._output.copy()
-        self._look(at_end=True)
+        self._look(at_end=self._tells_findings_at_end)
         if process.returncode and not self._run.logs:
             self._write((self.directory / "launcher.log").read_text(errors="replace"))
         return int(process.returncode)

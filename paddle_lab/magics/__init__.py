@@ -10,11 +10,12 @@ from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.memory_line import MemoryLineMagic
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.ranks_magic import RanksMagic
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_REGISTERED: dict[int, tuple[CellMagics, MemoryLineMagic]] = {}
+_REGISTERED: dict[int, tuple[CellMagics, MemoryLineMagic, RanksMagic]] = {}
 
 
 def register(shell: InteractiveShell) -> None:
@@ -26,6 +27,7 @@ def register(shell: InteractiveShell) -> None:
     _REGISTERED[id(shell)] = (
         CellMagics(shell, memory, LedgerKeeper(memory, chart)),
         MemoryLineMagic(shell, memory, chart),
+        RanksMagic(shell),
     )
     for magic in _REGISTERED[id(shell)]:
         magic.register()

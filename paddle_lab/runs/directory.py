@@ -80,6 +80,13 @@ class RunDirectory:
             return True
         return bool(psutil.pid_exists(int(log.about.get("process", 0))))
 
+    def has_died(self, log: RankLog) -> bool:
+        """Tell whether a rank's process ended by itself and without a word."""
+        if log.exit is not None or self.is_alive(log):
+            return False
+        has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
+        return self.ended is None or not (self.ended.get("stopped") or has_failure)
+
     def findings(self) -> list[RunFinding]:
         """Return what is wrong, the first thing first."""
         logs, collectives = self.logs, self.collectives
@@ -88,7 +95,7 @@ class RunDirectory:
         if any(map(self.is_alive, logs)):
             now_ns = time.time_ns()
         found = [*disagreements(logs, collectives), *self._raised(), *self._missing()]
-        waits = Waits(logs, collectives, now_ns, self._stall_ns, self.is_alive)
+        waits = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died)
         hang = waits.finding()
         if hang is not None:
             found.append(hang)
@@ -115,10 +122,9 @@ class RunDirectory:
         return found
 
     def _died(self) -> list[RunFinding]:
-        """Return the first rank that ended without a word, if no other failure tells why."""
-        dead = [log for log in self.logs if log.exit is None and not self.is_alive(log)]
-        stopped = (self.ended or {}).get("stopped", False)
-        if not dead or stopped or any(log.exit and log.exit["code"] for log in self.logs):
+        """Return the first rank that ended without a word."""
+        dead = [log for log in self.logs if self.has_died(log)]
+        if not dead:
             return []
         first = min(dead, key=lambda log: log.last_ns)
         message = say("runs.died.message", rank=ranks_said([first.rank]))

@@ -24,8 +24,8 @@ class Waits:
         The moment; for a run that ended, its end.
     stall_ns
         How long a rank must have waited.
-    is_alive
-        Tells whether the process of a rank still runs.
+    has_died
+        Tells whether the process of a rank ended without a word.
     """
 
     def __init__(
@@ -34,13 +34,13 @@ class Waits:
         collectives: Sequence[Collective],
         now_ns: int,
         stall_ns: int,
-        is_alive: Callable[[RankLog], bool],
+        has_died: Callable[[RankLog], bool],
     ) -> None:
         self._logs = {log.rank: log for log in logs}
         self._collectives = collectives
         self._now_ns = now_ns
         self._stall_ns = stall_ns
-        self._is_alive = is_alive
+        self._has_died = has_died
         opened = {log.rank: log.open_call for log in logs if log.open_call is not None}
         is_held = any(call.error or self._waited_ns(call) >= stall_ns for call in opened.values())
         self.waiting = opened if is_held else {}
@@ -130,7 +130,7 @@ class Waits:
         if log.exit is not None:
             key = "raised" if log.exit["error"] else "ended"
             return say(f"runs.state.{key}", rank=rank, place=place)
-        if not self._is_alive(log):
+        if self._has_died(log):
             return say("runs.state.died", rank=rank, place=place)
         if log.open_call is not None:
             return say("runs.state.waits", rank=rank, place=place, op=log.open_call.op)
@@ -140,7 +140,7 @@ class Waits:
 
     def _all_still(self) -> RunFinding | None:
         """Return that all ranks stand still outside of collectives, if they do."""
-        logs = [log for log in self._logs.values() if log.exit is None and self._is_alive(log)]
+        logs = [log for log in self._logs.values() if log.exit is None and not self._has_died(log)]
         since = [int(log.still["since_ns"]) if log.still else self._now_ns for log in logs]
         if not logs or self._now_ns - max(since) < self._stall_ns:
             return None

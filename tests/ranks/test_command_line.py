@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import subprocess
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 import psutil
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 import paddle_lab
 
@@ -50,6 +53,50 @@ def test_a_script_runs_in_ranks_and_leaves_a_run(tmp_path: Path) -> None:
     }
     assert set(run.ranks) == {0, 1}
     assert "full" in {op.name for op in run.ranks[1].ops}
+
+
+def test_the_magic_runs_its_cell_and_shows_the_run() -> None:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "paddle_lab")
+    with capture_output() as shown:
+        shell.run_cell(
+            "%%paddle_ranks -n 2\n"
+            "import paddle, paddle.distributed as dist\n"
+            "dist.init_parallel_env()\n"
+            "dist.all_reduce(paddle.ones([2]), op=2 * dist.get_rank())\n"
+        ).raise_error()
+    run = shell.user_ns["_run"]
+    (finding,) = run.findings
+    assert (finding.kind, finding.line) == ("collective-mismatch", 4)
+    (output,) = shown.outputs
+    assert output.data["text/html"] == run._repr_html_()
+    directory = run.path
+    assert directory.exists()
+    shell.user_ns["_run"] = run = output = None
+    shown.outputs.clear()
+    gc.collect()
+    assert not directory.exists()
+    shell.run_line_magic("unload_ext", "paddle_lab")
+    InteractiveShell.clear_instance()
+
+
+def test_a_rank_ends_when_its_launcher_is_killed(tmp_path: Path) -> None:
+    launcher = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    program = (
+        "import sys, time; from pathlib import Path\n"
+        "from paddle_lab.capture.ranks.event_file import EventFile\n"
+        "from paddle_lab.capture.ranks.watchdog import Watchdog\n"
+        "Watchdog(EventFile(Path(sys.argv[1])), lambda: 0, int(sys.argv[2])).open()\n"
+        "print(1, flush=True); time.sleep(600)"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "events"), str(launcher.pid)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as rank:
+        assert rank.stdout is not None
+        rank.stdout.readline()
+        launcher.kill()  # and nobody has waited for it
+        assert rank.wait(timeout=30) == 1
+    launcher.wait()
 
 
 def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path: Path) -> None:

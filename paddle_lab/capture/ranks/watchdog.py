@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
+
+import psutil
 
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.user_stack import is_in_loader, user_stack
@@ -68,12 +70,7 @@ class Watchdog:
 
 
 def _is_alive(process: int) -> bool:
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    """Tell whether a process runs; one that nobody has waited for yet does not."""
+    with suppress(psutil.NoSuchProcess):
+        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
+    return False
