@@ -37,16 +37,10 @@ def explain_static(function: Callable[..., object], /, *inputs: Any, **named: An
     """
     from paddle_lab.capture.availability import require_paddle
     from paddle_lab.capture.breaks.explain import explain
-    from paddle_lab.notebook_cells import running_cells
+    from paddle_lab.notebook_cells import cell_of
     from paddle_lab.views.text.break_map import Break, BreakMap, Recompilation
 
     require_paddle()
-    cells = running_cells()
-
-    def cell_of(file: str) -> int | None:
-        number = -1 if cells is None else cells.number(file)
-        return None if number < 0 else number
-
     told = explain(function, inputs, named)
     breaks = [
         Break(one.kind, one.file, one.line, cell_of(one.file), one.cause, one.said, one.function)

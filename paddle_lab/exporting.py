@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle_lab.notebook_cells import cell_of
 from paddle_lab.views.text.export_check import Blocker, ExportCheck, FrozenDimension, Stage
 from paddle_lab.views.text.static_comparison import ComparedOp, StaticComparison
 
@@ -52,7 +53,7 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
         return ExportCheck(title=type(layer).__name__, unchecked=str(reason))
     return ExportCheck(
         title=type(layer).__name__,
-        blockers=[Blocker(*fault, _cell(fault.file)) for fault in found.blockers],
+        blockers=[Blocker(*fault, cell_of(fault.file)) for fault in found.blockers],
         stages=[Stage(*stage) for stage in found.stages],
         frozen=[FrozenDimension(*one) for one in found.frozen],
         is_random=found.is_random,
@@ -110,13 +111,5 @@ def _compared_op(pair: Pair) -> ComparedOp:
         compared.max_rel if compared else None,
         pair.differs,
         compared.error if compared else "",
-        _cell(op.place.file) if (op := eager or static) else None,
+        cell_of(op.place.file) if (op := eager or static) else None,
     )
-
-
-def _cell(file: str) -> int | None:
-    from paddle_lab.notebook_cells import running_cells
-
-    cells = running_cells()
-    number = -1 if cells is None else cells.number(file)
-    return None if number < 0 else number

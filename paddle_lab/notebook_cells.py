@@ -46,6 +46,13 @@ class NotebookCells:
         return "".join(lines if len(lines) == len(ran) else ran)
 
 
+def cell_of(file: str) -> int | None:
+    """Return the execution count of the running shell's cell with a file name; None if none has."""
+    cells = running_cells()
+    number = -1 if cells is None else cells.number(file)
+    return None if number < 0 else number
+
+
 def running_cells() -> NotebookCells | None:
     """Return the cells of the running shell, ``None`` outside of IPython."""
     # If IPython is not imported, this is no notebook: do not import it here.

@@ -11,10 +11,9 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from paddle_lab.programs.program import Program, Source, Stack
+from paddle_lab.programs.packed import StackNumbers, stacks_in
+from paddle_lab.programs.program import Program, Source
 from paddle_lab.trace.file import write_atomically
-from paddle_lab.trace.row_writer import Frame
-from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.version import __version__
 from paddle_lab.words import say
 
@@ -35,18 +34,15 @@ def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
     OSError
         If the file cannot be written.
     """
-    frames: dict[Frame, int] = {}
-    stacks: dict[Stack, int] = {}
-    ops = [stacks.setdefault(op.stack, len(stacks)) for op in program.forward.walk()]
-    rows = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in stacks]
+    stacks = StackNumbers()
+    ops = [stacks[op.stack] for op in program.forward.walk()]
     document = {
         "format": _FORMAT,
         "version": _VERSION,
         "written_by": f"paddle_lab/{__version__}",
         "fingerprint": fingerprint,
         "ops": ops,
-        "stacks": rows,
-        "frames": list(frames),
+        **stacks.document(),
         "sources": program.sources,
         "paths": program.paths,
     }
@@ -71,8 +67,7 @@ def add_lines(program: Program, model: Path) -> str:
             return say("notices.lines.newer", path=path.name)
         if document["fingerprint"] != program.fingerprint:
             return say("notices.lines.other_model", path=path.name, model=model.name)
-        frames = [_frame(*row) for row in document["frames"]]
-        stacks = [tuple(frames[at] for at in row) for row in document["stacks"]]
+        stacks = stacks_in(document)
         sources = [
             Source(str(row[0]), int(row[1]), str(row[2]), int(row[3]))
             for row in document["sources"]
@@ -89,9 +84,3 @@ def add_lines(program: Program, model: Path) -> str:
         op.stack = stack
     program.sources, program.paths = sources, paths
     return ""
-
-
-def _frame(file: str, line: int, function: str, kind: int, cell: int) -> Frame:
-    if not 0 <= kind < len(FRAME_KINDS):
-        raise ValueError(kind)
-    return Frame(str(file), int(line), str(function), int(kind), int(cell))

@@ -7,22 +7,50 @@ from typing import Any, Final
 
 from paddle_lab.programs.program import Block, Op, Program, Source, Stack, Value
 from paddle_lab.trace.row_writer import Frame
+from paddle_lab.trace.schema import FRAME_KINDS
 
 _OF_OP: Final = ("name", "inputs", "outputs", "attributes", "label", "layer", "is_trainable")
 
 
+class StackNumbers(dict[Stack, int]):
+    """Stacks, each once, in the order in which they are asked for."""
+
+    def __missing__(self, stack: Stack) -> int:
+        self[stack] = number = len(self)
+        return number
+
+    def document(self) -> dict[str, list[Any]]:
+        """Return the stacks and their frames, each once."""
+        frames: dict[Frame, int] = {}
+        rows = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in self]
+        return {"stacks": rows, "frames": [*frames]}
+
+
+def stacks_in(document: dict[str, Any]) -> list[Stack]:
+    """Return the stacks of :meth:`StackNumbers.document`.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If there are none.
+    """
+    frames = [
+        Frame(str(file), int(line), str(function), range(len(FRAME_KINDS))[kind], int(cell))
+        for file, line, function, kind, cell in document["frames"]
+    ]
+    return [tuple(frames[at] for at in row) for row in document["stacks"]]
+
+
 def pack(program: Program) -> str:
     """Return a program as JSON, each frame and each stack once."""
-    frames: dict[Frame, int] = {}
-    stacks: dict[Stack, int] = {}
+    stacks = StackNumbers()
 
     def block(of: Block) -> list[Any]:
         return [of.arguments, [op(each) for each in of.ops]]
 
     def op(of: Op) -> list[Any]:
-        stack = stacks.setdefault(of.stack, len(stacks))
         told = [getattr(of, name) for name in _OF_OP]
-        return [*told, [block(inner) for inner in of.blocks], stack]
+        return [*told, [block(inner) for inner in of.blocks], stacks[of.stack]]
 
     document = {
         "forward": block(program.forward),
@@ -31,9 +59,8 @@ def pack(program: Program) -> str:
         "paths": program.paths,
         "gradients": [*program.gradients.items()],
         "sources": program.sources,
-        "stacks": [[frames.setdefault(frame, len(frames)) for frame in each] for each in stacks],
-        "frames": [*frames],
     }
+    document |= stacks.document()
     return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -46,8 +73,7 @@ def unpack(text: str) -> Program:
         If the text is no such program.
     """
     document = json.loads(text)
-    frames = [Frame(*row) for row in document["frames"]]
-    stacks = [tuple(frames[at] for at in row) for row in document["stacks"]]
+    stacks = stacks_in(document)
 
     def block(of: list[Any]) -> Block:
         arguments, ops = of

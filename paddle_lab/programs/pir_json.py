@@ -37,7 +37,7 @@ DTYPES: Final = {
     "f8e5m2": "float8_e5m2",
 }
 _HIDDEN: Final = {"stop_gradient", "persistable", "struct_name", "op_callstack", "place"}
-_LABELS: Final = {"parameter_name", "name", "output_name"}
+LABELS: Final = ("parameter_name", "name", "output_name")
 
 
 def read_program(path: Path) -> tuple[Program, int]:
@@ -95,14 +95,14 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
         _new(keys, entry["%"], entry["TT"], values, stops=bool(stop))
         for entry, stop in zip(data["O"], [*is_stopped, *[True] * len(data["O"])], strict=False)
     ]
-    label = next((str(given[key]) for key in _LABELS if key in given), "")
-    plain = {key: _plain(value) for key, value in given.items() if key not in _HIDDEN | _LABELS}
+    label = next((str(given[key]) for key in LABELS if key in given), "")
+    plain = {key: _plain(value) for key, value in given.items() if key not in {*_HIDDEN, *LABELS}}
     return Op(
         name,
         inputs,
         outputs,
-        {key: _text(value) for key, value in plain.items()},
-        label=label if label or "value" not in plain else _text(plain["value"]),
+        {key: attribute_text(value) for key, value in plain.items()},
+        label=label if label or "value" not in plain else attribute_text(plain["value"]),
         layer=str(given.get("struct_name") or ""),
         blocks=blocks,
     )
@@ -143,9 +143,11 @@ def _plain(data: Any) -> Any:
     return data
 
 
-def _text(value: Any) -> str:
+def attribute_text(value: Any) -> str:
+    """Return an attribute as a person reads it."""
     if isinstance(value, float):
         return f"{value:.6g}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_text, value))}]"
-    return str(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(attribute_text, value))}]"
+    name = getattr(value, "name", None)  # of an enumeration, such as DataType.FLOAT32
+    return name.lower() if isinstance(name, str) else str(value)

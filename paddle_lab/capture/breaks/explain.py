@@ -30,6 +30,7 @@ from paddle_lab.capture.breaks.spots import written_code
 from paddle_lab.capture.breaks.watch import Recompiled, Watched, watching
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.hooks.patches import applied
 from paddle_lab.capture.hooks.programs import program_layer_patches, running_layers
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rerun.contents import container_restore, put_back
@@ -163,7 +164,6 @@ class _Explanation:
         """Run once more, from SOT's cache. Return how many programs and eager ops ran."""
         pieces: set[int] = set()
         eager_ops: int | None = None
-        patches = program_layer_patches(self._paddle)
 
         def call() -> None:
             nonlocal eager_ops
@@ -177,13 +177,8 @@ class _Explanation:
             if result is not None:
                 eager_ops = _eager_ops(DOOR.event_trees(result))
 
-        for patch in patches:
-            patch.apply()
-        try:
+        with applied(*program_layer_patches(self._paddle)):
             error = self._attempt(call)
-        finally:
-            for patch in patches:
-                patch.revert()
         return (len(pieces), eager_ops) if error is None else (None, None)
 
     def _earlier(self, versions: dict[CodeType, list[Any]]) -> list[Recompiled]:

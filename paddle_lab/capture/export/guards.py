@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from copy import copy
-from typing import Any, Protocol
+from typing import Any
 
 from paddle_lab.capture.door import DOOR
 
@@ -17,26 +17,21 @@ Read = Callable[[], Any] | None
 StandIns = dict[int, list[Callable[[], Any]]]
 
 
-class Run(Protocol):
-    """What is done at the guards while code runs."""
+class Plain:
+    """Computes each expression and raises each fault: nothing is done at the guards."""
 
-    def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
-        """Return what an expression stands for."""
-
-    def failed(self, guard: int, fault: Exception) -> None:
-        """Handle the fault of a statement."""
-
-
-class _Plain:
     def value(self, _guard: int, _condition: int, compute: Compute, _read: Read = None) -> Any:
+        """Return what an expression stands for."""
         return compute()
 
     def failed(self, _guard: int, fault: Exception) -> None:
+        """Handle the fault of a statement."""
         raise fault
 
 
-PLAIN = _Plain()
-run: Run = PLAIN
+PLAIN = Plain()
+run: Plain = PLAIN
+"""What is done at the guards while code runs."""
 
 
 def value(guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
@@ -61,13 +56,14 @@ def failed(guard: int, fault: Exception) -> None:
     run.failed(guard, fault)
 
 
-class Eager:
+class Eager(Plain):
     """An eager run, which notes the values of all expressions."""
 
     def __init__(self) -> None:
         self.values: dict[int, list[Any]] = defaultdict(list)
 
-    def value(self, guard: int, _condition: int, compute: Compute, read: Read = None) -> Any:  # noqa: D102
+    def value(self, guard: int, _condition: int, compute: Compute, read: Read = None) -> Any:
+        """Compute an expression, and note its value."""
         result = compute()
         variables = result if read is None else read()
         variables = result if variables is None else variables  # of an if expression
@@ -77,15 +73,12 @@ class Eager:
             noted.append(copy(variables) if type(variables) in (list, dict) else variables)
         return result
 
-    def failed(self, _guard: int, fault: Exception) -> None:  # noqa: D102
-        raise fault
-
 
 class Restart(BaseException):
     """The run cannot go on; it must begin again with one more condition taken from eager."""
 
 
-class Static:
+class Static(Plain):
     """A static run that goes on after each fault, with the value of the eager run.
 
     Parameters
@@ -119,7 +112,8 @@ class Static:
         self.restart = -1
         """The guard of the condition for which the run must begin again."""
 
-    def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:  # noqa: D102
+    def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
+        """Compute an expression; if that raises, return what stands for it."""
         count = self._counts[guard]
         self._counts[guard] += 1
         if guard in self._forced:
@@ -144,7 +138,8 @@ class Static:
             self._inside.pop()
             self._enter(self._inside[-1] if self._inside else -1)
 
-    def failed(self, guard: int, fault: Exception) -> None:  # noqa: D102
+    def failed(self, guard: int, fault: Exception) -> None:
+        """Note a fault, and go on."""
         self._note(fault, guard)
 
     def _noted(self, guard: int, count: int) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.guarded_source import GuardedTranslation
+from paddle_lab.capture.hooks.patches import applied
 from paddle_lab.capture.rerun.state import StateBefore
 
 
@@ -52,14 +53,11 @@ def own_cache(translation: GuardedTranslation | None = None) -> Iterator[None]:
     cache = type(DOOR.function_cache)()
     if translation is not None:
         cache._dygraph_to_static = translation
-    patch = DOOR.patch("function_cache", lambda _: cache)
-    patch.apply()
     try:
-        with warnings.catch_warnings():
+        with applied(DOOR.patch("function_cache", lambda _: cache)), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        patch.revert()
         DOOR.origins.clear()
         DOOR.origins.update(known)
 
@@ -73,13 +71,8 @@ def plain_python() -> Iterator[None]:
         # Paddle would translate a function of ours, but not a lambda.
         DOOR.patch("assertion", lambda _: lambda *said: _asserted(*said)),  # noqa: PLW0108
     ]
-    for patch in patches:
-        patch.apply()
-    try:
+    with applied(*patches):
         yield
-    finally:
-        for patch in patches:
-            patch.revert()
 
 
 @contextmanager

@@ -58,6 +58,9 @@ class Probe:
         self._translation = translation
         self._forced: set[int] = set()
         self._entered = mmap.mmap(-1, 8)
+        self._tell: Tell
+        self._is_altered = False
+        self._made: Place | None = None
 
     def run(self) -> list[Fault]:
         """Return all blockers, by their line; none if the export works."""
@@ -110,66 +113,44 @@ class Probe:
         return number
 
     def _forked(self, deadline: float, *, goes_on: bool = True) -> tuple[list[Any], int]:
-        self._entered[:8] = struct.pack("q", -1)
-
-        def run(tell: Tell) -> None:
-            trial = _Trial(
-                self._export, self._stand_ins, self._translation, self._forced, self._note, tell
-            )
-            trial.run(goes_on=goes_on)
-
+        self._enter(-1)
+        run = self._go_on if goes_on else self._export_plainly
         return aside(run, seconds=max(0.0, deadline - time.monotonic()))
 
-    def _note(self, guard: int) -> None:
+    def _enter(self, guard: int) -> None:
         self._entered[:8] = struct.pack("q", guard)
 
+    # What follows runs in the fork.
 
-class _Trial:
-    def __init__(
-        self,
-        export: Callable[[], object],
-        stand_ins: guards.StandIns,
-        translation: GuardedTranslation,
-        forced: set[int],
-        enter: Callable[[int], None],
-        tell: Tell,
-    ) -> None:
-        self._export = export
-        self._translation = translation
-        self._tell = tell
-        self._is_altered = bool(forced)
-        self._made: Place | None = None
-        self._static = guards.Static(stand_ins, forced, self._blame, enter)
-
-    def run(self, *, goes_on: bool) -> None:
+    def _go_on(self, tell: Tell) -> None:
         DOOR.static_value.__iter__ = _iterated
-        if not goes_on:
-            self._export_plainly()
-            return
         DOOR.patch("refuse_view", lambda _: self._on_view).apply()
         DOOR.patch("create_parameter", self._noting_parameters).apply()
-        guards.run = self._static
+        self._tell, self._is_altered = tell, bool(self._forced)
+        static = guards.Static(self._stand_ins, self._forced, self._blame, self._enter)
+        guards.run = static
         try:
             self._export()
         except BaseException as error:  # noqa: BLE001
-            if self._static.restart >= 0:
-                self._tell(self._static.restart)
+            if static.restart >= 0:
+                tell(static.restart)
             elif not self._is_altered:
                 fault = fault_of(error, Place("", 0))
-                self._tell({"fault": self._blamed(fault)})
+                tell({"fault": self._blamed(fault, static.unset)})
 
-    def _export_plainly(self) -> None:
+    def _export_plainly(self, tell: Tell) -> None:
+        DOOR.static_value.__iter__ = _iterated
         try:
             self._export()
         except BaseException:  # noqa: BLE001
-            self._tell({})
+            tell({})
 
-    def _blamed(self, fault: Fault) -> Fault:
+    def _blamed(self, fault: Fault, unset: int) -> Fault:
         """Return a fault that Paddle meets after the code has run, with the line that caused it."""
         if fault.kind == NEW_PARAMETER and self._made:
             return fault._replace(file=self._made.file, line=self._made.line)
-        if fault.kind == UNUSED_INPUT and self._static.unset >= 0:
-            place = self._translation.places[self._static.unset]
+        if fault.kind == UNUSED_INPUT and unset >= 0:
+            place = self._translation.places[unset]
             return Fault(BRANCHES, *self._translation.exits.get(place, place), fault.said)
         if fault.kind == UNUSED_INPUT and self._translation.returns:
             place = self._translation.returns[0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from paddle_lab.capture.hooks.search import namespaces_with
@@ -107,6 +108,18 @@ class FunctionPatch:
             replacement = self._replacements[id(original)] = self._make_replacement(original)
             self._originals[id(replacement)] = original
         return replacement
+
+
+@contextmanager
+def applied(*patches: AttributePatch) -> Iterator[None]:
+    """Apply patches for a block."""
+    for patch in patches:
+        patch.apply()
+    try:
+        yield
+    finally:
+        for patch in patches:
+            patch.revert()
 
 
 def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.hooks.patches import AttributePatch, applied
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.static.building import left_as_it_was, require_names
@@ -63,14 +63,13 @@ def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
         return serialize
 
     patch = DOOR.patch("serialize_program", capture)
-    with TemporaryDirectory() as folder, left_as_it_was(paddle):
-        patch.apply()
-        try:
-            paddle.jit.save(layer, str(Path(folder) / "model"), input_spec=spec or None)
-        except _Captured:
-            pass
-        finally:
-            patch.revert()
+    with (
+        TemporaryDirectory() as folder,
+        left_as_it_was(paddle),
+        applied(patch),
+        suppress(_Captured),
+    ):
+        paddle.jit.save(layer, str(Path(folder) / "model"), input_spec=spec or None)
     live = read_live(captured[0], cells=cells, paths=parameter_paths([layer]), of_model=True)
     return _write(live, saved, model)
 

@@ -9,12 +9,11 @@ from typing import Any, Final
 
 from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.static.callstacks import Callstacks
-from paddle_lab.programs.pir_json import DTYPES
+from paddle_lab.programs.pir_json import DTYPES, LABELS, attribute_text
 from paddle_lab.programs.program import Block, Op, Program, Value
 
-_LABELS: Final = ("parameter_name", "name", "output_name")
 _HIDDEN: Final = {
-    *_LABELS, "op_callstack", "stop_gradient", "persistable", "struct_name", "place",
+    *LABELS, "op_callstack", "stop_gradient", "persistable", "struct_name", "place",
     "is_parameter", "is_distributed", "need_clip", "trainable",
 }  # fmt: skip
 _TENSOR: Final = re.compile(r"tensor<((?:-?\d+x)*)(\w+)>")
@@ -99,8 +98,10 @@ class _Reader:
             return Op(name, inputs, [])
         blocks = [self.block(block) for block in op.blocks()]
         outputs = [self._new(value) for value in op.results()]
-        label = next((str(attributes[key]) for key in _LABELS if key in attributes), "")
-        shown = {key: _text(value) for key, value in attributes.items() if key not in _HIDDEN}
+        label = next((str(attributes[key]) for key in LABELS if key in attributes), "")
+        shown = {
+            key: attribute_text(value) for key, value in attributes.items() if key not in _HIDDEN
+        }
         self._note(name, op, inputs, outputs, label)
         return Op(
             name,
@@ -146,7 +147,6 @@ class _Reader:
 
 
 def _tensor(dimensions: str, dtype: str, *, stops: bool) -> Value:
-
     shape = tuple(map(int, dimensions.split("x")[:-1]))
     return Value(DTYPES.get(dtype, dtype), shape, stops)
 
@@ -163,15 +163,6 @@ def _layer(attributes: Mapping[str, Any]) -> str:
         return name
     calls = sum(line.endswith(", in _dygraph_call_func") for line in stack)
     return "/".join(name.split("/")[: calls + 1])
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_text, value))}]"
-    name = getattr(value, "name", None)  # of an enumeration, such as DataType.FLOAT32
-    return name.lower() if isinstance(name, str) else str(value)
 
 
 def parameter_paths(layers: Iterable[Any]) -> dict[str, str]:

@@ -46,29 +46,23 @@ def sot_lines() -> Iterator[None]:
 
 
 def _patches() -> list[AttributePatch]:
-
-    def around_log(log: Any) -> Callable[..., None]:
-        def run(level: int, note: Callable[[], None]) -> None:
-            if level != _NOTING:
-                log(level, note)
-                return
-            with suppress(Exception):
-                note()
-
-        return run
-
-    def around_stack(_: Any) -> Any:
-        return staticmethod(_lines_of_calls)
-
-    def around_append(_: Any) -> Callable[..., None]:
-        return _add_lines
-
     return [
-        DOOR.patch("sot_log_of_graph", around_log),
-        DOOR.patch("sot_log_of_interpreter", around_log),
-        DOOR.patch("sot_stack", around_stack),
-        DOOR.patch("sot_append_stack", around_append),
+        DOOR.patch("sot_log_of_graph", _noting),
+        DOOR.patch("sot_log_of_interpreter", _noting),
+        DOOR.patch("sot_stack", lambda _: staticmethod(_lines_of_calls)),
+        DOOR.patch("sot_append_stack", lambda _: _add_lines),
     ]
+
+
+def _noting(log: Any) -> Callable[..., None]:
+    def run(level: int, note: Callable[[], None]) -> None:
+        if level != _NOTING:
+            log(level, note)
+            return
+        with suppress(Exception):
+            note()
+
+    return run
 
 
 def _lines_of_calls() -> list[str]:

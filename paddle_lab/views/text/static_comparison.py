@@ -61,36 +61,20 @@ class ComparedOp:
         return (line, self.eager, self.static, *numbers, told)
 
 
+@dataclass(frozen=True, repr=False)
 class StaticComparison:
-    """What :func:`paddle_lab.compare_static` returns.
+    """What :func:`paddle_lab.compare_static` returns."""
 
-    Parameters
-    ----------
-    title
-        The name of what was compared.
-    rows
-        The ops in order.
-    first
-        The first op that differs; ``None`` if none does.
-    call
-        In which of the two calls, from 1.
-    unchecked
-        Why nothing was compared.
-    """
-
-    def __init__(
-        self,
-        title: str,
-        rows: list[ComparedOp],
-        first: ComparedOp | None,
-        call: int,
-        unchecked: str = "",
-    ) -> None:
-        self.title = title
-        self.rows = rows
-        self.first = first
-        self.call = call
-        self.unchecked = unchecked
+    title: str
+    """The name of what was compared."""
+    rows: list[ComparedOp]
+    """The ops in order."""
+    first: ComparedOp | None
+    """The first op that differs; ``None`` if none does."""
+    call: int
+    """In which of the two calls, from 1."""
+    unchecked: str = ""
+    """Why nothing was compared."""
 
     @property
     def verdict(self) -> str:
