@@ -119,6 +119,21 @@ def test_each_line_says_which_program_runs_it_and_what_python_runs():
     assert not trace.programs
 
 
+def test_a_whole_program_has_the_operations_of_its_ops_in_the_table():
+    net = paddle.nn.Sequential(paddle.nn.Linear(8, 16), paddle.nn.GELU(), paddle.nn.Linear(16, 4))
+    x = paddle.randn([4, 8])
+    with paddle_lab.trace() as eager:
+        net(x)
+    with paddle_lab.trace() as trace:
+        paddle.jit.to_static(net, full_graph=True)(x)
+    for column in ("flops", "macs"):
+        (compiled,) = trace.table()[column]
+        assert compiled == sum(eager.table()[column])
+    with paddle_lab.trace() as branching:
+        paddle.jit.to_static(Block(), full_graph=True)(x)
+    assert branching.table()["flops"][0] is None
+
+
 def small(x):
     return x * 2
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from paddle_lab.analysis.cost.program_costs import with_program_costs
 from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.ranking import groupings
 from paddle_lab.analysis.ranking.grad_node_rows import grad_node_columns, node_runs
@@ -140,6 +141,7 @@ def ranked_table(record: Record, by: str = "op") -> RankedTable:
     by
         One of :data:`KINDS`.
     """
+    record = with_program_costs(record)
     host = host_time(record)
     if by == "node":
         columns = grad_node_columns(record)
