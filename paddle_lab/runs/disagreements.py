@@ -6,6 +6,7 @@ have a branch for each rank. But two lines in opposite orders on two ranks are a
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, Final
@@ -145,35 +146,45 @@ def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
 
 
 def _gradients(at: dict[int, Step]) -> RunFinding | None:
-    without = {rank: frozenset(one.without) for rank, one in at.items() if one.without is not None}
-    sets = list(without.values())
-    some = frozenset().union(*sets) - sets[0].intersection(*sets) if sets else frozenset()
+    known = {rank: one.without for rank, one in at.items() if one.without is not None}
+    some: dict[str, list[int]] = {}
+    for without in known.values():
+        for name, ranks in without.items():
+            if any(rank in known and name not in known[rank] for rank in ranks):
+                some[name] = [rank for rank in ranks if rank in known]
     if not some:
         return None
     name = min(some)
-    lacking = [rank for rank in sorted(without) if name in without[rank]]
-    others = [rank for rank in without if rank not in lacking]
+    lacking = [rank for rank in some[name] if name in known[rank]]
+    others = [rank for rank in some[name] if rank not in lacking]
     message = say(
         "runs.gradients.message",
         n=next(iter(at.values())).step, ranks=ranks_said(lacking), name=name,
         others=ranks_said(others), more=len(some) - 1,
     )  # fmt: skip
-    odd = odd_ones(without)
-    lines = {rank: place_of(one.backward) for rank, one in sorted(at.items())}
+    odd = odd_ones({rank: rank in lacking for rank in some[name]})
+    lines = {rank: place_of(at[rank].backward) for rank in some[name]}
     return RunFinding(
         "gradient-on-some-ranks", message, say("runs.gradients.advice"), tuple(odd), lines
     )
 
 
 def _parameters(at: dict[int, Step]) -> RunFinding | None:
-    for name in sorted(set.intersection(*(set(one.digests) for one in at.values()))):
-        odd = odd_ones({rank: one.digests[name] for rank, one in at.items()})
-        if odd:
-            message = say(
-                "runs.parameters.message", n=next(iter(at.values())).step, name=name,
-                ranks=ranks_said(odd), others=ranks_said([rank for rank in at if rank not in odd]),
-            )  # fmt: skip
-            lines = {rank: place_of(one.stack) for rank, one in sorted(at.items())}
-            advice = say("runs.parameters.advice")
-            return RunFinding("parameters-differ", message, advice, tuple(odd), lines)
+    for name in sorted(set().union(*(one.digests for one in at.values()))):
+        by_group: defaultdict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
+        for rank, one in sorted(at.items()):
+            if name in one.digests:
+                digest, ranks = one.digests[name]
+                by_group[tuple(ranks)][rank] = digest
+        for digests in by_group.values():
+            odd = odd_ones(digests)
+            if odd:
+                others = [rank for rank in digests if rank not in odd]
+                message = say(
+                    "runs.parameters.message", n=at[odd[0]].step, name=name,
+                    ranks=ranks_said(odd), others=ranks_said(others),
+                )  # fmt: skip
+                lines = {rank: place_of(at[rank].stack) for rank in digests}
+                advice = say("runs.parameters.advice")
+                return RunFinding("parameters-differ", message, advice, tuple(odd), lines)
     return None

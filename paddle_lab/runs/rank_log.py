@@ -64,10 +64,11 @@ class Step:
     stack: list[Any]
     backward: list[Any]
     """Where the last backward call before it was."""
-    without: list[str] | None
-    """The parameters that got no gradient; ``None`` if none got one."""
-    digests: dict[str, int]
-    """Digests of the parameters' values, at some steps."""
+    without: dict[str, list[int]] | None
+    """The parameters that got no gradient, each with the ranks that reduce it; ``None`` if none
+    got one."""
+    digests: dict[str, tuple[int, list[int]]]
+    """Digests of the parameters' values at some steps, each with the ranks that reduce it."""
 
 
 @dataclass

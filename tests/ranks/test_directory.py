@@ -73,6 +73,29 @@ def test_branches_of_ranks_are_no_disagreement_but_opposite_orders_are(tmp_path:
     )
 
 
+def step(digest: int, ranks: list[int], lacks: bool = False) -> dict[str, object]:
+    told = {"step": 1, "stack": [["a.py", 9, "f"]], "backward": [["a.py", 8, "f"]]}
+    without = {"fc.w_0": ranks} if lacks else {}
+    return {"kind": "step", **told, "without": without, "digests": {"fc.w_0": [digest, ranks]}}
+
+
+def test_parameters_are_compared_among_the_ranks_that_reduce_them(tmp_path: Path) -> None:
+    for rank, digest in enumerate([5, 6, 5, 6]):
+        ranks = [rank % 2, rank % 2 + 2]
+        rank_file(tmp_path, rank, step(digest, ranks, lacks=rank % 2 == 1), LEAVE, world=4)
+    assert not paddle_lab.open_run(tmp_path).findings
+    rank_file(tmp_path, 3, step(7, [1, 3], lacks=True), LEAVE, world=4)
+    (finding,) = paddle_lab.open_run(tmp_path).findings
+    assert (finding.kind, finding.places) == (
+        "parameters-differ", {1: ("a.py", 9), 3: ("a.py", 9)}
+    )  # fmt: skip
+    rank_file(tmp_path, 3, step(6, [1, 3]), LEAVE, world=4)
+    (finding,) = paddle_lab.open_run(tmp_path).findings
+    assert (finding.kind, finding.places) == (
+        "gradient-on-some-ranks", {1: ("a.py", 8), 3: ("a.py", 8)}
+    )  # fmt: skip
+
+
 def test_a_killed_process_is_told_where_it_was_last_seen(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, begin(1), end())
     rank_file(tmp_path, 1, begin(1), end(), LEAVE)

@@ -146,16 +146,19 @@ class CollectiveHooks:
         tensor = value[0] if isinstance(value, (list, tuple)) and value else value
         is_tensor = isinstance(tensor, self._tensor_type)
         root, peer = argument(method.root), argument(method.peer)
+        name, ranks = self._names.of(tensor) if is_tensor else "", list(group.ranks)
+        if method.op == "all_reduce" and name.endswith(".grad"):
+            self._names.reduced[name.removesuffix(".grad")] = ranks
         return self.begin(
             method.op,
             group.id,
-            list(group.ranks),
+            ranks,
             shape=list(tensor.shape) if is_tensor else None,
             dtype=str(tensor.dtype).rpartition(".")[2] if is_tensor else "",
             reduce_op="" if method.reduce_op < 0 else _reduce_name(argument(method.reduce_op)),
             root=-1 if root is None else group.ranks[int(root)],
             peer=-1 if peer is None else group.ranks[int(peer)],
-            tensor=self._names.of(tensor) if is_tensor else "",
+            tensor=name,
             variable=variable_of(_getframe(2), value),
             layer=running_layer(),
         )

@@ -11,6 +11,7 @@ import weakref
 import zlib
 from collections.abc import Callable
 from functools import wraps
+from itertools import islice
 from sys import _getframe
 from typing import Any, Final
 
@@ -103,10 +104,11 @@ class DataParallelHooks:
             if model is None:
                 return run(*args, **kwargs)
             names = [one.name for one in model.parameters() if not one.stop_gradient]
-            self._names.reduced.update(names)
+            ranks = list(model.group.ranks)
+            self._names.reduced.update(dict.fromkeys(names, ranks))
             if model.find_unused_parameters:
                 self._names.may_lack.update(names)
-            key = self._collectives.begin("backward", model.group.id, list(model.group.ranks))
+            key = self._collectives.begin("backward", model.group.id, ranks)
             return self._collectives.ran(key, lambda: run(*args, **kwargs))
 
         return wrapper
@@ -128,11 +130,14 @@ class DataParallelHooks:
         if not reduced:
             return
         self._step += 1
-        digests = {}
+        digests: dict[str, tuple[int, list[int]]] = {}
         if not self._step & (self._step - 1):
             with HOOKS.suspended():
                 digests = {
-                    parameter.name: zlib.crc32(parameter.numpy().tobytes())
+                    parameter.name: (
+                        zlib.crc32(parameter.numpy().tobytes()),
+                        reduced[parameter.name],
+                    )
                     for parameter in parameters_of(optimizer)
                     if parameter.name in reduced and DOOR.is_initialized(parameter)
                 }
@@ -141,6 +146,6 @@ class DataParallelHooks:
             step=self._step,
             stack=user_stack(_getframe(1)),
             backward=self._backward_stack,
-            without=without and without[:_MOST_NAMES],
+            without=without and dict(islice(without.items(), _MOST_NAMES)),
             digests=digests,
         )

@@ -22,8 +22,9 @@ class GradientNames:
         self._is_old = True
         self._hooks: list[Any] = []
         self._hooked: set[str] = set()
-        self.reduced: set[str] = set()
-        """Parameters whose gradients were communicated since the last step of an optimizer."""
+        self.reduced: dict[str, list[int]] = {}
+        """Parameters whose gradients were reduced since the last step of an optimizer, each with
+        the ranks of the group: only these must have the same parameter."""
         self.may_lack: set[str] = set()
         """Those whose gradients some ranks may lack: of ``find_unused_parameters=True``."""
         self.got: set[str] = set()
@@ -67,19 +68,18 @@ class GradientNames:
                 if parameter.grad is not None and DOOR.is_initialized(parameter.grad)
             }
         name = self._by_address.get(tensor.data_ptr(), "")
-        if name:
-            self.reduced.add(name)
         return name and f"{name}.grad"
 
-    def next_step(self) -> tuple[set[str], list[str] | None]:
+    def next_step(self) -> tuple[dict[str, list[int]], dict[str, list[int]] | None]:
         """Return the parameters reduced since the last step, and which of them got no gradient.
 
         The second is ``None`` if none got one: a rank without a batch takes part with zeros.
         """
-        reduced = self.reduced
-        without = sorted(reduced - self.got - self.may_lack) if self.got else None
-        self.reduced, self.got, self.may_lack = set(), set(), set()
-        return reduced, without
+        reduced, got = self.reduced, self.got | self.may_lack
+        without = {name: ranks for name, ranks in reduced.items() if name not in got}
+        has_batch = bool(self.got)
+        self.reduced, self.got, self.may_lack = {}, set(), set()
+        return reduced, without if has_batch else None
 
 
 def parameters_of(optimizer: Any) -> list[Any]:

@@ -13,13 +13,14 @@ from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.runs.collectives import Collective
 from paddle_lab.runs.finding import RunFinding, place_said
 from paddle_lab.runs.rank_log import RankLog
-from paddle_lab.views.text.run_tables import described
+from paddle_lab.views.text.run_tables import data_of, described, group_said
 from paddle_lab.words import language, say
 
 _MOST_RUNGS: Final = 300
 _MOST_RANKS: Final = 16
-_LEFT: Final = "text-align: left; vertical-align: top; padding: 2px 10px"
+_LEFT: Final = "text-align: left; vertical-align: top; padding: 2px 10px; white-space: nowrap"
 _NUMBER: Final = "text-align: right; vertical-align: top; padding: 2px 10px"
+_WIDE: Final = "overflow-x: auto"
 _ODD: Final = f"{_LEFT}; border-left: 3px solid #c62828"
 _PAGE_STYLE: Final = (
     ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:16px}"
@@ -77,7 +78,7 @@ def _finding(finding: RunFinding) -> str:
     severity = say(f"page.severity.{finding.severity}")
     return (
         f"<p><b>{severity}</b> {sentence_html(finding.message)}<br>{sentence_html(finding.advice)}"
-        f"</p><table>{rows}</table>"
+        f"</p><table>{rows}</table><br>"
     )
 
 
@@ -99,7 +100,8 @@ def _rungs(
     note = f"<p>{say('runs.more', n=more)}</p>" if more > 0 else ""
     hidden = len(logs) - len(shown)
     note += f"<p>{say('runs.more_ranks', n=hidden)}</p>" if hidden > 0 else ""
-    return f"<table><tr>{head}</tr>{rows}</table><p>{say('runs.legend')}</p>{note}"
+    table = f"<table><tr>{head}</tr>{rows}</table>"
+    return f'<div style="{_WIDE}">{table}</div><p>{say("runs.legend")}</p>{note}'
 
 
 def _first_shown(collectives: Sequence[Collective], findings: Sequence[RunFinding]) -> int:
@@ -110,12 +112,13 @@ def _first_shown(collectives: Sequence[Collective], findings: Sequence[RunFindin
 
 
 def _rung(one: Collective, logs: Sequence[RankLog]) -> str:
-    waits = one.waited_ns
+    waits, usual = one.waited_ns, one.calls[min(one.calls)]
     cells = [
-        f'<td style="{_NUMBER}">{one.group}</td>', f'<td style="{_NUMBER}">{one.sequence}</td>',
+        f'<td style="{_NUMBER}">{group_said(one)}</td>',
+        f'<td style="{_NUMBER}">{one.sequence}</td>',
         f'<td style="{_LEFT}"><code>{escape(one.op)}</code></td>',
         f'<td style="{_LEFT}">{escape(described(one))}</td>',
-    ]  # fmt: skip
+    ]
     for log in logs:
         call = one.calls.get(log.rank)
         if call is None:
@@ -124,12 +127,14 @@ def _rung(one: Collective, logs: Sequence[RankLog]) -> str:
             cells.append(f'<td style="{_ODD if is_absent else _LEFT}">{text}</td>')
             continue
         told = f"<code>{escape(place_said(call.place))}</code>"
-        told += f" {escape(call.op)}" * (call.op != one.op and one.channel is None)
+        is_odd = one.channel is None and (call.op != one.op or data_of(call) != data_of(usual))
+        differing = f"{call.op} {data_of(call)}" if call.op != one.op else data_of(call)
+        told += f" <b>{escape(differing)}</b>" * is_odd
         if call.is_open:
             told += f" <b>{say('runs.open')}</b>"
         elif waits[log.rank] >= 10**6:
             told += f" {waits[log.rank] / 1e6:,.0f} ms"
-        cells.append(f'<td style="{_ODD if call.is_open else _LEFT}">{told}</td>')
+        cells.append(f'<td style="{_ODD if call.is_open or is_odd else _LEFT}">{told}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 

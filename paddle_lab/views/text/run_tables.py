@@ -8,6 +8,7 @@ from typing import Any
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.runs.collectives import Collective
 from paddle_lab.runs.finding import place_said, ranks_said
+from paddle_lab.runs.rank_log import Call
 from paddle_lab.words import say
 
 _COLUMNS = ("group", "sequence", "op", "what", "ranks", "line", "layer", "longest_wait")
@@ -58,15 +59,26 @@ def _row(one: Collective) -> tuple[str, ...]:
     places = list(dict.fromkeys(place_said(each.place) for each in one.calls.values()))
     wait_ms = max(one.waited_ns.values()) / 1e6
     return (
-        str(one.group), str(one.sequence), one.op, described(one),
+        group_said(one), str(one.sequence), one.op, described(one),
         ranks_said(list(one.calls)), ", ".join(places), call.layer, f"{wait_ms:.1f} ms",
     )  # fmt: skip
 
 
+def group_said(one: Collective) -> str:
+    """Return the group's number; there is no group before ``init_parallel_env`` has made one."""
+    return str(one.group) if one.group >= 0 else ""
+
+
 def described(one: Collective) -> str:
-    """Return what is communicated: shape and dtype, reduce op, root, parameter."""
-    call = one.calls[min(one.calls)]
+    """Return what the first of the ranks communicates."""
+    way = "" if one.channel is None else f"{one.channel[0]} → {one.channel[1]}"
+    return ", ".join(part for part in (data_of(one.calls[min(one.calls)]), way) if part)
+
+
+def data_of(call: Call) -> str:
+    """Return what a rank communicates: shape and dtype, reduce op, root, parameter."""
+    if call.op == "backward":
+        return "DataParallel"
     shape = "" if call.shape is None else f"[{', '.join(map(str, call.shape))}] {call.dtype}"
     root = say("runs.root", rank=call.root) if call.root >= 0 else ""
-    way = "" if one.channel is None else f"{one.channel[0]} → {one.channel[1]}"
-    return ", ".join(part for part in (shape, call.reduce_op, root, way, call.tensor) if part)
+    return ", ".join(part for part in (shape, call.reduce_op, root, call.tensor) if part)
