@@ -116,7 +116,7 @@ native-asan: $(DONE)/test
 	  -o $(ASAN)/paddle_lab/capture/native/_native$(call CONFIGURED,sysconfig.get_config_var("EXT_SUFFIX"))
 	$(ASAN_PYTHON) -m pytest -p no:cacheprovider --timeout 1200 tests/capture/test_native.py \
 	  tests/capture/test_stack_rows.py tests/capture/test_statistics.py \
-	  tests/capture/test_running_layer.py -k "not record_the_same" $(ASAN_REPORT)
+	  tests/capture/test_running_layer.py tests/loops/test_interrupted_loops.py -k "not record_the_same" $(ASAN_REPORT)
 	$(ASAN_PYTHON) -c "import paddle_lab as lab; from tests.soak import soak; \
 	  [soak(guard, 8) for guard in (lab.trace, lab.memory)]" $(ASAN_REPORT)
 

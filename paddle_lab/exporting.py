@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.notebook_cells import cell_of
-from paddle_lab.views.text.export_check import Blocker, ExportCheck, FrozenDimension, Stage
-from paddle_lab.views.text.static_comparison import ComparedOp, StaticComparison
 
 if TYPE_CHECKING:
     from paddle_lab.capture.export.op_pairs import Pair
+    from paddle_lab.views.text.export_check import ExportCheck
+    from paddle_lab.views.text.static_comparison import ComparedOp, StaticComparison
 
 
 def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
@@ -46,6 +46,7 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
     """
     from paddle_lab.capture.export.check import check
     from paddle_lab.capture.rerun.reach import Unrepeatable
+    from paddle_lab.views.text.export_check import Blocker, ExportCheck, FrozenDimension, Stage
 
     try:
         found = check(layer, input_spec)
@@ -88,6 +89,7 @@ def compare_static(layer: Any, *inputs: Any) -> StaticComparison:
     """
     from paddle_lab.capture.export.compare import compare
     from paddle_lab.capture.rerun.reach import Unrepeatable
+    from paddle_lab.views.text.static_comparison import StaticComparison
 
     title = getattr(layer, "__name__", type(layer).__name__)
     try:
@@ -99,6 +101,8 @@ def compare_static(layer: Any, *inputs: Any) -> StaticComparison:
 
 
 def _compared_op(pair: Pair) -> ComparedOp:
+    from paddle_lab.views.text.static_comparison import ComparedOp
+
     eager, static, compared = pair.eager, pair.static, pair.compared
     return ComparedOp(
         eager.name if eager else "",

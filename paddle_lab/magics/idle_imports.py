@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import sys
 from contextlib import suppress
 
 _DELAY_S = 0.01
@@ -14,6 +14,9 @@ def import_when_idle() -> None:
 
     Without an event loop, as in a terminal, they are imported when needed.
     """
+    asyncio = sys.modules.get("asyncio")
+    if asyncio is None:
+        return
     with suppress(RuntimeError):
         asyncio.get_running_loop().call_later(_DELAY_S, _import)
 
@@ -23,6 +26,7 @@ def _import() -> None:
     with suppress(ImportError):
         import paddle_lab.analysis.findings.find
         import paddle_lab.analysis.findings.finding
+        import paddle_lab.holders.record
         import paddle_lab.views.html.fallback
         import paddle_lab.views.reduction.stored
         import paddle_lab.views.widgets.graph_widget

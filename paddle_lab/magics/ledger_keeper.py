@@ -5,7 +5,6 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
-from paddle_lab.holders.record import held_by, unexplained_bytes, with_holders
 from paddle_lab.ledger import Entry, PeakSource
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
@@ -97,6 +96,8 @@ _LEAST_UNEXPLAINED_BYTES = 1024 * 1024
 
 def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
     """Find the holders of memory that a cell left allocated, and add them to its trace."""
+    from paddle_lab.holders.record import unexplained_bytes, with_holders
+
     try:
         living = memory.living()
         tensors = living.tensors()
@@ -126,6 +127,8 @@ def ledger_entry(trace: Trace, number: int, tensors: list[LivingTensor]) -> Entr
     tensors
         What :func:`find_holders` found.
     """
+    from paddle_lab.holders.record import held_by
+
     memory = trace.memory
     alive = memory.still_alive()
     return Entry(

@@ -8,7 +8,6 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
-from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.live_chart import LiveChart
 from paddle_lab.magics.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import LINE_MAGIC, explained, parsed
@@ -61,6 +60,8 @@ class MemoryLineMagic:
             self._report()
 
     def _report(self) -> None:
+        from paddle_lab.magics.free_button import show_free_button
+
         living: LivingTensors | None
         try:
             living = self._memory.living()

@@ -10,13 +10,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.capture.memory.counters import PaddleCounters
-from paddle_lab.holders.roots import (
-    OUTPUTS_NAME,
-    context_roots,
-    is_kernels,
-    task_roots,
-    thread_roots,
-)
 from paddle_lab.ledger import Entry
 from paddle_lab.words import say
 
@@ -78,7 +71,14 @@ class NotebookMemory:
             If there is no Paddle.
         """
         from paddle_lab.capture.memory.living_tensors import LivingTensors
-        from paddle_lab.holders.roots import module_roots, variable_roots
+        from paddle_lab.holders.roots import (
+            context_roots,
+            is_kernels,
+            module_roots,
+            task_roots,
+            thread_roots,
+            variable_roots,
+        )
 
         shell = self._shell
         # These lead to all names, so they are no holders themselves.
@@ -172,6 +172,8 @@ class NotebookMemory:
         return traceback_roots(*errors, getattr(shell.InteractiveTB, "tb", None))
 
     def _drop_output(self, value: Any) -> None:
+        from paddle_lab.holders.roots import OUTPUTS_NAME
+
         shell = self._shell
         kept: dict[int, Any] = shell.user_ns.get("_oh", {})
         for number in [number for number, output in kept.items() if output is value]:
