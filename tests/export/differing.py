@@ -57,6 +57,16 @@ class Growing(Linear):
         return F.relu(h * sum(self.scales))  # OP: multiply
 
 
+class FrozenInLoop(Linear):
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        turn = paddle.zeros([1], "int64")
+        while turn < 2:  # OP: while
+            x = x * self.calls
+            turn = turn + 1
+        return x
+
+
 class ViewWritten(Linear):
     def forward(self, x: Any) -> Any:
         h = self.linear(x)

@@ -6,12 +6,15 @@ import signal
 from copy import copy
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.aside import run_aside
-from paddle_lab.capture.export.eager_ops import eager_ops
+from paddle_lab.capture.export.eager_ops import OpRun, eager_ops
 from paddle_lab.capture.export.isolation import Isolation, own_cache
-from paddle_lab.capture.export.op_pairs import Pair, first_difference, pairs
+from paddle_lab.capture.export.op_pairs import Pair, first_difference, pairs, plain
+from paddle_lab.capture.export.stages import Arrays, StageRun, compared
 from paddle_lab.capture.export.static_ops import StaticRun
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rerun.reach import Unrepeatable
@@ -74,8 +77,8 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
     paddle = require_paddle()
     is_layer = isinstance(model, paddle.nn.Layer)
     forward = model.forward if is_layer else model
-    plain = DOOR.undecorated(forward)[1]
-    isolation = Isolation(paddle, [model, plain, *inputs])
+    own = DOOR.undecorated(forward)[1]
+    isolation = Isolation(paddle, [model, own, *inputs])
 
     def copies() -> tuple[Any, ...]:
         flat = paddle.utils.flatten(list(inputs))
@@ -84,32 +87,55 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
 
     with isolation.again(), paddle.no_grad():
         if is_layer:
-            vars(model)["forward"] = plain
-        run = model if is_layer else plain
-        eager = []
+            vars(model)["forward"] = own
+        run = model if is_layer else own
+        eager: list[tuple[list[OpRun], Arrays]] = []
         for _ in range(CALLS):
             given = copies()
-            eager.append(eager_ops(lambda given=given: run(*given)))  # type: ignore[misc]
+            made: list[Any] = []
+
+            def run_once(given: Any = given, made: list[Any] = made) -> None:
+                made.append(run(*given))
+
+            ops = eager_ops(run_once)
+            eager.append((ops, _arrays(paddle, made)))
     with own_cache(), isolation.again(), paddle.no_grad():
         try:
-            concrete = _program(paddle, forward, plain, inputs, specification, model)
+            concrete = _program(paddle, forward, own, inputs, specification, model)
         except Exception as error:  # noqa: BLE001  (an answer)
             told = described(error).strip().splitlines()[-1]
             raise Unrepeatable(say("export.compare.refused", said=told)) from None
         static = StaticRun(paddle, concrete)
-        arrays = [one.numpy() for one in paddle.utils.flatten(list(copies()))
-                  if isinstance(one, paddle.Tensor)]  # fmt: skip
+        arrays = _arrays(paddle, list(copies()))
         programs = [static.run(arrays) for _ in range(CALLS)]
-    for call, (ops, others) in enumerate(zip(eager, programs, strict=True), 1):
+    for call, ((ops, expected), (others, outputs)) in enumerate(
+        zip(eager, programs, strict=True), 1
+    ):
         found = pairs(ops, others)
-        first = first_difference(found)
+        first = first_difference(found) or _differing_end(found, compared("", expected, outputs))
         if first is not None or call == CALLS:
             return Compared(found, first, call)
     raise AssertionError
 
 
+def _arrays(paddle: Any, values: list[Any]) -> Arrays:
+    flat = paddle.utils.flatten(values)
+    return [np.array(one.numpy()) for one in flat if isinstance(one, paddle.Tensor)]
+
+
+def _differing_end(found: list[Pair], outputs: StageRun) -> Pair | None:
+    """Return the op to blame if no pair of ops differs, but the outputs of the model do.
+
+    The ops inside a compiled loop or branch have no partners: it is the last one of these.
+    """
+    if not outputs.differs or outputs.error or not found:
+        return None
+    blocks = [one for one in found if one.static and plain(one.static.name) in ("while", "if")]
+    return (blocks or found)[-1]._replace(compared=outputs)
+
+
 def _program(
-    paddle: Any, forward: Any, plain: Any, inputs: tuple[Any, ...], spec: Any, model: Any
+    paddle: Any, forward: Any, own: Any, inputs: tuple[Any, ...], spec: Any, model: Any
 ) -> Any:
     training = getattr(model, "training", getattr(forward, "_training", True))
     if isinstance(forward, DOOR.static_function_kind):
@@ -119,5 +145,5 @@ def _program(
             return DOOR.concrete_program(forward, *inputs, is_train=training)[0]
         finally:
             vars(cache).update(held)
-    compiled = paddle.jit.to_static(plain, input_spec=spec, full_graph=True, backend=None)
+    compiled = paddle.jit.to_static(own, input_spec=spec, full_graph=True, backend=None)
     return DOOR.concrete_program(compiled, *inputs, is_train=training)[0]

@@ -11,6 +11,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.causes import user_place
 from paddle_lab.capture.export.eager_ops import OpRun
 from paddle_lab.capture.export.guarded_source import Place
+from paddle_lab.capture.export.stages import Arrays
 
 _LINE: Final = re.compile(r'File "(.*)", line (\d+)')
 _NOT_COMPUTED: Final = (
@@ -47,6 +48,15 @@ class StaticRun:
         self._program = concrete.main_program.clone()
         paddle.enable_static()
         try:
+            copies = dict(zip(
+                (op.id() for op in block.ops), self._program.global_block().ops, strict=True
+            ))  # fmt: skip
+            self._outputs = [
+                copies[of.id()].results()[[one.id for one in of.results()].index(value.id)]
+                for value in paddle.utils.flatten(concrete.outputs)
+                if isinstance(value, DOOR.static_value)
+                for of in (value.get_defining_op(),)
+            ]
             self._fetch(list(block.ops))
             self._executor = paddle.static.Executor()
         finally:
@@ -69,22 +79,21 @@ class StaticRun:
                     self._ops.append((op.name(), place))
             DOOR.insert_at_end()
 
-    def run(self, arrays: list[np.ndarray[Any, Any]]) -> list[OpRun]:
-        """Run the program once on inputs, and return its ops in order."""
+    def run(self, arrays: Arrays) -> tuple[list[OpRun], Arrays]:
+        """Run the program once on inputs. Return its ops in order, and its outputs."""
         self._paddle.enable_static()
         try:
             with self._paddle.static.scope_guard(self._scope):
                 outputs = self._executor.run(
                     self._program,
                     feed=dict(zip(self._names, arrays, strict=True)),
-                    fetch_list=self._fetched,
+                    fetch_list=[*self._fetched, *self._outputs],
                 )
         finally:
             self._paddle.disable_static()
-        return [
-            OpRun(name, place, np.array(output))
-            for (name, place), output in zip(self._ops, outputs, strict=True)
-        ]
+        arrays = [np.array(output) for output in outputs]
+        ops = [OpRun(*told, made) for told, made in zip(self._ops, arrays, strict=False)]
+        return ops, arrays[len(ops) :]
 
 
 def _place(op: Any) -> Place | None:
