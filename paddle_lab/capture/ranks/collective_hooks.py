@@ -167,9 +167,10 @@ class CollectiveHooks:
         @wraps(wait)
         def wrapper(task: Any, *args: Any) -> Any:
             key = self._tasks.pop(task, None)
-            if key is None:
+            # A call of gloo returns when it is done, so its wait does not.
+            if key is None or task.is_completed():
                 return wait(task, *args)
-            self._events.note("wait", id=key, stack=user_stack(_getframe(1)))
+            self._events.note("wait", id=key)
             return self.ran(key, lambda: wait(task, *args))
 
         return wrapper

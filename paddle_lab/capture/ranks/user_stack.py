@@ -9,10 +9,20 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Final
 
-from paddle_lab.capture.stacks.frame_kinds import OWN_FOLDER, USER, is_own, is_runner, kind_of
+from paddle_lab.capture.stacks.frame_kinds import (
+    OWN_FOLDER,
+    PADDLE,
+    USER,
+    is_own,
+    is_runner,
+    kind_of,
+)
 from paddle_lab.capture.turns.variables import frame_variable
 
 MOST_FRAMES: Final = 8
+_RUNNER: Final = -1
+_KINDS: Final[dict[str, int]] = {}
+"""The kinds of files that were met. Asking for each frame would cost more than all else."""
 _RANK_PROGRAM: Final = os.path.join(OWN_FOLDER, "launching", "rank_program.py")
 Line = tuple[str, int, str]
 """File, line and function."""
@@ -35,15 +45,26 @@ def variable_of(frame: FrameType | None, value: object) -> str:
 
 
 def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    paddle_file = getattr(sys.modules.get("paddle"), "__file__", None) or os.sep
-    paddle_folder = os.path.join(os.path.dirname(paddle_file), "")
     while frame is not None:
         file = frame.f_code.co_filename
-        if is_runner(file) or file == _RANK_PROGRAM:
+        if file == _RANK_PROGRAM:
             return
-        if not is_own(file) and kind_of(file, paddle_folder) == USER:
+        kind = _KINDS.get(file)
+        if kind is None:
+            kind = _KINDS[file] = _kind_of(file)
+        if kind == _RUNNER:
+            return
+        if kind == USER:
             yield frame
         frame = frame.f_back
+
+
+def _kind_of(file: str) -> int:
+    if is_runner(file):
+        return _RUNNER
+    paddle_file = getattr(sys.modules.get("paddle"), "__file__", None) or os.sep
+    folder = os.path.join(os.path.dirname(paddle_file), "")
+    return PADDLE if is_own(file) else kind_of(file, folder)
 
 
 def error_stack(error: BaseException | None) -> list[Line]:
