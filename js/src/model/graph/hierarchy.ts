@@ -7,6 +7,7 @@
 import { RowsByKey } from "../../trace/csr.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { asideOps } from "./aside.ts";
 import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
 import { findRuns, type Runs } from "./runs.ts";
 import { standInsOf } from "./stand_ins.ts";
@@ -29,6 +30,8 @@ export class Hierarchy {
   readonly pylayerOfBackwardOp: Int32Array;
   /** 1 for optimizer steps and all inside them. */
   readonly isOptimizer: Uint8Array;
+  /** By op, see `asideOps`. */
+  readonly isAside: Uint8Array;
 
   #groupOnRow: Int32Array | undefined;
   readonly #trace: Trace;
@@ -51,6 +54,7 @@ export class Hierarchy {
     const gradNodes = countInside(parents, this.groupOfGradNode);
     this.isTransparent = new Uint8Array(count);
     this.isOptimizer = new Uint8Array(count);
+    this.isAside = asideOps(trace);
     this.#order = new Float64Array(count);
     const kind = trace.table("groups").column("kind");
     const firstOp = trace.table("groups").column("first_op");

@@ -103,7 +103,7 @@ function closedGroupsIn(hierarchy: Hierarchy, parent: number): number[] {
 
 /** Boxes right inside `parent` while everything in it is closed and folded. */
 function boxCount(hierarchy: Hierarchy, parent: number): number {
-  let count = hierarchy.opsIn(parent).length;
+  let count = hierarchy.opsIn(parent).filter((op) => !hierarchy.isAside[op]).length;
   for (const group of hierarchy.groupsIn(parent)) {
     const run = hierarchy.runOf[group]!;
     if (!hierarchy.isOptimizer[group] && (run < 0 || run === group)) {

@@ -138,7 +138,8 @@ export class Store {
     const shown = inGraph(this.trace, selection);
     const { isolation } = this.#state;
     if (isolation && !isLeft(this.trace, isolation, shown)) this.showAll();
-    const around = this.#openAround(this.#groupAround(shown));
+    const op = shown.kind === "op" ? shown.op : -1;
+    const around = this.#openAround(this.#groupAround(shown), op);
     this.update({ selection, ...around, ...this.#modeFor(shown) });
     for (const listener of this.onReveal) {
       listener(selection);
@@ -339,16 +340,17 @@ export class Store {
     return { mode, backwardCall: outermostCall(this.trace, this.trace.backwardCallOf(op)) };
   }
 
-  #openAround(group: number): Partial<ViewState> {
+  #openAround(group: number, op: number): Partial<ViewState> {
     const path = this.hierarchy.pathOf(group);
     const folded = path.filter((at) => isFolded(this.hierarchy, this.#state, at));
-    const isOptimizer = group >= 0 && this.hierarchy.isOptimizer[group];
+    const { isOptimizer, isAside } = this.hierarchy;
+    const isShown = (group >= 0 && isOptimizer[group]) || (op >= 0 && isAside[op]);
     return {
       ...(path.every((at) => this.#state.open.has(at))
         ? {}
         : { open: new Set([...this.#state.open, ...path]) }),
       ...(folded.length ? { taken: new Set([...this.#state.taken, ...folded]) } : {}),
-      ...(isOptimizer ? { showOptimizer: true } : {}),
+      ...(isShown ? { showOptimizer: true } : {}),
     };
   }
 }

@@ -1,7 +1,6 @@
 /** The ops of a forward picture and the grad nodes of a backward one: which are shown, and where. */
 
 import { kept } from "../../trace/kept.ts";
-import { PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { membersOf } from "../graph/backward_calls.ts";
 import { leafMask } from "../graph/grad_leaves.ts";
@@ -24,7 +23,6 @@ export interface Leaves {
   readonly direction: 1 | -1;
 }
 
-const OPTIMIZER = PHASES.indexOf("optimizer");
 export function forwardLeaves(
   trace: Trace,
   hierarchy: Hierarchy,
@@ -32,10 +30,9 @@ export function forwardLeaves(
 ): Leaves {
   return kept(isolation ?? hierarchy, `op ${showOptimizer}`, () => {
     const isShown = new Uint8Array(trace.opCount);
-    const phase = trace.table("ops").column("phase");
-    const { pylayerOfBackwardOp, groupOfOp } = hierarchy;
+    const { pylayerOfBackwardOp, groupOfOp, isAside } = hierarchy;
     for (let op = 0; op < isShown.length; op++) {
-      const isInView = pylayerOfBackwardOp[op]! < 0 && (showOptimizer || phase[op] !== OPTIMIZER);
+      const isInView = pylayerOfBackwardOp[op]! < 0 && (showOptimizer || !isAside[op]);
       isShown[op] = isInView && (!isolation || isolation.ops[op]) ? 1 : 0;
     }
     return {

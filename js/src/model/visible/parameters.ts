@@ -1,16 +1,14 @@
 /**
- * Tensors that no op of the trace made, and parameters that an optimizer's step changed. They are
+ * Tensors that no op of the trace made, and parameters that an initializer or an optimizer did. They are
  * chips on their readers, or boxes if the user wants them.
  */
 
 import { kept } from "../../trace/kept.ts";
-import { PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { asideOps } from "../graph/aside.ts";
 import type { VisibleItem, VisibleTree } from "./visible_tree.ts";
 
-const OPTIMIZER = PHASES.indexOf("optimizer");
-
-/** Tensors that an op reads and no op made, except an optimizer's, in argument order, each once. */
+/** Tensors that an op reads and no op made, except ops left aside, in argument order, each once. */
 export function givenTensors(trace: Trace, op: number): number[] {
   const isMade = madeTensors(trace);
   const tensorOfUse = trace.table("uses").column("tensor");
@@ -24,15 +22,15 @@ export function givenTensors(trace: Trace, op: number): number[] {
   return [...given];
 }
 
-/** 1 for tensors that an op of the trace made, other than an optimizer's: an edge shows where they come from. */
+/** 1 for tensors that an op of the trace made and is not left aside: an edge shows where they come from. */
 function madeTensors(trace: Trace): Uint8Array {
   return kept(trace, "made tensors", () => {
-    const phase = trace.table("ops").column("phase");
+    const isAside = asideOps(trace);
     const edges = trace.table("op_edges");
     const [source, tensor] = [edges.column("source"), edges.column("tensor")];
     const isMade = new Uint8Array(trace.table("tensors").length);
     for (let edge = 0; edge < edges.length; edge++) {
-      if (tensor[edge]! >= 0 && phase[source[edge]!] !== OPTIMIZER) {
+      if (tensor[edge]! >= 0 && !isAside[source[edge]!]) {
         isMade[tensor[edge]!] = 1;
       }
     }

@@ -154,7 +154,8 @@ function columnHeads(
 ): SceneLabel[] {
   const head = (x: number, text: string, tone: SceneLabel["tone"]): SceneLabel => ({
     x,
-    y: -HEAD_PX / 2 - 8,
+    // An edge may leave a box upwards: its label is below this.
+    y: -HEAD_PX / 2 - 13,
     text,
     align: "middle",
     tone,

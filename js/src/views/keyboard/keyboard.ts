@@ -144,7 +144,7 @@ function letGo(store: Store): boolean {
 }
 
 function alongExecution(store: Store, by: 1 | -1): void {
-  const { trace, state } = store;
+  const { trace, hierarchy, state } = store;
   const selection = store.selectionInGraph;
   const from =
     selection.kind === "op"
@@ -158,7 +158,7 @@ function alongExecution(store: Store, by: 1 | -1): void {
             : trace.opCount;
   for (let op = from + by; op >= 0 && op < trace.opCount; op += by) {
     if (state.isolation && !state.isolation.ops[op]) continue;
-    if (state.showOptimizer || trace.phaseOf(op) !== "optimizer") {
+    if (state.showOptimizer || !hierarchy.isAside[op]) {
       jumpToOp(store, op);
       return;
     }

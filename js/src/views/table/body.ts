@@ -77,7 +77,10 @@ export class TableBody {
         .map((text) => element("p", {}, text)),
     );
     this.nothing.hidden = data.shown.length > 0;
-    this.#nothingText.textContent = t("search.nothing", { query: this.store.state.query.trim() });
+    this.#nothingText.textContent = t(
+      this.store.state.matches.length ? "table.no_node" : "search.nothing",
+      { query: this.store.state.query.trim() },
+    );
     this.element.style.setProperty("--pdl-columns", String(columns.length - 1));
     this.#showRows();
   }

@@ -114,6 +114,25 @@ test("optimizer ops are hidden until asked for", async () => {
   expect(ids(shown).at(-1)).toBe(`group:${step}`);
 });
 
+test("ops of initializers are hidden if other ops ran; selecting one shows them", async () => {
+  const initialized = (made: SyntheticTrace) => {
+    const file = "/lib/paddle/nn/initializer/normal.py";
+    const stack = made.stack(made.frame(file, 70, "__call__", "paddle"));
+    return made.op("gaussian", { stack }).op;
+  };
+  const made = encoder(1);
+  const op = initialized(made);
+  const store = new Store(await made.trace());
+  const drawn = () => ids(visibleForward(store.trace, store.hierarchy, store.state));
+  expect(drawn()).not.toContain(`op:${op}`);
+  store.select({ kind: "op", op }, { reveal: true });
+  expect(drawn()).toContain(`op:${op}`);
+  const alone = new SyntheticTrace();
+  initialized(alone);
+  const other = new Store(await alone.trace());
+  expect(ids(visibleForward(other.trace, other.hierarchy, other.state))).toEqual(["op:0"]);
+});
+
 test("a parameter's box is in the group around all its readers", async () => {
   const made = new SyntheticTrace();
   const net = made.group("net");
