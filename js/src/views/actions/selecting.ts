@@ -62,8 +62,14 @@ export function boxOfSelection(store: Store, scene: Scene): number {
       return find(({ op }) => op === selection.op, hierarchy.groupOfOp[selection.op]!);
     case "grad_node":
       return ofGradNode(selection.gradNode);
-    case "group":
-      return boxAround(store, scene, selection.group);
+    case "group": {
+      const [ops, nodes] = [store.litOps(), store.litGradNodes()];
+      const at = boxAround(store, scene, selection.group);
+      // A layer of one op has no box but that of its op.
+      return at >= 0
+        ? at
+        : scene.boxes.findIndex(({ op, gradNode }) => ops[op] === 1 || nodes[gradNode] === 1);
+    }
     case "gradient":
       return ofGradNode(trace.at("grad_edges", "source", selection.edge));
     case "tensor": {

@@ -155,7 +155,7 @@ function columnHeads(
   const head = (x: number, text: string, tone: SceneLabel["tone"]): SceneLabel => ({
     x,
     // An edge may leave a box upwards: its label is below this.
-    y: -HEAD_PX / 2 - 13,
+    y: -HEAD_PX / 2 - 10,
     text,
     align: "middle",
     tone,

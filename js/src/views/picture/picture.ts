@@ -20,6 +20,8 @@ import { isTooWide, roomFor } from "./first_view.ts";
 /** The most items of a first picture that is fitted to the view's width. */
 const MOST_FITTED = 300;
 
+/** Fewer outermost boxes say too little by themselves. */
+const FEW_BOXES = 3;
 /** After this many pictures that are too wide, all groups that may be the cause are closed. */
 const MOST_TRIES = 4;
 
@@ -134,8 +136,16 @@ export class Picture {
     const { trace } = this.store;
     const structure = trace.table("groups").column("structure");
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
+    const outer = tree.items.filter(({ parent }) => parent < 0);
+    // Closed, the iterations of a loop would leave next to nothing to look at.
+    const isTurn = (group: number): boolean => trace.groupKind(group) === "turn";
+    const last = new Set(
+      outer.length < FEW_BOXES
+        ? outer.flatMap(({ isOpen, key }) => (isOpen && isTurn(key) ? [key] : []))
+        : [],
+    );
     const groups = widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
-    if (!groups.some((group) => trace.groupKind(group) === "turn")) return groups;
+    if (!groups.some(isTurn)) return groups;
     // Closed, the iteration of the shown backward call would leave only others to look at.
     const { groupOfGradNode, state } = this.store;
     const isMember = membersOf(trace, state.backwardCall);
@@ -143,7 +153,7 @@ export class Picture {
     const innermost = new Set(inLadder.filter((_, node) => isMember[node]));
     const ofCall = new Set([...innermost].flatMap((group) => trace.groupPath(group)));
     const mayClose = (group: number): boolean =>
-      trace.groupKind(group) !== "turn" || !ofCall.has(group);
+      !last.has(group) && !(isTurn(group) && ofCall.has(group));
     const others = groups.filter(mayClose);
     return others.length ? others : innermostOpen(tree).filter(mayClose);
   }
