@@ -116,6 +116,8 @@ class Job:
     def _look(self, *, at_end: bool = False) -> None:
         self._output.copy()
         self._run.read()
+        if not at_end and not self._run.may_hang():
+            return
         for finding in self._run.findings():
             key = finding.kind, finding.ranks
             # While it runs, only a hang cannot wait: nothing else may ever come.

@@ -34,7 +34,7 @@ def main(script: str, arguments: list[str]) -> int:
     program.__file__ = script
     program.__builtins__ = __builtins__  # type: ignore[attr-defined]
     sys.modules["__main__"] = program
-    code = compile(Path(script).read_bytes(), script, "exec")
+    code = compile(Path(script).read_bytes(), os.path.abspath(script), "exec")
     return run_rank(
         code,
         program.__dict__,

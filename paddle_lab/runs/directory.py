@@ -87,6 +87,16 @@ class RunDirectory:
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
         return self.ended is None or not (self.ended.get("stopped") or has_failure)
 
+    def may_hang(self) -> bool:
+        """Tell whether a rank has waited, or all have stood still, long enough; cheap to ask."""
+        now_ns, logs = time.time_ns(), self.logs
+        calls = [log.open_call for log in logs]
+        waited = any(
+            call is not None and (call.error or now_ns - call.begin_ns >= self._stall_ns)
+            for call in calls
+        )
+        return waited or all(log.still is not None or log.exit is not None for log in logs)
+
     def findings(self) -> list[RunFinding]:
         """Return what is wrong, the first thing first."""
         logs, collectives = self.logs, self.collectives

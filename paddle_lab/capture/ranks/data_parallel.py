@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from itertools import islice
 from sys import _getframe
@@ -80,7 +81,8 @@ class DataParallelHooks:
         @wraps(init)
         def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> None:
             init(optimizer, *args, **kwargs)
-            self._names.add(optimizer)
+            with suppress(Exception):  # the user's optimizer is made in any case
+                self._names.add(optimizer)
 
         return wrapper
 
@@ -88,8 +90,9 @@ class DataParallelHooks:
         @wraps(forward)
         def wrapper(model: Any, *args: Any, **kwargs: Any) -> Any:
             outputs = forward(model, *args, **kwargs)
-            if self._is_grad_enabled() and model.grad_need_sync and model.group.nranks > 1:
-                self._armed = weakref.ref(model)
+            with suppress(Exception):
+                if self._is_grad_enabled() and model.grad_need_sync and model.group.nranks > 1:
+                    self._armed = weakref.ref(model)
             return outputs
 
         return wrapper
@@ -97,21 +100,29 @@ class DataParallelHooks:
     def _around_backward(self, run: Any) -> Any:
         @wraps(run)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            self._names.forget_addresses()
-            self._backward_stack = user_stack(_getframe(1))
-            model = self._armed() if self._armed is not None else None
-            self._armed = None
-            if model is None:
+            key = -1
+            with suppress(Exception):
+                key = self._begin_backward()
+            if key < 0:
                 return run(*args, **kwargs)
-            names = [one.name for one in model.parameters() if not one.stop_gradient]
-            ranks = list(model.group.ranks)
-            self._names.reduced.update(dict.fromkeys(names, ranks))
-            if model.find_unused_parameters:
-                self._names.may_lack.update(names)
-            key = self._collectives.begin("backward", model.group.id, ranks)
             return self._collectives.ran(key, lambda: run(*args, **kwargs))
 
         return wrapper
+
+    def _begin_backward(self) -> int:
+        """Write that ``DataParallel`` is about to reduce in a backward call; -1 if it is not."""
+        self._names.forget_addresses()
+        self._backward_stack = user_stack(_getframe(2))
+        model = self._armed() if self._armed is not None else None
+        self._armed = None
+        if model is None:
+            return -1
+        names = [one.name for one in model.parameters() if not one.stop_gradient]
+        ranks = list(model.group.ranks)
+        self._names.reduced.update(dict.fromkeys(names, ranks))
+        if model.find_unused_parameters:
+            self._names.may_lack.update(names)
+        return self._collectives.begin("backward", model.group.id, ranks)
 
     def _around_step(self, step: Any) -> Any:
         @wraps(step)
