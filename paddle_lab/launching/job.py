@@ -23,6 +23,7 @@ from paddle_lab.words import say
 
 _LOOK_S: Final = 0.2
 _STOP_S: Final = 3.0
+_FAMILY_S: Final = 2.0
 
 
 class Job:
@@ -77,6 +78,8 @@ class Job:
         self._run = RunDirectory(self.directory, stall_s=stall_s)
         self._output = RankOutput(self.directory / "logs", write)
         self._tells_findings_at_end = tells_findings_at_end
+        self._family: set[psutil.Process] = set()
+        self._family_s = 0.0
         self._told: set[tuple[str, tuple[int, ...]]] = set()
 
     def run(self) -> int:
@@ -100,9 +103,11 @@ class Job:
                 while process.poll() is None:
                     time.sleep(_LOOK_S)
                     self._look()
+                    self._know_family(process.pid)
                 has_ended = True
             finally:
-                _stop(process)
+                self._know_family(process.pid, now=True)
+                _stop(process, self._family)
                 ended = {
                     "code": process.returncode, "stopped": not has_ended, "time_ns": time.time_ns(),
                 }  # fmt: skip
@@ -125,21 +130,26 @@ class Job:
                 self._told.add(key)
                 self._write(f"{finding}\n")
 
+    def _know_family(self, launcher: int, *, now: bool = False) -> None:
+        """Know all processes of the run: what its ranks started may outlive them."""
+        if not now and time.monotonic() - self._family_s < _FAMILY_S:
+            return
+        self._family_s = time.monotonic()
+        with suppress(psutil.NoSuchProcess):
+            # Each rank is in a session of its own, so no signal to a group reaches all.
+            found = psutil.Process(launcher)
+            self._family.update([found, *found.children(recursive=True)])
+
     def _is_hanging(self, finding: RunFinding) -> bool:
         return finding.kind == "hang" and self._run.ended is None
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes], family: set[psutil.Process]) -> None:
     """End the launcher and all ranks: politely first, which Paddle's launcher passes on."""
-    try:
-        launcher = psutil.Process(process.pid)
-        # Each rank is in a session of its own, so no signal to a group reaches all.
-        family = [launcher, *launcher.children(recursive=True)]
-    except psutil.NoSuchProcess:
-        return
+    left = [member for member in family if member.is_running()]
     for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-        for member in family:
+        for member in left:
             with suppress(psutil.NoSuchProcess):
                 member.send_signal(number)
-        _, family = psutil.wait_procs(family, timeout=_STOP_S)
+        _, left = psutil.wait_procs(left, timeout=_STOP_S)
     process.wait()

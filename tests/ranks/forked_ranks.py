@@ -16,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import paddle
+import psutil
 
 import paddle_lab
 from paddle_lab.launching.rank_program import run_rank
@@ -84,6 +85,12 @@ def main() -> None:
     ]
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     sys.stdin.read()
+    # Workers of a DataLoader outlive a rank that is killed.
+    running += [
+        worker.pid
+        for worker in psutil.Process().children(recursive=True)
+        if worker.pid not in running
+    ]
     for process in running:
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
