@@ -63,7 +63,7 @@ def trace(
         each entry under the op or grad node that wrote it. Nothing of it is shown in the output.
         The level comes back to what it was. At 3 the log has each op and grad node, at 4 its
         kernel, at 5 more of its tensors, at 6 all. :func:`region` limits it to a part of the code.
-        What Paddle prints of compiled programs from level 2 on stands below the entry before it.
+        What Paddle prints of compiled programs from level 2 on is no part of its log, and is shown.
         If the process dies, the log is still in the temporary folder ``paddle-lab-log-…``.
     limit
         The largest number of ops that the trace keeps, so that a long training takes bounded

@@ -16,19 +16,15 @@ import ctypes
 import os
 import shutil
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Final
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.log.program_text import ProgramText
 from paddle_lab.words import say
 
 _WARNING, _FATAL = 1, 3
 _UNBUFFERED: Final = -1
-_PRINTS_PROGRAMS: Final = 2
-"""From this level on Paddle prints programs to standard output."""
 
 
 class LogRequest:
@@ -62,9 +58,6 @@ class Glog:
         self._begin_entry.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
         self._end_entry = library._ZN6google10LogMessageD1Ev
         self._end_entry.argtypes = [ctypes.c_void_p]
-        self._program_text: ProgramText | None = None
-        with suppress(OSError, ValueError, AttributeError):  # another C++ library
-            self._program_text = ProgramText(library)
         self._requests: list[LogRequest] = []
         self._backward_levels: list[int] = []
         self._folder = ""
@@ -124,9 +117,6 @@ class Glog:
             self._level_before = self._level.value  # the user's code has set it
         self._own_level = self._level.value = levels[-1] if levels else self._level_before
         self.changes.append((perf_counter_ns(), self._own_level))
-        if self._program_text is not None:
-            is_kept = bool(levels) and self._own_level >= _PRINTS_PROGRAMS
-            self._program_text.keep_in(self.path if is_kept else None)
 
     def _redirect(self) -> None:
         if not self._is_to_stderr.value:
