@@ -9,6 +9,7 @@ import pytest
 import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.capture.native import NATIVE
+from paddle_lab.capture.turns import turns
 from paddle_lab.capture.turns.place import Place
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
@@ -50,6 +51,16 @@ NEED_COLUMNS = {
     "one_line_loops",
     "a_loop_over_a_tensor",
 }
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_iteration_is_told_where_variables_cannot_be_read(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "can_read_variables", lambda _: False)
+    with paddle_lab.trace(check="none") as trace:
+        PROGRAMS[name](Ledger())
+    assert set(turns_of_ops(trace.record)) <= {()}
 
 
 @pytest.mark.skipif(

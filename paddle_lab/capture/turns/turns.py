@@ -25,6 +25,7 @@ from paddle_lab.capture.turns.place import Place
 from paddle_lab.capture.turns.variables import (
     MISSING,
     are_same,
+    can_read_variables,
     identity,
     shown_value,
     variable,
@@ -138,7 +139,8 @@ class TurnTracker:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
             answer: tuple[Any, ...] | None = (at, mark, loops.units, (), (), None, None, None)
-            if loops.loops:
+            # Ops alone do not show which of two nested loops begins again.
+            if loops.loops and can_read_variables(at.f_code):
                 place = Place(at, inner, loops, mark.hidden_levels)
                 found = self._turn_at(mark, place, found, thread)
                 answer = self._to_keep(mark, place, loops)

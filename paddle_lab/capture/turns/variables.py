@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, Final
 from weakref import ref
 
-from paddle_lab.capture.native import native_twin
+from paddle_lab.capture.native import NATIVE, native_twin
 from paddle_lab.capture.turns.loops import Loop
 
 MISSING: Final = object()
@@ -76,6 +76,11 @@ def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
     variables = frame.f_locals
     # Another type, as exec() allows, would run code of its own.
     return variables.get(name, default) if is_function or type(variables) is dict else default
+
+
+def can_read_variables(code: CodeType) -> bool:
+    """Return whether the variables of a code's frames can be read."""
+    return NATIVE is not None or _CAN_READ_LOCALS or not code.co_flags & _CO_OPTIMIZED
 
 
 def variable(frame: FrameType, name: str) -> Any:
