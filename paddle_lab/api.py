@@ -135,10 +135,10 @@ class Trace(TraceAnswers):
         return write_atomically(path, speedscope(self.view_record).encode("utf-8"))
 
     def to_netron(self, path: PathLike) -> Path:
-        """Write the forward graph for netron.app, which shows each op's line beside it.
+        """Write the forward graph for netron.app, which shows the source line of each op.
 
-        The file is a program as ``paddle.jit.save`` writes it, by the name of ``model.json``, but
-        only for looking at: Paddle cannot run it.
+        The file looks like the ``model.json`` that ``paddle.jit.save`` writes, but it is only for
+        viewing: Paddle cannot run it.
 
         Raises
         ------
@@ -194,8 +194,8 @@ class Trace(TraceAnswers):
     def programs(self) -> list[ProgramTrace]:
         """The programs that ``to_static`` or an ``Executor`` ran, each as a trace of its own.
 
-        In this trace a program is one op, ``run_program``, for each of its runs. The pictures of
-        the graph also show the program's ops inside the first of them.
+        In this trace each run of a program is one op, ``run_program``. The pictures of the graph
+        also show the program's ops inside the op of its first run.
         """
         from paddle_lab.programs.record import record_of
         from paddle_lab.programs.splice import programs_of
@@ -216,10 +216,10 @@ class Trace(TraceAnswers):
     def summary(self) -> str:
         """Return the trace in a page of text.
 
-        It has the layers with calls, output shapes, parameters, FLOPs, bytes and host time, their
-        totals, findings, slowest ops and backward calls. It counts the parameters that ops in
-        layers read, each once, without the statistics of batch normalisation. :meth:`table` has the
-        same figures as columns.
+        It lists the layers (calls, output shapes, parameters, FLOPs, bytes, host time), their
+        totals, the findings, the slowest ops and the backward calls. It counts the parameters that
+        ops in layers read, each once, without the statistics of batch normalisation. :meth:`table`
+        has the same figures as columns.
         """
         from paddle_lab.views.text.summary import summary_text
 
@@ -243,7 +243,7 @@ class Trace(TraceAnswers):
         if self._stored_payload is None:
             stored = stored_payload(self._drawn_record, payload)
             if stored is not payload and self._drawn_record is not self._shown_record:
-                # What does not fit is first of all the inside of compiled programs.
+                # If the record is too large, the ops inside compiled programs are left out first.
                 stored = stored_payload(self._shown_record, pack(self._shown_record))
             self._stored_payload = stored
         return self._stored_payload
@@ -323,7 +323,7 @@ class Trace(TraceAnswers):
 
 
 class ProgramTrace(Trace):
-    """A program that ran in a traced cell, as a trace of its own: its ops, and their lines."""
+    """A program that ran in a traced cell, as a trace of its own, with its ops and their lines."""
 
     kind: str
     """``"full_graph"``, ``"sot"`` or ``"executor"``."""
@@ -347,7 +347,7 @@ def load(path: PathLike) -> Trace:
 
 
 def load_dump(directory: PathLike) -> Trace:
-    """Open what Paddle itself wrote of graphs, stacks and its log; Paddle need not be installed.
+    """Open Paddle's own dumps of graphs, stacks and its log; Paddle need not be installed.
 
     These are the files of ``dump_backward_graph_path``, of ``capture_forward_subgraph_guard`` and
     ``capture_backward_subgraph_guard``, of ``FLAGS_dump_api_python_stack_path`` and
@@ -357,8 +357,8 @@ def load_dump(directory: PathLike) -> Trace:
     Parameters
     ----------
     directory
-        Where the files are; folders in it are looked at, too. If several processes wrote them,
-        each is a region of the trace.
+        Where the files are, also in subfolders. If several processes wrote them, each process is a
+        region of the trace.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""The only rooms that import paddle: hooks, recorder, assembly of the record."""
+"""The only package that imports paddle: hooks, recorder, and what makes the record."""

@@ -1,4 +1,4 @@
-"""Checks that Paddle is installed and can be traced; if not, one sentence says why."""
+"""Checks that Paddle is installed and can be traced; if not, the error says why in a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading ``tensor.grad_fn`` without keeping the grad node alive for ever.
+"""Reads ``tensor.grad_fn`` without keeping the grad node alive for ever.
 
 In Paddle 3.3 each read of ``Tensor.grad_fn`` leaves one reference to the node too many, so the node
 and all it saved for backward are never freed (``next_functions`` has no such fault). If the running

@@ -33,7 +33,7 @@ def attribute_made_nodes(roots: Iterable[Any], before: Reached, call_op: int) ->
     roots
         Grad nodes of the tensors that the call returned.
     before
-        The nodes that existed before the call: those of its graph, and those behind its
+        The nodes that existed before the call: the call's graph, and the graph of its
         ``grad_outputs``.
     call_op
         The op of the call itself.

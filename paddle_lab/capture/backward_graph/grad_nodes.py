@@ -64,7 +64,7 @@ class GradNodePool:
         self.key_of_name = OP_NAMES.key
 
     def reach(self, roots: Iterable[Any]) -> Reached:
-        """Return the nodes reachable from ``roots``; record nothing. Only held nodes have an op."""
+        """Return the reachable nodes; record nothing. Nodes that are not in ``held`` have no op."""
         reached: Reached = {}
         pending = list(roots)
         while pending:
@@ -103,7 +103,7 @@ class GradNodePool:
 
 
 def nodes_behind(node: Any) -> list[Any]:
-    """Return the grad nodes that a node hands gradients to."""
+    """Return the grad nodes to which a node passes gradients."""
     return [following for following in DOOR.next_functions(node) if following is not None]
 
 

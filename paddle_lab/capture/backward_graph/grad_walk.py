@@ -1,4 +1,4 @@
-"""The walk over those parts of a backward graph that are not recorded yet."""
+"""The walk over the parts of a backward graph that are not recorded yet."""
 
 from __future__ import annotations
 

@@ -59,9 +59,9 @@ class Explained(NamedTuple):
 
 
 def explain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explained:
-    """Run a function, a layer or what ``to_static`` returned, and tell its breaks.
+    """Run a function, a layer or the result of ``to_static``, and return its breaks.
 
-    Everything is put back: parameters, buffers, variables, random generators, SOT's caches.
+    Everything is restored: parameters, buffers, variables, random generators, SOT's caches.
     """
     try:
         return _Explanation(require_paddle(), function, args, kwargs).run()
@@ -122,7 +122,7 @@ class _Explanation:
             return Explained(name, breaks, recompilations, None, None, told)
 
     def _attempt(self, call: Callable[[], object]) -> BaseException | None:
-        """Call on the state from before, and return the error."""
+        """Make the call from the saved state, and return its error."""
         with self._state.again():
             try:
                 call()
@@ -182,7 +182,7 @@ class _Explanation:
         return (len(pieces), eager_ops) if error is None else (None, None)
 
     def _earlier(self, versions: dict[CodeType, list[Any]]) -> list[Recompiled]:
-        """Return the recompilations before this run, by the versions that SOT has kept."""
+        """Return the recompilations before this run, found in the versions that SOT has kept."""
         found = []
         for code, guards in versions.items():
             if self._is_sot and self._code is not None and written_code(code) == self._code:
@@ -195,7 +195,7 @@ class _Explanation:
 
 @contextmanager
 def _fresh_caches() -> Iterator[dict[CodeType, list[Any]]]:
-    """Empty SOT's caches in a block, and give the guards of the versions that they held."""
+    """Empty SOT's caches for a block, and yield the guards of the versions that they held."""
     cache = DOOR.sot_cache()
     fresh = (type(cache).__name__, *_FRESH)
     versions = {code: [guard for _, guard in held[0]] for code, held in cache.cache.items()}
@@ -223,11 +223,11 @@ def _quiet() -> Iterator[None]:
 
 
 def _profiler() -> Any:
-    """Start Paddle's profiler; return ``None`` if it runs already or Paddle has another one."""
+    """Start Paddle's profiler; return ``None`` if it is already running or cannot be started."""
     if DOOR.lacking("allocations"):
         return None
     options = DOOR.profiler_options()
-    options.trace_switch = 1  # the host alone
+    options.trace_switch = 1  # record the host only
     profiler = DOOR.make_profiler(options, [])
     if profiler is not None:
         DOOR.prepare_profiler(profiler)
@@ -248,7 +248,7 @@ def _eager_ops(trees: dict[int, Any]) -> int:
 
 
 def _unconverted(error: BaseException, code: CodeType) -> BreakRow:
-    """Return why a function cannot be compiled whole, from Paddle's text."""
+    """Return why a function cannot be compiled as a whole, read from Paddle's message."""
     text = str(error)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     said = next(
@@ -269,7 +269,7 @@ def _unconverted(error: BaseException, code: CodeType) -> BreakRow:
 def _left_loop(code: CodeType) -> tuple[int, str]:
     """Return the first loop that ``break`` or ``return`` leaves, else the function's line.
 
-    Paddle names no line of the user's if a loop's own condition cannot be converted.
+    Paddle's message has no line of the user's code if it cannot convert a loop's own condition.
     """
     node, text = function_node(code)
     for loop in own_nodes(node) if node is not None else ():

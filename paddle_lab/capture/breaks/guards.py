@@ -1,6 +1,6 @@
-"""Why no compiled version of a function fitted a call: the guard that failed.
+"""Finds the guard that failed, if no compiled version of a function fits a call.
 
-SOT compiles a function for the values that it has seen: a guard says which. The text of a guard
+SOT compiles a function for the values that it has seen, and guards check them. A guard's text
 is an expression over the frame of the call, such as ``frame.f_locals['n'] == 1``.
 """
 
@@ -20,7 +20,7 @@ _MOST_DIGITS = 12
 
 
 class Missed(NamedTuple):
-    """A value that the compiled versions do not fit."""
+    """A value that does not fit the compiled versions."""
 
     cause: str
     """The expression in the user's words: ``n``, ``x.shape[0]``, ``self.training``."""
@@ -55,13 +55,13 @@ def missed_guard(guards: Sequence[Any], frame: Any) -> Missed | None:
 
 
 def changed_guard(before: Any, after: Any) -> Missed | None:
-    """Return the first value for which two versions of a function were compiled differently."""
+    """Return the first value that differs between the guards of two versions of a function."""
     known = dict(_equalities(after))
     pairs = [(left, right) for left, right in _equalities(before) if known.get(left) != right]
     if not pairs:
         return None
-    # A value that the later version does not ask for can be any value there. If a type has changed,
-    # so has what is compared with values of it.
+    # If the later version has no guard for a value, that value may be anything there. If a type has
+    # changed, the comparisons with values of that type have changed too.
     pairs.sort(key=lambda pair: (pair[0].startswith("id("), pair[0] not in known))
     return _shown(
         [
@@ -72,9 +72,9 @@ def changed_guard(before: Any, after: Any) -> Missed | None:
 
 
 def changed_inputs(names: Sequence[str], before: Any, after: Any) -> Missed:
-    """Return the first difference between the inputs of two programs that were converted whole.
+    """Return the first difference between the inputs of two programs that were compiled as a whole.
 
-    If there is none, the layer was trained for one and evaluated for the other.
+    If there is none, one program was compiled in training mode and the other in evaluation mode.
     """
     for name, old, new in zip(names, before.inputs, after.inputs, strict=False):
         for part in ("shape", "dtype", "stop_gradient"):
@@ -92,7 +92,7 @@ def _plain(value: Any) -> str:
 
 
 def _shown(missed: list[Missed]) -> Missed:
-    """Return the first, and of layers' training flags that of the outermost layer."""
+    """Return the first value; for ``training`` flags of layers, the outermost layer's."""
     flags = [one for one in missed if one.cause.endswith(".training")]
     return min(flags, key=lambda one: len(one.cause)) if missed[0] in flags else missed[0]
 
@@ -160,7 +160,7 @@ def _readable(text: str) -> str:
 
 
 def _value(text: str) -> str:
-    # The number of an object is no value.
+    # An object's id is not a value worth showing.
     if text.isdigit() and len(text) > _MOST_DIGITS:
         return ""
     try:

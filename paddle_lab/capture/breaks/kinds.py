@@ -1,4 +1,4 @@
-"""What kind of code broke a graph, and which expression it is."""
+"""Finds what kind of code broke a graph, and which expression it was."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _READS_VALUE = (
     r"function: (?:<class '(?:float|int|bool|complex)'>|len|range).*(?:Tensor|Symbolic)Variable"
 )
 
-# From the class of SOT's reason, and a pattern in its text, to a kind. The first that fits counts.
+# Maps the class of SOT's reason, and a pattern in its text, to a kind. The first match counts.
 _RULES: tuple[tuple[str, str, str], ...] = (
     ("", r"in for loop body|during FOR_ITER", "for"),
     ("ControlFlow|Fallback", r"control flow|predicate", "if"),
@@ -61,7 +61,7 @@ def cause_of(spot: Spot, reason: str, said: str) -> Cause:
     Parameters
     ----------
     reason
-        The class of SOT's reason, or of its error; empty for a condition.
+        The class of SOT's reason, or of its error; empty if the break is at a condition.
     said
         The text of the error.
     """
@@ -92,10 +92,10 @@ def _kind_of(spot: Spot, reason: str, said: str, source: Source) -> str:
     if spot.operation in ("RAISE_VARARGS", "LOAD_ASSERTION_ERROR"):
         return "raise"
     if "get_py_value" in said and spot.operation.startswith(("CALL", "PRECALL")):
-        return "builtin"  # the callee wants a value
+        return "builtin"  # the called function needs a value
     if kind == "if":
         return _condition_kind(spot, source.test())
-    # A loop over what SOT cannot count, such as range(tensor).
+    # A loop over something whose length SOT does not know, such as range(tensor).
     is_loop = source.loop() is not None and ("Builtin" in reason or "Iterator" in reason)
     return "for" if is_loop or spot.operation == "FOR_ITER" else kind
 

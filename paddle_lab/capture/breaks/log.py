@@ -1,4 +1,4 @@
-"""Notes the breaks of one trace as events."""
+"""Records the breaks of one trace as events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BreakLog:
     def note(
         self, watched: Watched, code: CodeType | None, frame: FrameType | None
     ) -> Iterator[tuple[str, int]]:
-        """Note what a call has done. Return the lines at which it ran no program.
+        """Note the breaks of a call. Yield the lines that ran eagerly, without a program.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The breaks of a call as people are told them: each once, with its line and expression."""
+"""The breaks of a call as they are shown: each once, with its line and expression."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def break_rows(found: Iterable[Broken]) -> list[BreakRow]:
     for broken in found:
         for row in _rows_of(broken):
             if row.function.startswith("<") and any(row[1:3] == one[1:3] for one in rows):
-                continue  # a comprehension that runs eagerly, because of the break in it
+                continue  # a comprehension that runs eagerly because of the break inside it
             at = next((at for at, one in enumerate(rows) if _are_one(one, row)), -1)
             if at < 0:
                 rows.append(row)
@@ -73,10 +73,10 @@ def break_rows(found: Iterable[Broken]) -> list[BreakRow]:
 
 
 def skipped_rows(code: CodeType) -> list[BreakRow]:
-    """Return why SOT never looks at a function; nothing if it does.
+    """Return why SOT never translates a function; empty if it does.
 
-    Without a word, it runs functions eagerly whose code has a table of exceptions: from Python 3.11
-    on, those with ``try`` or ``with``.
+    SOT silently runs a function eagerly if its code has an exception table. From Python 3.11 on,
+    functions with ``try`` or ``with`` have one.
     """
     if not _has_handlers(code):
         return []
@@ -90,7 +90,7 @@ def skipped_rows(code: CodeType) -> list[BreakRow]:
 
 
 def recompilation_row(recompiled: Recompiled) -> RecompilationRow:
-    """Return a recompilation with the first line that reads the value."""
+    """Return the row of a recompilation, with the first line that reads the changed value."""
     code, missed = recompiled
     line = _reading_line(code, missed.cause)
     spot = Spot(code, _offset_at(code, line), "")
@@ -110,7 +110,7 @@ def _rows_of(broken: Broken) -> Iterator[BreakRow]:
         spots[0] = spots[0]._replace(offset=_offset_at(spots[0].code, line))
     eager = broken.eager
     if eager is None and _has_handlers(spots[0].code):
-        eager = spots[0].code  # it is never translated on its own
+        eager = spots[0].code  # SOT never translates this code on its own
     function = "" if eager is None else _name(eager)
     said = broken.said.partition("\n")[0][:_LONGEST_SAID]
     yield BreakRow(kind, spots[0].code.co_filename, line, cause, said, function, tuple(spots))
@@ -122,9 +122,9 @@ def _rows_of(broken: Broken) -> Iterator[BreakRow]:
 def _users(spots: list[Spot]) -> list[Spot]:
     """Return the spots from the user's innermost function outwards.
 
-    If none is the user's, return those from the innermost one that is not in Paddle, NumPy or
-    Python: a library's model. What only Python's library or Jupyter does runs eagerly because of an
-    earlier break: nobody asked to compile it.
+    If none is in the user's code, begin at the innermost one outside of Paddle, NumPy and Python,
+    such as a library's model. If all are in Python's library or Jupyter, return nothing: their code
+    runs eagerly because of an earlier break.
     """
     folder = os.path.join(os.path.dirname(sys.modules["paddle"].__file__ or ""), "")
     files = [spot.code.co_filename for spot in spots]
@@ -195,7 +195,7 @@ def _reading_line(code: CodeType, cause: str) -> int:
 
 
 def _prefixes(cause: str) -> Iterator[str]:
-    """Yield an expression and the ones that it begins with: ``net.fc.training``, ``net.fc``."""
+    """Yield an expression and its prefixes: ``net.fc.training``, ``net.fc``."""
     yield cause
     path = re.search(r"(?!len\b)[A-Za-z_][\w.]*", cause)
     parts = path[0].split(".") if path else []

@@ -1,4 +1,4 @@
-"""The expressions and statements at an instruction, by its position in the source."""
+"""Finds the expressions and statements of an instruction, by its position in the source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 class Source(NamedTuple):
-    """The source at an instruction."""
+    """The source text and syntax nodes of an instruction."""
 
     line: int
     nodes: list[ast.AST]
@@ -33,18 +33,18 @@ class Source(NamedTuple):
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
     def test(self) -> ast.AST | None:
-        """Return the node whose condition the instruction is a part of."""
+        """Return the node whose condition contains the instruction."""
         inner: ast.AST | None = None
         for node in self.nodes:
             tests = node.ifs if isinstance(node, ast.comprehension) else [_test_of(node)]
-            # Python gives some conditions the place of their whole statement.
+            # Python gives some conditions the position of their whole statement.
             if any(test is not None and inner in (None, test) for test in tests):
                 return node
             inner = node
         return next((node for node in self.nodes if isinstance(node, ast.BoolOp)), None)
 
     def loop(self) -> ast.For | None:
-        """Return the loop whose iterable the instruction is a part of."""
+        """Return the loop whose iterable contains the instruction."""
         for inner, node in zip(self.nodes, self.nodes[1:], strict=False):
             if isinstance(node, ast.For) and inner is node.iter:
                 return node
@@ -52,7 +52,7 @@ class Source(NamedTuple):
 
 
 def source_at(code: CodeType, offset: int) -> Source:
-    """Return the source at an instruction."""
+    """Return the source text and syntax nodes of an instruction."""
     told = positions_of(code, np.array([offset]))
     line, end_line, column, end_column = (int(one[0]) for one in told)
     text, tree = _parsed(code.co_filename, tuple(linecache.getlines(code.co_filename)))
@@ -95,7 +95,7 @@ def _around(node: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> Iter
 
 def _has(node: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> bool:
     line = getattr(node, "lineno", None)
-    if line is None:  # a comprehension's part has no place of its own
+    if line is None:  # a comprehension's part has no position of its own
         return any(_has(one, begin, end) for one in ast.iter_child_nodes(node))
     assert isinstance(
         node, (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword, ast.alias)
@@ -110,7 +110,7 @@ def _test_of(node: ast.AST) -> ast.expr | None:
 
 @lru_cache(maxsize=16)
 def _parsed(file: str, lines: tuple[str, ...]) -> tuple[str, ast.Module | None]:
-    del file  # it only tells equal texts apart
+    del file  # the file name only makes the cache keep files with equal lines apart
     text = "".join(lines)
     try:
         return text, ast.parse(text) if text else None

@@ -1,8 +1,8 @@
-"""Where SOT stands in the user's code while it translates.
+"""Finds which instruction of the user's code SOT is translating.
 
-SOT simulates bytecode. After a break it goes on in a function that it has made of the rest of the
-bytecode. The lines of such a function drift, and it has no columns. So an instruction of it is
-found again in the code that the user wrote.
+SOT simulates bytecode. After a break it makes a function of the remaining bytecode and goes on in
+it. The line numbers of such a function are inexact, and it has no columns. So its instructions are
+looked up in the code that the user wrote.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class Spot(NamedTuple):
 
 
 def present_spots() -> list[Spot]:
-    """Return where the running translation stands: the innermost function first."""
+    """Return which instructions are being translated, the innermost function first."""
     return [spot_of(executor) for executor in islice(_executors(_getframe()), _MOST_EXECUTORS)]
 
 
 def _executors(frame: FrameType | None) -> Iterator[Any]:
-    # SOT's own list of executors also has those that an exception has ended.
+    # SOT's own list of executors also contains executors that an exception has ended.
     run = DOOR.sot_executor.run.__code__
     while frame is not None:
         if frame.f_code is run:
@@ -47,14 +47,14 @@ def _executors(frame: FrameType | None) -> Iterator[Any]:
 
 
 def spot_of(executor: Any, instruction: Any = None) -> Spot:
-    """Return where an executor stands, or where an instruction of it is in the user's code."""
+    """Return where an executor's current instruction, or ``instruction``, is in the user's code."""
     frame, instructions = DOOR.executor_frame(executor), DOOR.executor_instructions(executor)
     index = frame.lasti - 1 if instruction is None else instructions.index(instruction)
     return _written(frame.code, max(index, 0))
 
 
 def line_of(executor: Any) -> tuple[CodeType, int]:
-    """Return the function that the user wrote, and the line in it where an executor stands."""
+    """Return the function that the user wrote, and the line that an executor is translating."""
     code = DOOR.executor_frame(executor).code
     if not code.co_name.startswith("$"):
         return code, executor._current_line
@@ -64,7 +64,7 @@ def line_of(executor: Any) -> tuple[CodeType, int]:
 
 @lru_cache(maxsize=64)
 def _lines(code: CodeType) -> list[int]:
-    """Return the line of each code unit, of 2 bytes."""
+    """Return the line of each 2-byte code unit."""
     units = np.arange(0, len(code.co_code), 2)
     lines: list[int] = positions_of(code, units).line.tolist()
     return lines
@@ -76,14 +76,14 @@ def first_spot(code: CodeType) -> Spot:
 
 
 def written_code(code: CodeType) -> CodeType:
-    """Return the code that the user wrote, for code that SOT has made of a part of it."""
+    """Return the user's code from which SOT made ``code``; ``code`` itself if it is the user's."""
     while (maker := _maker(code)) is not None:
         code = maker[1]
     return code
 
 
 def _maker(code: CodeType) -> Any:
-    """Return the key of SOT's cache under which it has made a function, None for the user's."""
+    """Return the key in SOT's cache of a function that SOT made; ``None`` for the user's."""
     return next((key for key, made in DOOR.resumed_codes.items() if made == code), None)
 
 
@@ -103,7 +103,7 @@ def _written(code: CodeType, index: int) -> Spot:
 
 @lru_cache(maxsize=64)
 def _made_of(code: CodeType) -> tuple[CodeType, list[int]] | None:
-    """Return the code of which SOT has made a function, and where each instruction is in it."""
+    """Return the code from which SOT made a function, and its instructions' positions in it."""
     maker = _maker(code)
     if maker is None:
         return None
@@ -113,9 +113,9 @@ def _made_of(code: CodeType) -> tuple[CodeType, list[int]] | None:
 
 
 def _in_rest(inner: Sequence[Any], outer: Sequence[Any], start: int) -> list[int]:
-    """Return the instructions' positions in the function of which ``inner`` is the rest.
+    """Return the instructions' positions in ``outer``, whose remaining part became ``inner``.
 
-    The ends are the same. SOT may have removed pairs of loads and stores.
+    Both end with the same instructions. SOT may have removed pairs of loads and stores.
     """
     at, positions = len(outer), []
     for one in reversed(inner):
@@ -128,7 +128,7 @@ def _in_rest(inner: Sequence[Any], outer: Sequence[Any], start: int) -> list[int
 
 
 def _in_loop(inner: Sequence[Any], outer: Sequence[Any], start: int) -> list[int]:
-    """Return the instructions' positions in the function of which ``inner`` is a loop's body."""
+    """Return the instructions' positions in ``outer``, which has the loop with body ``inner``."""
     begin = [one.opname for one in inner].index("FOR_ITER")
     at, positions = start - 1, [start] * begin
     for one in inner[begin:]:

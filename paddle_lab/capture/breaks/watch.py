@@ -1,11 +1,11 @@
 """Notes graph breaks, fallbacks and recompilations while SOT translates.
 
-SOT reports a break nowhere with its line, and a condition on a tensor not at all. But each break
-passes one of two functions, and each fallback is an exception that ends a translation. The errors
-that SOT raises on the way say where the cause is: the first of a chain. An error alone is no break,
+SOT never reports the line of a break, and does not report a condition on a tensor at all. But each
+break calls one of two functions, and each fallback is an exception that ends a translation. The
+first error in the chain of SOT's errors says where the cause is. An error alone is no break,
 because SOT tries some things twice.
 
-What is installed runs inside SOT. It never raises, and it is removed after the call.
+These hooks run inside SOT. They never raise, and they are removed after the call.
 """
 
 from __future__ import annotations

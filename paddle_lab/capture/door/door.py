@@ -25,8 +25,8 @@ _OF_INSTANCES: Final = "()"
 class Door:
     """Paddle's private names as attributes: ``DOOR.is_initialized(tensor)``.
 
-    The names are looked up when the first one is needed. Before code uses a name, it asks
-    :meth:`has` whether the name's feature is on; hooks of a feature that is off are not installed.
+    All names are looked up when the first one is needed. Code that uses a name first calls
+    :meth:`has` with the name's feature. Hooks of a feature that is off are not installed.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -37,7 +37,7 @@ class Door:
 
     @cached_property
     def _missing(self) -> dict[str, list[str]]:
-        """Features that are off, and the paths that Paddle lacks. Reading it looks up all names."""
+        """Features that are off, and the names that they lack. Reading it looks up all names."""
         return {
             feature: lacking
             for feature in FEATURES
@@ -50,7 +50,7 @@ class Door:
         return {}
 
     def _look_up(self, feature: str) -> list[str]:
-        """Set a feature's names as attributes. Return the paths that Paddle lacks."""
+        """Set a feature's names as attributes. Return the names that Paddle lacks."""
         lacking = []
         for name, path in FEATURES[feature].names.items():
             found = _found(path)
@@ -101,7 +101,7 @@ class Door:
         return say("notices.door.failed", feature=_described(feature), fault=fault)
 
     def now(self, name: str) -> Any:
-        """Return what a name stands for at the moment, where Paddle binds it again and again.
+        """Return the current object behind a name that Paddle rebinds again and again.
 
         Parameters
         ----------

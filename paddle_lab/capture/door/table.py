@@ -1,4 +1,4 @@
-"""All names of Paddle that this package uses and that Paddle's public documentation lacks.
+"""All undocumented names of Paddle that this package uses.
 
 A name is written as Python would reach it. ``paddle.nn.Layer()._parameters`` is an attribute that
 ``Layer.__init__`` sets.

@@ -1,4 +1,4 @@
-"""What collects evidence while a trace is open; here for CUDA errors."""
+"""The base class of collectors, which collect evidence while a trace is open; also CUDA errors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Collector:
     """Evidence of one kind, for one trace. A collector overrides the methods that it needs."""
 
     def open(self) -> None:
-        """Start to collect, before the hooks are installed."""
+        """Start collecting, before the hooks are installed."""
 
     def close(self) -> None:
         """Stop collecting, after the hooks were removed. Later calls do nothing."""

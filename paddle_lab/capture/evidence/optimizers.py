@@ -1,4 +1,4 @@
-"""The optimizers of a trace, their parameters, and how often each stepped."""
+"""The optimizers of a trace, their parameters, and how many steps each took."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ class OptimizerLog:
         seen = self._seen.get(id(optimizer))
         if seen is None or seen.reference() is not optimizer:
             if seen is not None:
-                self._seen[-1 - len(self._seen)] = seen  # another optimizer has its address now
+                self._seen[-1 - len(self._seen)] = seen  # a new optimizer has its address now
             seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer)
         return seen
 
     def note_step(self, optimizer: Any) -> None:
-        """Note that a step of the user's begins."""
+        """Note that the user calls ``step``."""
         seen = self.entry(optimizer)
         seen.steps += 1
-        # Groups can be added between steps. Otherwise one look is enough.
+        # Parameter groups can be added between steps. Otherwise the parameters are read once.
         if _parameter_count(optimizer) != len(seen.parameters):
             seen.parameters = self._rows(parameters_of(optimizer))
 
@@ -84,9 +84,9 @@ class OptimizerLog:
                 builders["optimizer_parameters"].append(key, row)
 
     def finish(self, paddle: Any) -> None:
-        """Look at the optimizers alive at the end of the trace, before tables are built."""
+        """Read the optimizers alive at the end of the trace, before tables are built."""
         if not self._seen and self._backward_calls and self._has_met_parameters():
-            # The trace may contain a part of a training loop, with an optimizer from before it.
+            # The traced part of a training loop may use an optimizer from before the trace.
             kinds = with_subclasses(paddle.optimizer.Optimizer)
             for optimizer in instances_among(gc.get_objects(), kinds):
                 self.entry(optimizer)

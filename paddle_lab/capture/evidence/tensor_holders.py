@@ -1,7 +1,7 @@
-"""Finds what holds tensors that one line made several times: ``tensor_holders``.
+"""Finds what holds tensors that one line made repeatedly: ``tensor_holders``.
 
-The search follows all references from variables and takes milliseconds. It runs only if such
-tensors are alive when the trace ends, which is rare.
+The search follows all references from variables and takes milliseconds. It runs only if several
+such tensors are alive when the trace ends, which is rare.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def add_tensor_holders(
 
 
 def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
-    """Return the tensors whose ops share one stack, if there are several of them."""
+    """Return the living tensors that were made at one stack, if there are several."""
     tensors, stacks = tables["tensors"], tables["ops"]["stack"]
     rows = rows[rows >= 0]
     rows = rows[tensors["kind"][rows] == ACTIVATION]
@@ -81,7 +81,7 @@ def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
 
 
 def _variables(caller: FrameType | None) -> Iterator[Root]:
-    """Yield the variables of each call, then of its module, and at last of the notebook."""
+    """Yield the variables of each call, then of its module, and finally of the notebook."""
     met: set[int] = set()
     for frame, _ in walk_stack(caller) if caller is not None else ():
         namespace = frame.f_globals

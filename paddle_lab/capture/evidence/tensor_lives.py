@@ -2,8 +2,8 @@
 
 At the end of a trace perhaps no tensor is alive: a function returned, a namespace is gone. So the
 living tensors are noted when backward or an optimizer step begins, and when gradients are switched
-off or on. Such moments come about once a step and cost Python time anyway. All of the first moments
-are used, and later ones less and less often, so that a long training pays as little as a short one.
+off or on. This happens about once a training step, and these calls cost Python time anyway. All of
+the first moments are used, later ones less and less often, so a long training is not slowed down.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class TensorLives:
         """Rows that a look found dead, and how many ops had a key at the look before."""
 
     def look(self) -> None:
-        """Note which tensors are alive, if it is time for a look."""
+        """Note which tensors are alive, if enough moments have passed since the last time."""
         self._moments += 1
         if self._moments < self._next_look:
             return
         living = self._tensors.living_keys()
-        # While keys are few, a table of all keys is the fastest way.
+        # While there are few keys, a table of all keys is the fastest way.
         kind = "table" if self._tensors.next_key.next < _FEW_KEYS else None
         dead = self._living[~np.isin(self._living, living, kind=kind)]
         self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))

@@ -1,1 +1,1 @@
-"""Whether a model can be exported, all that blocks it, and whether it then computes the same."""
+"""Whether a model can be exported, what prevents it, and whether it then computes the same."""

@@ -1,6 +1,6 @@
-"""Runs code in a fork: it sees the user's objects, and nothing that it does reaches them.
+"""Runs code in a fork: it sees the user's objects, but cannot change them.
 
-It may print, hang or crash: the user's process goes on.
+If the code prints, hangs or crashes, the user's process goes on.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def can_fork(paddle: Any) -> bool:
 
 
 def run_aside(paddle: Any, run: Callable[[Tell], object]) -> tuple[list[Any], int]:
-    """Run code in a fork where one is possible, else here. An exception is raised here.
+    """Run code in a fork if possible, else in this process. Its exception is raised here.
 
-    Returns what the code told, and the signal that ended the fork, or 0.
+    Returns the objects that the code sent, and the signal that ended the fork, or 0.
     """
     if not can_fork(paddle):
         here: list[Any] = []
@@ -58,14 +58,14 @@ def run_aside(paddle: Any, run: Callable[[Tell], object]) -> tuple[list[Any], in
 
 
 def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tuple[list[Any], int]:
-    """Run code in a fork. Return what it told, and the signal that ended it, or 0.
+    """Run code in a fork. Return the objects that it sent, and the signal that ended it, or 0.
 
     Parameters
     ----------
     run
-        Called in the fork with a function that sends an object here.
+        Called in the fork with a function that sends an object to this process.
     seconds
-        How long it may take; then it is killed.
+        How long the code may take before it is killed.
     """
     reading, writing = os.pipe()
     with warnings.catch_warnings():
@@ -92,7 +92,7 @@ def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tup
     finally:
         os.close(reading)
         _, status = os.waitpid(process, 0)
-        # A fork does not run what Paddle has registered to remove its translated files.
+        # A fork does not run Paddle's exit handlers, which remove its translated files.
         shutil.rmtree(_TRANSLATED / str(process), ignore_errors=True)
     told, stream = [], io.BytesIO(data)
     while stream.tell() < len(data):
@@ -105,7 +105,7 @@ def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tup
 
 def _in_child(run: Callable[[Tell], object], writing: int) -> None:
     try:
-        faulthandler.disable()  # a crash here is an answer
+        faulthandler.disable()  # a crash in the fork is an expected answer
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)
         sys.stdout = sys.stderr = io.StringIO()

@@ -1,4 +1,4 @@
-"""Which kind of blocker a fault is, and the user's line that caused it."""
+"""Finds the kind of a fault, and the user's line that caused it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _KINDS: Final = {
 
 
 class Fault(NamedTuple):
-    """What an export meets: its kind, its place in the user's source, what Paddle says."""
+    """A fault of an export: its kind, its place in the user's source, Paddle's message."""
 
     kind: str
     file: str
@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
 
 def fault_of(error: BaseException, fallback: Place) -> Fault:
-    """Return what an exception tells. ``fallback`` is the place if it has no line of the user's."""
+    """Return the fault of an exception. ``fallback`` is its place if no line is the user's."""
     said = _last_line(error)
     told = f"{type(error).__name__}: {error}"
     kind = next((kind for kind, pattern in _KINDS.items() if re.search(pattern, told)), OTHER)
@@ -68,7 +68,7 @@ def fault_of(error: BaseException, fallback: Place) -> Fault:
 
 
 def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:
-    """Return the last frame that is the user's; for translated code, the line it comes from."""
+    """Return the last frame of the user's code; for translated code, its line in the source."""
     for file, line in reversed(frames):
         origin: Any = DOOR.origins.get((file, line))
         place = Place(file, line)
@@ -82,7 +82,7 @@ def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:
 def is_library(file: str) -> bool:
     """Tell whether a file is installed, generated, or part of this package."""
     paths = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-    is_generated = "to_static_tmp" in file  # translated code that has no line of the user's
+    is_generated = "to_static_tmp" in file  # translated code without a line of the user's code
     return not file or is_generated or file.startswith((*paths, "<frozen", _PACKAGE))
 
 

@@ -1,4 +1,4 @@
-"""The check of an export: blockers first, then the stages, then dimensions that are frozen."""
+"""Checks an export: first what prevents it, then its stages, then dimensions that are frozen."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Again = Callable[[], AbstractContextManager[None]]
 
 
 class Checked(NamedTuple):
-    """What a check of an export has found."""
+    """What the check of an export has found."""
 
     blockers: list[Fault]
     stages: list[StageRun]
@@ -52,14 +52,14 @@ class Checked(NamedTuple):
 
 
 def check(layer: Any, specification: Sequence[Any]) -> Checked:
-    """Check the export of a layer. Afterwards all is as before.
+    """Check the export of a layer. Afterwards everything is as before.
 
     Raises
     ------
     PaddleUnavailableError
         If there is no PaddlePaddle, or one older than 3.3.
     TypeError
-        If there is no layer, or no list or tuple for its inputs.
+        If ``layer`` is no layer, or the inputs are no list or tuple.
     Unrepeatable
         If the layer's state cannot be copied.
     """
@@ -89,7 +89,7 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
 
 
 def _check(paddle: Any, layer: Any, specification: Sequence[Any], path: str, tell: Tell) -> None:
-    """Tell of each stage, and of the fields of :class:`Checked`."""
+    """Send each stage, and the fields of :class:`Checked`."""
     inputs = Inputs(paddle, specification)
     with HOOKS.suspended():
         state = Isolation(paddle, [layer, *specification])
@@ -111,7 +111,7 @@ def _check(paddle: Any, layer: Any, specification: Sequence[Any], path: str, tel
 def _other_ops(
     layer: Any, specification: Sequence[Any], inputs: list[Any], runs: list[StageRun]
 ) -> list[Fault]:
-    """Return the line from which the compiled model computes something else than eager."""
+    """Return the first line at which the compiled model computes something different from eager."""
     if not any(run.name == STATIC and run.differs for run in runs):
         return []
     try:
@@ -123,7 +123,7 @@ def _other_ops(
 
 
 def _working_sizes(stages: Stages, inputs: Inputs) -> tuple[int, int]:
-    """Return two sizes with which the model runs eagerly; the second is 0 if there is none."""
+    """Return two sizes with which the model runs eagerly; the second is 0 if there is only one."""
     found: list[int] = []
     for size in _SIZES:
         try:
@@ -163,7 +163,7 @@ def _blockers(
 
 
 def _noted(forward: Any, layer: Any, inputs: list[Any], again: Again) -> dict[int, list[Any]]:
-    """Run the translated code eagerly. Return the values at its guards, as far as it runs."""
+    """Run the translated code eagerly. Return the values at the guards that it reached."""
     eager = guards.Eager()
     with again(), plain_python():
         guards.run = eager
@@ -191,7 +191,7 @@ def _beginning(forward: Any) -> Place:
 
 
 def _frozen(stages: Stages, inputs: Inputs, size: int, other: int) -> list[tuple[str, int, str]]:
-    """Return the open dimensions with which only eager takes another size."""
+    """Return the open dimensions in which only the eager model takes another size."""
     said = _fault_with(stages, inputs.make(other))
     if not said:
         return []
@@ -204,7 +204,7 @@ def _frozen(stages: Stages, inputs: Inputs, size: int, other: int) -> list[tuple
 
 
 def _fault_with(stages: Stages, inputs: list[Any]) -> str:
-    """Return how the exported model fails with inputs that eager takes, or nothing."""
+    """Return the exported model's error with inputs that work eagerly; empty without error."""
     try:
         expected = stages.outputs(EVALUATED if stages.is_evaluated else EAGER, inputs)
     except Exception:  # noqa: BLE001

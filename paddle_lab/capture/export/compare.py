@@ -25,7 +25,7 @@ CALLS = 2
 
 
 class Compared(NamedTuple):
-    """The pairs of one call, and the first that differs."""
+    """The pairs of ops of one call, and the first pair that differs."""
 
     pairs: list[Pair]
     first: Pair | None
@@ -33,7 +33,7 @@ class Compared(NamedTuple):
     """Counted from 1."""
 
     def without_values(self) -> Compared:
-        """Return the same without the outputs."""
+        """Return the same pairs without the outputs."""
         first = self.first and self.first.without_values()
         return Compared([pair.without_values() for pair in self.pairs], first, self.call)
 
@@ -44,12 +44,12 @@ def compare(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> C
     Parameters
     ----------
     model
-        A layer, a function, or what ``paddle.jit.to_static`` returned: then the program that it
-        has compiled for such inputs is used.
+        A layer, a function, or the result of ``paddle.jit.to_static``, whose program for such
+        inputs is used.
     inputs
         Its inputs.
     specification
-        What to compile for; by default for the inputs.
+        The ``input_spec`` to compile for; by default that of the inputs.
 
     Raises
     ------
@@ -124,9 +124,9 @@ def _arrays(paddle: Any, values: list[Any]) -> Arrays:
 
 
 def _differing_end(found: list[Pair], outputs: StageRun) -> Pair | None:
-    """Return the op to blame if no pair of ops differs, but the outputs of the model do.
+    """Return the op that differs, if no pair of ops does but the outputs of the model do.
 
-    The ops inside a compiled loop or branch have no partners: it is the last one of these.
+    It is the last op inside a compiled loop or branch, because these ops have no partners.
     """
     if not outputs.differs or outputs.error or not found:
         return None

@@ -32,7 +32,7 @@ class Outputs(Collector):
     Parameters
     ----------
     recorder
-        The recorder whose ops are looked at.
+        The recorder whose ops' outputs are copied.
     """
 
     def __init__(self, recorder: Any) -> None:
@@ -40,11 +40,11 @@ class Outputs(Collector):
         self.noted: list[tuple[Place, np.ndarray[Any, Any] | None]] = []
 
     def open(self) -> None:
-        """Look at the outputs of ops from now on."""
+        """Copy the outputs of ops from now on."""
         self._recorder.on_op = self._on_op
 
     def close(self) -> None:
-        """Look at nothing any more."""
+        """Stop copying."""
         self._recorder.on_op = None
 
     def _on_op(self, _op: int, result: Any) -> None:
@@ -60,7 +60,7 @@ class Outputs(Collector):
 def _copied(tensors: list[Any]) -> np.ndarray[Any, Any] | None:
     if not tensors or not DOOR.is_initialized(tensors[0]) or not DOOR.is_dense(tensors[0]):
         return None
-    # Paddle's own method: a hook around it would record a read by the user's code.
+    # Call Paddle's own method: a hook around it would record a read by the user's code.
     numpy = type(tensors[0]).numpy
     return np.array(getattr(numpy, "__wrapped__", numpy)(tensors[0].detach()))
 

@@ -1,6 +1,6 @@
-"""Guards around the expressions of code that Paddle has translated for static graphs.
+"""Puts guards around the expressions of code that Paddle has translated for static graphs.
 
-A guard passes its expression as a function, so that a run can go on where the expression raises.
+A guard gets its expression as a function, so a run can continue when the expression raises.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Place(NamedTuple):
 
 
 class GuardedTranslation:
-    """Translates functions as Paddle does, and adds the guards. It is Paddle's translator's twin.
+    """Translates functions as Paddle does, and adds the guards. It replaces Paddle's translator.
 
     Parameters
     ----------
     translate
-        Paddle's method from a syntax tree to the translated syntax tree.
+        Paddle's method, which takes a syntax tree and returns the translated one.
     """
 
     def __init__(self, translate: Callable[[Any], Any]) -> None:
@@ -78,7 +78,7 @@ class GuardedTranslation:
         return max(around, default=place)
 
     def _block(self, statements: list[Any], loops: dict[str, int]) -> None:
-        """Guard the statements of a block. ``loops`` tells the guard of each loop's condition."""
+        """Guard the statements of a block. ``loops`` has the guard of each loop's condition."""
         place = Place("", 0)
         for index, statement in enumerate(statements):
             name = type(statement).__name__
@@ -93,7 +93,7 @@ class GuardedTranslation:
                     place = min((one for one in map(_place, DOOR.gast.walk(statement)) if one.line),
                                 default=place, key=lambda one: one.line)  # fmt: skip
             elif name == "Try":
-                continue  # the user's own way to go on
+                continue  # the user's own try statement
             elif name in _STATEMENTS and statement.value is not None:
                 self._statement(statement, loops, place)
                 if name == "Assign" and not isinstance(statement.targets[0], DOOR.gast.Name):
@@ -103,7 +103,7 @@ class GuardedTranslation:
                     self._block(getattr(statement, field, []), loops)
 
     def _statement(self, statement: Any, loops: dict[str, int], body: Place) -> None:
-        """Guard a statement's value. ``body`` is the first line of the last loop's body."""
+        """Guard a statement's value. ``body`` is where the body of the last loop begins."""
         value, place = statement.value, _place(statement)
         if any(type(node).__name__ in {one.__name__ for one in _UNGUARDED}
                for node in DOOR.gast.walk(value)):  # fmt: skip
@@ -120,7 +120,7 @@ class GuardedTranslation:
         statement.value, statement.guard = self._guarded(value, place, condition)
 
     def _calls(self, value: Any, place: Place) -> Any:
-        """Guard the user's calls inside an expression; the expression has a guard of its own."""
+        """Guard the user's calls inside an expression. The expression itself has another guard."""
         for node in list(DOOR.gast.walk(value)):
             for field, child in DOOR.gast.iter_fields(node):
                 if _is_user_call(child):
@@ -139,7 +139,7 @@ class GuardedTranslation:
         source = f"{_GUARDS}.value({number}, {condition}, lambda: 0, None)"
         call = DOOR.gast.parse(source).body[0].value
         call.args[2].body = value
-        if condition >= 0:  # the whole of an if or a loop: Paddle reads its variables so
+        if condition >= 0:  # a whole ``if`` or loop: Paddle reads its variables with this function
             call.args[3] = deepcopy(value.args[{"IfElse": 3, "While": 2}[_conversion(value)]])
         return call, number
 
@@ -158,7 +158,7 @@ def _place(node: Any) -> Place:
 
 
 def _conversion(node: Any) -> str:
-    """Return the name of the conversion that a node calls: ``IfElse`` of ``_jst.IfElse(…)``."""
+    """Return the name of the conversion that a node calls: ``IfElse`` for ``_jst.IfElse(…)``."""
     function = getattr(node, "func", None)
     owner = getattr(getattr(function, "value", None), "id", "")
     return function.attr if function is not None and owner == "_jst" else ""

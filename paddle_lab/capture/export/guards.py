@@ -1,4 +1,4 @@
-"""What guards do: note an eager run's values, then go on with them where a static run raises."""
+"""What guards do: an eager run notes values; a static run that raises continues with them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ StandIns = dict[int, list[Callable[[], Any]]]
 
 
 class Plain:
-    """Computes each expression and raises each fault: nothing is done at the guards."""
+    """Computes each expression and raises each fault, as without guards."""
 
     def value(self, _guard: int, _condition: int, compute: Compute, _read: Read = None) -> Any:
-        """Return what an expression stands for."""
+        """Return the value of an expression."""
         return compute()
 
     def failed(self, _guard: int, fault: Exception) -> None:
-        """Handle the fault of a statement."""
+        """Handle an exception of a statement."""
         raise fault
 
 
@@ -35,14 +35,14 @@ run: Plain = PLAIN
 
 
 def value(guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
-    """Stand in translated code for an expression.
+    """Evaluate an expression of translated code.
 
     Parameters
     ----------
     guard
         The number of the guard.
     condition
-        The guard of the condition if the expression is a whole ``if`` or loop; else −1.
+        The guard of the condition, if the expression is a whole ``if`` or loop; else −1.
     compute
         Computes the expression.
     read
@@ -52,7 +52,7 @@ def value(guard: int, condition: int, compute: Compute, read: Read = None) -> An
 
 
 def failed(guard: int, fault: Exception) -> None:
-    """Stand in translated code where a statement has raised."""
+    """Handle the exception of a statement of translated code."""
     run.failed(guard, fault)
 
 
@@ -66,7 +66,7 @@ class Eager(Plain):
         """Compute an expression, and note its value."""
         result = compute()
         variables = result if read is None else read()
-        variables = result if variables is None else variables  # of an if expression
+        variables = result if variables is None else variables  # for an if expression
         noted = self.values[guard]
         if len(noted) < _MOST_VALUES:
             # The code may change its lists later.
@@ -75,22 +75,22 @@ class Eager(Plain):
 
 
 class Restart(BaseException):
-    """The run cannot go on; it must begin again with one more condition taken from eager."""
+    """The run cannot go on. It must start again, with one more condition from the eager run."""
 
 
 class Static(Plain):
-    """A static run that goes on after each fault, with the value of the eager run.
+    """A static run that continues after each fault, with the values of the eager run.
 
     Parameters
     ----------
     stand_ins
-        For each guard, functions that make what stands for the values of an eager run.
+        For each guard, functions that make substitutes for the values of the eager run.
     forced
         Guards whose expressions are not computed.
     blame
-        Called with each fault and the guard at which it was met first.
+        Called with each fault, and the first guard that met it.
     enter
-        Called with the number of the guard whose expression is being computed.
+        Called with the number of the guard whose expression is computed next.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class Static(Plain):
         """The guard of the condition for which the run must begin again."""
 
     def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
-        """Compute an expression; if that raises, return what stands for it."""
+        """Compute an expression; if that raises, return the substitute of its value."""
         count = self._counts[guard]
         self._counts[guard] += 1
         if guard in self._forced:
@@ -147,7 +147,7 @@ class Static(Plain):
         return noted[min(count, len(noted) - 1)]()
 
     def _compare(self, guard: int, count: int, found: Any) -> None:
-        """Note an ``if`` or loop after which variables are not set that are in eager."""
+        """Note an ``if`` or loop that leaves variables unset which the eager run sets."""
         for one, expected in zip(found, self._noted(guard, count), strict=False):
             is_unset = one is None or type(one).__name__ == "UndefinedVar"
             if is_unset and type(expected) is DOOR.static_value and self.unset < 0:

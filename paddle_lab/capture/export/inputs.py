@@ -1,4 +1,4 @@
-"""Inputs to try an export with, and values as a static run can use them."""
+"""Inputs for trying an export, and substitutes for eager values in a static run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Inputs:
         return getattr(self._flat[index], "name", None) or str(index)
 
     def make(self, size: int, other: dict[tuple[int, int], int] | None = None) -> list[Any]:
-        """Return inputs with one size in all open dimensions, except where ``other`` tells one."""
+        """Return inputs with one size in all open dimensions, except where ``other`` has a size."""
         numbers = np.random.default_rng(size)
         made = [
             self._one(numbers, one, [
@@ -64,13 +64,13 @@ class Inputs:
         return self._paddle.to_tensor(array, dtype=kind)
 
     def arrays(self, inputs: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
-        """Return the tensors among some inputs as arrays."""
+        """Return the tensors among ``inputs`` as arrays."""
         return [one.numpy() for one in self._paddle.utils.flatten(list(inputs))
                 if isinstance(one, self._paddle.Tensor)]  # fmt: skip
 
 
 def stand_in(paddle: Any, value: Any, other: Any) -> Callable[[], Any]:
-    """Return a function that makes what a static run can use in place of an eager value.
+    """Return a function that makes a substitute for an eager value in a static run.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def stand_in(paddle: Any, value: Any, other: Any) -> Callable[[], Any]:
     value
         The eager value.
     other
-        The value for inputs of another size. Dimensions that differ are left open.
+        The value for inputs of another size. Dimensions that differ from it are left open.
     """
     if isinstance(value, paddle.Tensor):
         shape, dtype = list(value.shape), value.dtype

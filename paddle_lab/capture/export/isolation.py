@@ -18,7 +18,7 @@ from paddle_lab.capture.rerun.state import StateBefore
 
 
 class Isolation:
-    """The state of a model before a check, for runs that each begin with it.
+    """The state of a model before a check. Each run begins with it.
 
     Parameters
     ----------
@@ -34,15 +34,15 @@ class Isolation:
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """Restore the state for a block; then all is as it was, and nothing was printed."""
-        # Paddle refuses a parameter whose name it has given before.
+        """Restore the state for a block, and undo the block's changes. It prints nothing."""
+        # Paddle refuses to create a second parameter of the same name.
         with self._state.again(), self._names.guard("paddle_lab_"), redirect_stdout(io.StringIO()):
             yield
 
 
 @contextmanager
 def own_cache(translation: GuardedTranslation | None = None) -> Iterator[None]:
-    """Let Paddle translate functions into a cache of this block's own.
+    """Let Paddle translate functions into a cache that only this block uses.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def own_cache(translation: GuardedTranslation | None = None) -> Iterator[None]:
 
 @contextmanager
 def plain_python() -> Iterator[None]:
-    """Let translated code cast, assert and call a PyLayer as Python does, for an eager run."""
+    """Make translated code cast, assert and call PyLayers as Python does, for an eager run."""
     patches = [
         DOOR.patch("load_name", lambda _: lambda name: name),
         DOOR.patch("cast", lambda _: lambda value, kind: _CASTS[kind](value)),
@@ -77,7 +77,7 @@ def plain_python() -> Iterator[None]:
 
 @contextmanager
 def temporary_place() -> Iterator[str]:
-    """Make a directory of the block's own; its value is the path prefix of a model in it."""
+    """Make a directory for a block; yield the path prefix of a model in it."""
     directory = tempfile.mkdtemp(prefix="paddle_lab_export")
     try:
         yield str(Path(directory) / "model")

@@ -1,4 +1,4 @@
-"""Pairs the ops of an eager run with those of a compiled program, and compares what they made."""
+"""Pairs the ops of an eager run with those of a compiled program, and compares their outputs."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Pair(NamedTuple):
     """Whether the other run has not come to the op's line here."""
 
     def without_values(self) -> Pair:
-        """Return the same without the outputs."""
+        """Return the same pair without the outputs."""
         eager, static = (op and op._replace(output=None) for op in (self.eager, self.static))
         return self._replace(eager=eager, static=static)
 
     @property
     def differs(self) -> bool:
-        """Whether the outputs differ by more than rounding explains."""
+        """Whether the outputs differ by more than rounding can explain."""
         return self.compared is not None and self.compared.differs
 
 
@@ -61,7 +61,7 @@ def pairs(eager: Sequence[OpRun], static: Sequence[OpRun]) -> list[Pair]:
 
 
 def first_difference(found: Sequence[Pair]) -> Pair | None:
-    """Return where the two runs part: other ops, or the first other output."""
+    """Return where the runs first differ: in their ops, or in an output."""
     parted: Pair | None = None
     for pair in found:
         if pair.differs:
@@ -78,7 +78,7 @@ def _by_line(ops: Sequence[OpRun]) -> list[list[OpRun]]:
 
 
 def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
-    if any(plain(op.name) == "while" for op in static):  # all turns stand on this line in eager
+    if any(plain(op.name) == "while" for op in static):  # all iterations are on this line in eager
         yield from (Pair(op, None, None) for op in eager)
         yield from (Pair(None, op, None) for op in static)
         return
@@ -90,7 +90,7 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
             for one, other in zip(ours, theirs, strict=True):
                 yield _paired(one, other)
         else:
-            # Where the ops differ, what they make together is compared: linear with matmul, add.
+            # If the ops differ, compare their last outputs: linear's with that of matmul and add.
             count = len(ours) if len(ours) == len(theirs) else min(1, len(ours), len(theirs))
             yield from (Pair(op, None, None) for op in ours[: len(ours) - count])
             yield from (Pair(None, op, None) for op in theirs[: len(theirs) - count])
@@ -108,7 +108,7 @@ def _paired(eager: OpRun, static: OpRun) -> Pair:
 
 
 def plain(name: str) -> str:
-    """Return an op's name without what tells its mode: ``pd_op.add_`` is ``add``."""
+    """Return an op's name without dialect and in-place mark: ``pd_op.add_`` becomes ``add``."""
     return name.rpartition(".")[2].rstrip("_")
 
 

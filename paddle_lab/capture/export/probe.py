@@ -1,4 +1,4 @@
-"""Finds all that blocks an export, in forks that may crash or hang."""
+"""Finds everything that prevents an export, in forks that may crash or hang."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _MOST_SECONDS = 120
 
 
 class EndlessLoop(TypeError):  # noqa: N818  (the name is looked for)
-    """Paddle would trace a loop for ever."""
+    """Paddle would trace a loop endlessly."""
 
 
 class Probe:
-    """Exports that go on after each blocker, until one finds nothing more.
+    """Exports that continue after each fault, repeated until one finds nothing more.
 
     Parameters
     ----------
     export
         Exports the model to a temporary place.
     stand_ins
-        What stands for the values of an eager run of the same translated code.
+        Substitutes for the values of an eager run of the same translated code.
     translation
-        Has added the guards; it adds more while code is translated.
+        The translation that added the guards; it adds more while code is translated.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Probe:
         self._made: Place | None = None
 
     def run(self) -> list[Fault]:
-        """Return all blockers, by their line; none if the export works."""
+        """Return all faults, sorted by line; empty if the export works."""
         found: dict[tuple[str, int], Fault] = {}
         deadline = time.monotonic() + _MOST_SECONDS
         for _ in range(_MOST_RUNS):
@@ -88,14 +88,14 @@ class Probe:
         return placed or list(found.values())
 
     def _follows(self, fault: Fault, found: Iterable[tuple[str, int]]) -> bool:
-        """Tell whether an ``if`` only has unlike branches because one inside of it has."""
+        """Tell whether an ``if`` has branches that differ only because an ``if`` inside it has."""
         end = self._translation.ifs.get(Place(fault.file, fault.line), 0)
         return fault.kind == BRANCHES and any(
             file == fault.file and fault.line < line <= end for file, line in found
         )
 
     def _is_refused(self, deadline: float) -> bool:
-        """Tell whether Paddle refuses the export without anything of ours in the way."""
+        """Tell whether Paddle also refuses the export without our guards."""
         told, status = self._forked(deadline, goes_on=False)
         return bool(told or status)
 
@@ -120,7 +120,7 @@ class Probe:
     def _enter(self, guard: int) -> None:
         self._entered[:8] = struct.pack("q", guard)
 
-    # What follows runs in the fork.
+    # The methods below run in the fork.
 
     def _go_on(self, tell: Tell) -> None:
         DOOR.static_value.__iter__ = _iterated
@@ -146,7 +146,7 @@ class Probe:
             tell({})
 
     def _blamed(self, fault: Fault, unset: int) -> Fault:
-        """Return a fault that Paddle meets after the code has run, with the line that caused it."""
+        """Return a fault that Paddle meets after the code has run, with the line behind it."""
         if fault.kind == NEW_PARAMETER and self._made:
             return fault._replace(file=self._made.file, line=self._made.line)
         if fault.kind == UNUSED_INPUT and unset >= 0:

@@ -1,4 +1,4 @@
-"""Runs a model eagerly, compiled, exported and in the predictor, and compares what comes out."""
+"""Runs a model eagerly, compiled, exported and in the predictor, and compares the outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RELATIVE = {2: 2e-2, 4: 1e-4, 8: 1e-6}
 
 
 class StageRun(NamedTuple):
-    """One way to run the model, and how far its outputs are from those of eager."""
+    """One way to run the model, and how far its outputs differ from the eager outputs."""
 
     name: str
     has_run: bool
@@ -49,9 +49,9 @@ class Stages:
     inputs
         Makes its inputs.
     path
-        Where to export it, without an ending.
+        Path prefix of the exported model, without an extension.
     again
-        Gives the model its state from before, for a block.
+        Restores the model's state for a block.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Stages:
         }
 
     def run(self, inputs: list[Any], tell: Callable[[StageRun], None]) -> list[StageRun]:
-        """Run all stages until one fails, and tell of each when it has run."""
+        """Run all stages until one fails, and report each after it has run."""
         found: list[StageRun] = []
         expected: Arrays = []
         for name in self.ways:
@@ -119,7 +119,7 @@ class Stages:
         return stage
 
     def outputs(self, name: str, inputs: list[Any], seed: int | None = None) -> Arrays:
-        """Run one stage twice from the state before. Return the output tensors of both calls."""
+        """Run one stage twice from the saved state. Return the output tensors of both calls."""
         found: Arrays = []
         # Eager code may ask for gradients. A compiled model would get a backward program for it.
         with self._again(), self._paddle.set_grad_enabled(name == EAGER):
@@ -135,7 +135,7 @@ class Stages:
         return found
 
     def _arrays(self, outputs: Any) -> Arrays:
-        # A copy: Paddle may give the memory of an output to the next run.
+        # A copy: Paddle may reuse the memory of an output in the next run.
         return [
             np.array(one.detach().numpy() if isinstance(one, self._paddle.Tensor) else one)
             for one in self._paddle.utils.flatten(outputs)
@@ -153,7 +153,7 @@ class Stages:
         return lambda inputs: self._layer(*inputs)
 
     def _use(self, forward: Any) -> None:
-        """Let the layer run a function as its own ``forward``; :func:`again` restores its own."""
+        """Replace the layer's ``forward`` by a function; :func:`again` restores it."""
         vars(self._layer)["forward"] = forward
 
     def export(self) -> None:
@@ -193,7 +193,7 @@ def _forward(layer: Any) -> Any:
 
 
 def compared(name: str, expected: Arrays, found: Arrays) -> StageRun:
-    """Return how far some outputs are from the expected ones."""
+    """Return how far the outputs differ from the expected ones."""
     if len(found) != len(expected):
         return _unlike(name, f"{len(found)} != {len(expected)}")
     largest, relative, differs = 0.0, 0.0, False
@@ -212,7 +212,7 @@ def _unlike(name: str, told: str) -> StageRun:
 
 
 def difference(expected: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Return the largest difference, and its ratio to the largest number; NaN equals NaN."""
+    """Return the largest difference, and its ratio to the largest number. NaN equals NaN."""
     if expected.size == 0 or np.array_equal(expected, found, equal_nan=expected.dtype.kind in "fc"):
         return 0.0, 0.0
     kind = np.complex128 if expected.dtype.kind == "c" else np.float64

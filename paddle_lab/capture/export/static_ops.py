@@ -44,7 +44,7 @@ class StaticRun:
         self._names = [op.attrs()["name"] for op in block.ops if op.name() == "pd_op.data"]
         self._ops: list[tuple[str, Place]] = []
         self._fetched: list[Any] = []
-        # A clone has the same ops, and the user's program stays as it is.
+        # The clone has the same ops. The user's program is not changed.
         self._program = concrete.main_program.clone()
         paddle.enable_static()
         try:
@@ -63,7 +63,7 @@ class StaticRun:
             paddle.disable_static()
 
     def _fetch(self, originals: list[Any]) -> None:
-        """Copy the first output of every op where it is made: a later op may write into it."""
+        """Copy the first output of every op at once, since a later op may overwrite it."""
         with self._paddle.static.program_guard(self._program):
             place = Place("", 0)
             for op, original in zip(

@@ -65,7 +65,7 @@ class _BackwardCall(OpenCall):
         Parameters
         ----------
         roots
-            The call's tensors, and the gradients to begin with.
+            The call's tensors, and the gradients that it begins with.
         """
         recorder, state = self.recorder, self.state
         key = recorder.next_backward_call()
@@ -80,7 +80,7 @@ class _BackwardCall(OpenCall):
         self.modes = kind, create_graph, retain_graph
         self.row = key, kind, stack, state.scope, op_count, create_graph, retain_graph
         self._watch = recorder.on_backward and recorder.on_backward(key, reached, roots)
-        # The nodes hold the graph, which most calls are about to free.
+        # The nodes keep the graph alive, which most calls are about to free.
         self.reached = reached if create_graph else {}
         name = BACKWARD_KINDS[kind]
         recorder.open_scope(state, BACKWARD_CALL, name, self.caller, backward_call=key)
@@ -129,7 +129,7 @@ class _GradCall(_BackwardCall):
         backward, (_, create_graph, _) = self.recorder.backward, self.modes
         if create_graph:
             made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
-            # The nodes behind the new ones live as long as the new ones.
+            # Hold the nodes of the graph as well: the new nodes keep them alive anyway.
             backward.grad_nodes.held.update(made | self.reached)
 
 

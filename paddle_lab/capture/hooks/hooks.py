@@ -61,7 +61,7 @@ class Hooks:
         self._suspensions = 0
 
     def open(self, paddle: Any, recorder: Recorder) -> None:
-        """Let ``recorder`` listen. The first recorder installs the hooks."""
+        """Make ``recorder`` listen. The first recorder installs the hooks."""
         with _LOCK:
             if not self._is_installed:
                 self._is_installed = True
@@ -72,7 +72,7 @@ class Hooks:
 
     def _install(self, paddle: Any, recorder: Recorder) -> None:
         def made(feature: str, make: Callable[[Any], Sequence[Patch]]) -> Sequence[Patch]:
-            """Return a feature's patches; none if it is off, or if making them fails."""
+            """Return a feature's patches; none if the feature is off, or if making them fails."""
             if not DOOR.has(feature):
                 return ()
             try:
@@ -115,7 +115,7 @@ class Hooks:
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
-        """Remove the hooks while a block runs, except the lasting ones."""
+        """Remove the hooks while a block runs, except the permanent ones."""
         with _LOCK:
             self._suspensions += 1
             if self._suspensions == 1:

@@ -29,7 +29,7 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patch that notes new optimizers. Their steps have hooks of their own."""
+    """Return the patch that notes new optimizers. Their ``step`` methods have separate hooks."""
     return [noted((paddle.optimizer.Optimizer, "__init__"), _note_optimizer)]
 
 
@@ -41,7 +41,7 @@ def _around_layer(call: Any) -> Callable[..., Any]:
     for_all = recording(call, _LayerCall)
     if NATIVE is None:
         return for_all
-    # The native wrapper does the same while one recorder listens. Else it calls this one.
+    # The native wrapper handles calls while one recorder listens. Otherwise it calls ``for_all``.
     wrapper: Callable[..., Any] = update_wrapper(NATIVE.LayerCall(call, for_all), call)
     return wrapper
 
@@ -57,7 +57,7 @@ def _around_step(step: Any) -> Callable[..., Any]:
 
 
 class _Minimize(OpenCall):
-    """A step of an optimizer. A step that its base class runs inside it is a part of it."""
+    """A step of an optimizer. A step of its base class inside it belongs to it."""
 
     def begin(self, frame: FrameType) -> None:
         recorder, state, optimizer = self.recorder, self.state, self.args[0]
@@ -85,7 +85,7 @@ class _Step(_Minimize):
             self.args = (self.args[0], self._outside(self.args[1]), *self.args[2:])
 
     def _outside(self, closure: Callable[..., Any]) -> Callable[..., Any]:
-        """Run the closure in the scope in which ``step`` was called."""
+        """Return a closure that runs in the scope in which ``step`` was called."""
 
         def evaluate(*args: Any, **kwargs: Any) -> Any:
             within = self.state.save()

@@ -1,4 +1,4 @@
-"""Hooks that only a recording of memory needs: for batches of data loaders and for new threads."""
+"""Hooks that only memory traces need: for batches of data loaders and for new threads."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from paddle_lab.capture.recorder.recorder import SINKS
 def arrival_patches(_paddle: Any) -> list[AttributePatch]:
     """Return the patch around the function that returns a data loader's next batch.
 
-    The loader's own thread, or one of its workers, made the batch before.
+    The loader's own thread, or one of its workers, made the batch earlier.
     """
     return [DOOR.patch("read_batch", _noting_arrivals)]
 
 
 def thread_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patch around the start of a thread. Then several threads may allocate at once."""
+    """Return the patch around the start of a thread: from then on several threads may allocate."""
     return [AttributePatch(threading.Thread, "start", _around_start)]
 
 
@@ -47,7 +47,7 @@ def _noting_arrivals(function: Any) -> Callable[..., Any]:
 def _around_start(method: Any) -> Callable[..., None]:
     @wraps(method)
     def start(self: threading.Thread) -> None:
-        # One thread may allocate while the backward call of the other one cuts the log.
+        # A thread may allocate while another one's backward call begins a new segment of the log.
         ALLOCATOR_LOG.keep_grad_nodes()
         try:
             method(self)

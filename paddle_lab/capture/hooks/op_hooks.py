@@ -13,7 +13,7 @@ from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch, Patc
 from paddle_lab.capture.recorder.recorder import Recorder
 
 # Methods of paddle.Tensor that run ops in C++. All other methods call paddle._C_ops in Python, or
-# run no op. Found by comparing Paddle's own log with the recorded calls.
+# run no op. They were found by comparing Paddle's own log with the recorded calls.
 _TENSOR_METHODS = {
     "__add__": "add",
     "__radd__": "add",
@@ -43,7 +43,7 @@ _TENSOR_METHODS = {
     "to_sparse_csr": "sparse_to_sparse_csr",
 }
 
-# Names in the door's table. These methods run no op and return another object for the same value.
+# Names in the door's table. These methods run no op and return a new object with the same value.
 _ALIASING_METHODS = ("use_gpudnn", "new_shared_tensor")
 _INDEXING_METHODS = ("getitem", "setitem")
 
@@ -62,7 +62,7 @@ class OpHooks(OpWrapping):
         self._functions = FunctionPatch(functions, lambda one: self.wrap(one, one.__name__))
 
     def patches(self) -> list[Patch]:
-        """Return the patches that make every eager op call the open recorders."""
+        """Return the patches that make every eager op report to the open recorders."""
         self._functions.find()
         methods: list[Patch] = [
             AttributePatch(self._tensor_type, attribute, self._around_method(name))
@@ -70,7 +70,7 @@ class OpHooks(OpWrapping):
             if hasattr(self._tensor_type, attribute)
         ]
         methods += [
-            # A tensor that is not contiguous is copied.
+            # It copies a tensor that is not contiguous.
             noted((self._tensor_type, "contiguous"), _note_alias, copies=True),
             noted((self._tensor_type, "detach"), _note_detach),
         ]

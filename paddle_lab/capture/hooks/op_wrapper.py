@@ -1,4 +1,4 @@
-"""The wrapper around every op of a traced cell. It decides how much a trace costs.
+"""The wrapper around every op of a traced cell. The time of a trace depends mostly on it.
 
 The native part, if it was built, handles the common case: one recorder listens, and the op returns
 tensors. This file handles all other cases, and all cases without the native part.
@@ -52,7 +52,7 @@ class OpWrapping:
         return wrapper  # type: ignore[no-any-return]
 
     def listen_for(self, recorder: Recorder | None) -> None:
-        """Let a recorder, or none, own the fast path while no other one listens."""
+        """Give the fast path to the only recorder that listens; to none if ``recorder`` is None."""
         if NATIVE is not None:
             NATIVE.listen_for(recorder, SINKS)
 
@@ -105,7 +105,7 @@ class OpWrapping:
         own_ns: int,
         frame: FrameType | None,
     ) -> None:
-        """Record an op that returned, whatever it returned."""
+        """Record an op that returned, whatever its result is."""
         if self._ran_eagerly(result, resolved[0]):
             recorder.end_op(name, args, resolved, result, start_ns, end_ns, own_ns, frame)
 
@@ -122,12 +122,12 @@ class OpWrapping:
         frame: FrameType | None,
     ) -> None:
         """Record an op that raised."""
-        # ``for row in tensor`` reads one row too many, and expects this error.
+        # ``for row in tensor`` reads past the last row, and expects this error.
         if not (name == "getitem" and isinstance(error, IndexError)):
             recorder.fail_op(name, resolved, start_ns, end_ns, own_ns, frame)
 
     def _ran_eagerly(self, result: Any, inputs: list[int]) -> bool:
-        """Tell whether an op ran. In a static program it is only added, and has no values.
+        """Tell whether an op ran. In a static program it is only added, and computes no values.
 
         Comparisons may also return ``NotImplemented`` or a plain ``False``: then no op ran.
         """

@@ -18,22 +18,22 @@ class AttributePatch:
     Parameters
     ----------
     owner
-        The class or module that holds the attribute, or inherits it.
+        The class or module that has the attribute, or inherits it.
     name
         The attribute.
     make_replacement
-        Called with the attribute as looked up on ``owner``; returns the replacement.
+        Called with the attribute's value on ``owner``; returns the replacement.
     """
 
     def __init__(self, owner: Any, name: str, make_replacement: Callable[[Any], Any]) -> None:
         self._owner = owner
         self._name = name
-        # The raw object, perhaps a descriptor: exactly this is put back. Absent if inherited.
+        # The raw object, perhaps a descriptor, as it will be put back. Absent if inherited.
         self._original = vars(owner).get(name, _ABSENT)
         self._replacement = make_replacement(getattr(owner, name))
 
     def apply(self) -> None:
-        """Set the replacement, unless other code has replaced the original meanwhile."""
+        """Set the replacement, unless other code has replaced the original in the meantime."""
         if vars(self._owner).get(self._name, _ABSENT) is self._original:
             setattr(self._owner, self._name, self._replacement)
 
@@ -48,7 +48,7 @@ class AttributePatch:
 
 
 class FunctionPatch:
-    """Every binding of some functions in every loaded module.
+    """All bindings of some functions, in every loaded module.
 
     ``from paddle._C_ops import gelu`` binds the function in the importing module too, so replacing
     it in ``paddle._C_ops`` alone would miss calls. Finding all bindings takes a few milliseconds.
@@ -94,7 +94,7 @@ class FunctionPatch:
                 namespace[name] = original
 
     def sweep(self) -> None:
-        """Put originals back also in modules that were imported meanwhile."""
+        """Put originals back also in modules that were imported in the meantime."""
         for namespace in _namespaces_with(self._replacements.values()):
             for name, value in list(namespace.items()):
                 original = self._originals.get(id(value))

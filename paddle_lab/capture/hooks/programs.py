@@ -20,7 +20,7 @@ from paddle_lab.capture.recorder.program_log import Run
 
 
 class _Running(threading.local):
-    """The program layers that have run in the present call of a thread."""
+    """The program layers that have run in a thread's current call."""
 
     layers: list[Any] | None = None
 
@@ -29,7 +29,7 @@ _running = _Running()
 
 
 def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patch that notes which program layers run. It stays when others are suspended.
+    """Return the patch that notes which program layers run. It stays while others are suspended.
 
     SOT translates the functions that it meets, except those of Paddle's own files. So the wrapper's
     code gets the file name of the function that it wraps.
@@ -74,7 +74,7 @@ def _run_of_layer(layer: Any) -> Run | None:
 
 
 def run_of_executor(executor: Any, args: Any, kwargs: Any) -> Run:
-    """Return the program of a call of ``Executor.run``, without values that cannot be read."""
+    """Return the program of a call of ``Executor.run``. Values that cannot be read are left out."""
     import paddle
 
     given = dict(zip(("program", "feed", "fetch_list"), args, strict=False)) | kwargs
@@ -105,10 +105,10 @@ def _shape(value: Any) -> str:
 
 
 def _fetched(value: Any) -> str:
-    """Return a readable name of a fetched value: its own, or that of the op that makes it."""
+    """Return a readable name of a fetched value: its own, or that of the op which makes it."""
     if isinstance(value, str):
         return value
-    # A PIR value has a name only if it was given one.
+    # A PIR value has a name only if someone named it.
     with suppress(Exception):
         return str(value.name)
     try:

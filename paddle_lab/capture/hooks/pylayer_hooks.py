@@ -80,7 +80,7 @@ class _BackwardCall(OpenCall):
 
     def begin(self, frame: FrameType) -> None:
         recorder, context = self.recorder, self.args[0]
-        # Paddle makes a class of contexts for each PyLayer, and calls it ``Name_backward``.
+        # Paddle makes a context class for each PyLayer, and names it ``Name_backward``.
         name = type(context).__name__.removesuffix("_backward")
         scope = recorder.open_scope(self.state, PYLAYER, name, frame)
         self._forward = recorder.pylayers.scope_of(context)

@@ -1,1 +1,1 @@
-"""Events of the traced code besides ops: the hooks that note them, and their log."""
+"""Events other than ops: the hooks that note them, and their log."""

@@ -1,4 +1,4 @@
-"""Events besides ops: values were read into Python, gradients were switched off, and others."""
+"""Events other than ops, such as reading a value into Python or switching gradients off."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class EventLog:
     stacks
         The pool of the events' stacks.
     next_op
-        Counts ops.
+        The counter of ops.
     """
 
     def __init__(
@@ -68,11 +68,11 @@ class EventLog:
         frame
             The innermost frame of Paddle or of the user: the hook's caller.
         tensor
-            Row of the tensor's present value.
+            Row of the tensor's current value.
         detail
             The called function, as text for people.
         places
-            Where it happened, innermost first, if that code runs in no frame of its own.
+            Where it happened, innermost first, if the code that ran has no Python frame.
         """
         state = self._thread()
         stack = self._stacks.take(frame, state.anchor, state.anchor_stack)

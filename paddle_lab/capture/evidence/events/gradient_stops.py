@@ -1,7 +1,7 @@
 """Hooks that note where gradients are stopped, for one tensor or for all ops.
 
-Each ``gradient_stopped`` event names a row of a tensor. For ``stop_gradient = True`` it is the
-tensor's own row. Otherwise it is the row of the new tensor, which names its source tensor.
+Each ``gradient_stopped`` event has a row of a tensor. For ``stop_gradient = True`` it is the
+tensor's own row. Otherwise it is the row of the new tensor, and that row has its source tensor.
 
 ``no_grad``, ``enable_grad`` and ``set_grad_enabled``, as blocks and as decorators, all call one
 private function of Paddle. The stack of such an event contains the frame with the ``with``
@@ -93,7 +93,7 @@ def _around_data(descriptor: Any) -> property:
 
 
 def _before_detach(recorder: Recorder, call: Call) -> None:
-    # Find the row now: it is known by the tensor's grad node, which ``detach_`` removes.
+    # Find the row now, by the tensor's grad node, because ``detach_`` removes the grad node.
     if not call.args[0].stop_gradient:
         _note_stopped(recorder, call.frame, call.args[0], "detach_")
 
@@ -103,7 +103,7 @@ def _after_copy(recorder: Recorder, call: Call) -> None:
 
 
 def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
-    """Note a new tensor that C++ made with the values of another. Gradients do not go back."""
+    """Note a tensor that C++ made with the values of another, cut off from its gradients."""
     source, result = call.args[0], call.result
     if (
         result is source
@@ -118,7 +118,7 @@ def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
 
 
 def _note_stopped(recorder: Recorder, frame: FrameType, tensor: Any, detail: str) -> None:
-    # A parameter that is being made has no values yet.
+    # A parameter that is being created has no values yet.
     if not DOOR.is_initialized(tensor):
         return
     key = recorder.tensors.key_of(tensor)

@@ -45,7 +45,7 @@ class PyLayerRules:
     def note_call(
         self, pylayer: type, scope: int, arguments: Iterable[Any], frame: FrameType | None
     ) -> None:
-        """Check the arguments of a call that has ended. The thread is in the call's scope."""
+        """Check the arguments of a call that has ended. The thread is still in the call's scope."""
         if not _is_checked(pylayer):
             return
         slots = self._slots[scope] = []
@@ -78,7 +78,7 @@ class PyLayerRules:
         """Check the exception of a call that failed."""
         traceback = error.__traceback__
         is_paddles = "eager_py_layer.cc" in str(error)
-        # None of the user's frames ran: the arguments do not fit ``forward``.
+        # No frame of the user's ran, so the arguments do not fit ``forward``.
         is_signature = isinstance(error, TypeError) and (
             traceback is None or traceback.tb_next is None
         )
@@ -88,9 +88,8 @@ class PyLayerRules:
     def note_gradients(self, scope: int, gradients: Any, frame: FrameType | None) -> None:
         """Check the gradients that a ``backward`` returned.
 
-        Paddle replaces ``None`` by zeros. An event in the scope of the backward notes this; that
-        scope names the PyLayer's op. The event's detail has the positions of these gradients:
-        ``"pylayer 0,2"``.
+        Paddle replaces ``None`` by zeros. This is noted as an event. Its scope is the backward's,
+        which names the PyLayer's op. Its detail, ``"pylayer 0,2"``, has their positions.
 
         Parameters
         ----------
@@ -142,7 +141,7 @@ class PyLayerRules:
         return isinstance(value, self._tensor_type)
 
     def _hidden(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Yield the tensors in containers that Paddle does not search."""
+        """Yield the tensors in containers into which Paddle does not look."""
         if self._is_tensor(value):
             yield value
             return

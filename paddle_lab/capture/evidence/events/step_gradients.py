@@ -30,7 +30,7 @@ class _Used:
 
 
 class StepGradients:
-    """The gradients that steps of one trace used and that were not cleared since then.
+    """The gradients that steps of one trace used and that were not cleared afterwards.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class StepGradients:
         self._used: dict[int, _Used] = {}
 
     def note_step(self, optimizer: Any) -> None:
-        """Note that a step of the user's begins, before it changes anything."""
+        """Note that the user calls ``step``, before it changes anything."""
         watched = self._watched(optimizer)
         stale = [parameter for parameter in watched if self._is_stale(parameter)]
         if stale:
@@ -63,7 +63,7 @@ class StepGradients:
         """Note that backward begins, before it adds to any gradient."""
         for identity, used in list(self._used.items()):
             parameter = used.reference()
-            # Tensor.numpy() would copy the gradient, and a recording of memory would see the copy.
+            # Tensor.numpy() would copy the gradient, and a memory trace would record the copy.
             gradient = None if parameter is None else _gradient(parameter)
             found = None if gradient is None else statistics_of(gradient)
             if found is not None and found.zeros < found.elements:
@@ -92,7 +92,7 @@ class StepGradients:
 
 
 def _gradient(parameter: Any) -> Any:
-    """Return a parameter's gradient, ``None`` if it has none that can be read."""
+    """Return a parameter's gradient, ``None`` if it has none or it cannot be read."""
     if not DOOR.is_initialized(parameter) or parameter.stop_gradient:
         return None
     gradient = parameter.grad

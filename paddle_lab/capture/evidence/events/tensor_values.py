@@ -39,7 +39,7 @@ def creation_patches(paddle: Any) -> list[AttributePatch]:
     return [
         # paddle.to_tensor calls this function; many modules hold a binding of paddle.to_tensor.
         noted("to_tensor", _created("to_tensor"), copies=True),
-        # paddle.Tensor(array); paddle.to_tensor calls it in the end, too.
+        # paddle.Tensor(array); paddle.to_tensor finally calls it, too.
         noted((paddle.Tensor, "__init__"), _note_constructed),
         noted("from_dlpack", _created("from_dlpack")),
         noted("create_parameter", _note_parameter),
@@ -67,7 +67,7 @@ def _read(name: str) -> Note:
         is_constant = tensor.stop_gradient and recorder.tensors.known_key(tensor) == NO_KEY
         if is_constant or not DOOR.is_initialized(tensor) or not is_floating(tensor):
             return
-        # A single number may come back as an op's argument; the number in the event tells which.
+        # A single number may be passed to an op later; the number in the event identifies it.
         is_number = result.size == 1 and result.dtype.kind in "fc"
         _note(recorder, "read", call, tensor, f"{name} {result.item()!r}" if is_number else name)
 
@@ -93,7 +93,7 @@ _note_made_parameter = _created("parameter")
 
 
 def _note_constructed(recorder: Recorder, call: Call) -> None:
-    # A tensor that Paddle's own code constructs is noted at the call of that code, or not at all.
+    # If Paddle's own code constructs a tensor, the call of that code is noted, or nothing.
     module = call.frame.f_globals.get("__name__") or ""
     if module.partition(".")[0] == "paddle":
         return

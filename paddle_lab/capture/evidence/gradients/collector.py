@@ -66,7 +66,7 @@ class Gradients(Collector):
         self._watches.clear()
 
     def watch(self, backward_call: int, reached: Reached, roots: tuple[Any, Any]) -> BackwardWatch:
-        """Put hooks on the nodes that a backward call has reached. The caller closes the watch.
+        """Put hooks on the nodes that a backward call reaches. The caller closes the watch.
 
         Parameters
         ----------
@@ -120,12 +120,12 @@ class Gradients(Collector):
     def _single_arrivals(
         self, nodes: list[int], unhooked: list[int], begun: list[int]
     ) -> dict[int, tuple[int, int]]:
-        """Return nodes whose only gradient comes from an unhooked node, with that node and edge."""
+        """Return nodes that get one gradient, from an unhooked node, with that node and edge."""
         edge_of = self._recorder.backward.grad_nodes.edge
         targets = {
             edge: edge_of(edge)[1] for node in nodes for _, edge in self._edges.get(node, ())
         }
-        # The gradients that a call begins with arrive, too.
+        # The gradients that a call begins with count as well.
         arrivals = Counter([*targets.values(), *begun])
         return {
             targets[edge]: (source, edge)
@@ -135,7 +135,7 @@ class Gradients(Collector):
         }
 
     def _hook_leaves(self, watch: BackwardWatch, waiting: dict[int, tuple[int, int]]) -> None:
-        """Put hooks on the tensors of leaves that are still alive."""
+        """Put hooks on the tensors of those leaves that are still alive."""
         backward = self._recorder.backward
         rows = {
             backward.leaf_tensors[key]: told
@@ -160,7 +160,7 @@ class Gradients(Collector):
             for row in self._rows
             if row[0] not in gone.backward_calls and row[1] not in gone.grad_nodes
         ]
-        # Edges are indexed anew, from the first one that is kept.
+        # The index of edges is made again, from the first edge that is kept.
         self._edges.clear()
         self._indexed = self._recorder.backward.grad_nodes.edges.start // EDGE_CELLS
 

@@ -22,7 +22,7 @@ MOST_BYTES = 1 << 30
 
 
 class GradientValues:
-    """Copies of the gradients that the ops of one region hand on.
+    """Copies of the gradients that the ops of one region pass on.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ class GradientValues:
         self._bytes = 0
 
     def choose(self, nodes: Iterable[int]) -> None:
-        """Choose the grad nodes of the region among those of a backward call that begins."""
+        """Choose the grad nodes of the region among the nodes of a backward call that begins."""
         op_of = self._recorder.backward.grad_nodes.ops()
         inside = self._ops_inside()
         self._wanted.update(node for node in nodes if op_of.get(node, -1) in inside)
         self._kept, self._bytes = [], 0
 
     def copy(self, node: int, gradient: Any) -> Kept:
-        """Return a list with a copy, if the node was chosen.
+        """Return a list with a copy of the gradient; an empty list if the node was not chosen.
 
-        The list is emptied if the backward call passes too much. ``gradient`` must have values.
+        The list is emptied if the call's copies become too large. ``gradient`` must have values.
         """
         if node not in self._wanted or self._bytes > MOST_BYTES:
             return []
@@ -68,7 +68,7 @@ class GradientValues:
         return kept
 
     def kept_notice(self, sizes_bytes: list[int]) -> str:
-        """Return the sentence about the kept gradients, given the size of each."""
+        """Return the sentence about the kept gradients, from their sizes."""
         return say(
             "notices.gradients.kept",
             n=len(sizes_bytes),

@@ -3,9 +3,9 @@
 In Paddle 3.3 a post hook must return the node's gradients as one flat list of tensors. A node whose
 op took a *list* of tensors (``concat``, ``stack``, ``einsum``, …) passes several gradients through
 one slot, which a flat list cannot express. Whatever such a hook returns, the backward pass raises
-or the process dies. So a node gets no hook if its op got several tensors in one argument. It also
-gets no hook if its name is listed here, because the ops of some nodes are not known: nodes from
-before the trace, and nodes that ``paddle.grad`` makes in C++.
+or the process dies. So a node gets no hook if its op got several tensors in one argument. The ops
+of some nodes are not known: nodes from before the trace, and nodes that ``paddle.grad`` makes in
+C++. So a node also gets no hook if its name is listed here.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _TAKE_LISTS = re.compile(
     r"^(AddN|BroadcastTensors|CConcat|Concat|CudnnLstm|Einsum|Meshgrid|MultiDot|Multiplex"
     r"|PartialConcat|PartialSum|Rnn|RunCustomOp|Stack)(Double|Triple)?(GradNode|Node)"
 )
-# Ops that take lists of integers or sizes. These have no gradient; their slot passes a single one.
+# Ops that take lists of integers or sizes. Lists have no gradient: a slot passes a single one.
 _TAKE_NUMBERS = re.compile(r"^(Index|[A-Za-z]*Interp|InterpAntialias)")
-# These run no post hooks: leaves, PyLayers, programs of to_static, and old ops.
+# Nodes that run no post hooks: leaves, PyLayers, programs of to_static, and old ops.
 _SILENT = re.compile(r"^(GradNodeAccumulation|GradNodePyLayer|RunProgram|Dy2St)|Compat$")
 
 

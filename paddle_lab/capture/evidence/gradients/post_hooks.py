@@ -9,9 +9,9 @@ Paddle 3.3 needs care:
 - A ``paddle.grad`` that fails leaves copies of nodes with their hooks, which Paddle drops at a
   later call. So a hook that C++ still holds is emptied and parked until C++ drops it.
 - Every access to an undefined gradient kills the process, except asking if it is initialized.
-- Some nodes take no hook (:mod:`.list_slots`). Their gradients are looked at where they arrive, if
-  nothing else arrives there and the gradient was not overwritten: most elementwise nodes overwrite
-  a gradient that nothing else holds.
+- Some nodes take no hook (:mod:`.list_slots`). Their gradients are read at the next node, if it
+  gets no other gradient and did not overwrite this one. Most elementwise nodes overwrite a gradient
+  that nothing else holds.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OWN_REFERENCES = 3
 
 
 class HookedNode(NamedTuple):
-    """A grad node to hook, and the edges to look at."""
+    """A grad node that gets a hook, and the edges whose gradients are read."""
 
     key: int
     node: Any
@@ -78,13 +78,13 @@ class BackwardWatch:
         return bool(self._handles or self._leaf_hooks)
 
     def hook(self, hooked: HookedNode) -> None:
-        """Look at the gradients that a node passes on, from now on."""
+        """Read the gradients that a node passes on, from now on."""
         hook = PostHook(hooked, self)
         self._hooks.append(hook)
         self._handles.append(DOOR.register_post_hook(hooked.node, hook))
 
     def hook_leaf(self, tensor: Any, source: int, edge: int) -> None:
-        """Look at the gradient that arrives at a leaf, before it is accumulated."""
+        """Read the gradient that arrives at a leaf, before it is accumulated."""
 
         def hook(gradient: Any) -> None:
             try:
@@ -126,7 +126,7 @@ class PostHook:
         """None after the call has ended. C++ may still hold the hook then."""
 
     def __call__(self, outputs: list[Any], inputs: list[Any]) -> list[Any]:
-        """Look at the gradients that the node got and passes on. They are not changed."""
+        """Read the gradients that the node got and passes on, without changing them."""
         if self.looks_at is None:
             return outputs
         hooked, watch = self.looks_at
@@ -146,7 +146,7 @@ def _park(hooks: list[PostHook]) -> None:
 
 def _let_go() -> None:
     """Drop the parked hooks that C++ no longer holds."""
-    # Not in _park(): its loop variable holds one more reference to the last hook.
+    # Not in _park(): its loop variable is one more reference to the last hook.
     _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
 
 
@@ -165,7 +165,7 @@ def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any])
 
 
 def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
-    """Tell whether a node has written over the gradient that it was given."""
+    """Tell whether a node has overwritten the gradient that it got."""
     if node.name() in _ALIKE or not DOOR.is_dense(arrived):
         return False
     made = [

@@ -1,6 +1,6 @@
-"""The gradients that backward calls begin with: those that were passed to the call, else ones.
+"""The gradients that backward calls begin with: those that the user passed, else ones.
 
-They are read before the call runs, since many root nodes write over their gradient.
+They are read before the call runs, since many root nodes overwrite their gradient.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NO_EDGE = -1
 
 
 def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
-    """Yield the roots of a backward call, each with a look at the gradient that it begins with.
+    """Yield the roots of a backward call, each with a scan of the gradient that it begins with.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
 
 
 def _ones_like(tensor: Any) -> Seen | None:
-    """Return what a look at ones would find, without making a tensor of ones."""
+    """Return what a scan of ones would return, without making a tensor of ones."""
     elements = math.prod(tensor.shape)
     if not (elements and DOOR.is_initialized(tensor) and is_scanned(tensor.dtype)):
         return None

@@ -1,6 +1,6 @@
-"""Statistics of every tensor, taken when an op has made it or when the trace first meets it.
+"""Statistics of every tensor, taken when an op makes it or when the trace first meets it.
 
-Each row of ``tensors`` is one value, so one look per row is enough. No op of Paddle runs: values
+Each row of ``tensors`` is one value, so one scan per row is enough. No op of Paddle runs: values
 are read from memory. Undefined tensors are never read.
 """
 
@@ -42,13 +42,13 @@ class Values(Collector):
     Parameters
     ----------
     recorder
-        The recorder whose tensors are looked at.
+        The recorder whose tensors are scanned.
     in_full
-        Whether to look at whole numbers, too, and to make histograms.
+        Whether to scan integers, too, and to make histograms.
     inside
-        Where to look in full; everywhere if it is ``None``.
+        Where to scan in full; everywhere if it is ``None``.
     elsewhere
-        Whether to look at floating-point numbers outside of it: a check asks for that.
+        Whether to scan floating-point numbers elsewhere as well, because a check needs them.
     """
 
     def __init__(
@@ -68,13 +68,13 @@ class Values(Collector):
         self._has_failed = False
 
     def open(self) -> None:
-        """Look at the results of ops and at tensors that the trace meets, from now on."""
+        """Scan the outputs of ops, and tensors that the trace first meets, from now on."""
         self._recorder.on_op = self._on_op
         self._tensors.meeting_listeners.append(self._look)
         self._tensors.change_listeners.append(self._look)
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop scanning."""
         self._recorder.on_op = None
         for listeners in (self._tensors.meeting_listeners, self._tensors.change_listeners):
             if self._look in listeners:
@@ -106,7 +106,7 @@ class Values(Collector):
             self._recorder.notices.append(say("notices.values.failed", fault=described(fault)))
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget the statistics of tensors that were trimmed."""
+        """Forget the statistics of tensors that the trace has dropped."""
         self._rows = [row for row in self._rows if row[0] not in gone.tensors]
         if self._inside is not None:
             self._inside.index_anew()
@@ -114,7 +114,7 @@ class Values(Collector):
     def add_rows(
         self, builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
-        """Fill ``value_stats``, by tensor; rows of one tensor are in the order of recording."""
+        """Fill ``value_stats``, sorted by tensor, then in the order of recording."""
         self._rows.sort(key=lambda row: row[0])
         tensors = keys.tensors.rows(np.array([row[0] for row in self._rows], np.int64)).tolist()
         numbers = [statistics(row[2:]) for row in self._rows]

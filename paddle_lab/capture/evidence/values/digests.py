@@ -28,12 +28,12 @@ _DIGEST_BYTES = 8
 
 
 class Digests(Collector):
-    """The collector behind reruns. It fills no table, since it needs two runs to compare.
+    """The collector of reruns. It fills no table, since it needs two runs to compare.
 
     Parameters
     ----------
     recorder
-        The recorder whose tensors are looked at.
+        The recorder whose ops' outputs are digested.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -52,7 +52,7 @@ class Digests(Collector):
         self._patches = [DOOR.patch(name, self._noting) for name in names if has_hooks]
 
     def open(self) -> None:
-        """Look at the outputs of ops from now on, after the collector that already does so."""
+        """Digest the outputs of ops from now on, after the collector that already reads them."""
         self._next = self._recorder.on_op
         self._recorder.on_op = self._on_op
         self._recorder.tensors.meeting_listeners.append(self._on_met)
@@ -60,7 +60,7 @@ class Digests(Collector):
             patch.apply()
 
     def close(self) -> None:
-        """Look at nothing any more."""
+        """Stop reading outputs."""
         for patch in self._patches:
             patch.revert()
         self._recorder.on_op = None
@@ -104,7 +104,7 @@ class Digests(Collector):
 def digest_of(tensor: Any) -> Digest:
     """Return a 64-bit digest of a tensor's bytes, shape and dtype.
 
-    Undefined tensors are never touched: asking one for its values kills the process.
+    Undefined tensors are never read: asking one for its values kills the process.
     """
     if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return UNKNOWN

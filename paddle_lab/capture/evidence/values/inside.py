@@ -1,4 +1,4 @@
-"""Which scopes lie in the region or layer that a user named."""
+"""Which scopes are inside the region or layer that a user named."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class Inside:
-    """Tells while the code runs whether a scope is the named one, or lies in it.
+    """Tells, while the code runs, whether a scope is the named one or is inside it.
 
     Parameters
     ----------
     recorder
         The recorder that has the scopes.
     name
-        A region's name, or a layer's path with its root's name or without: ``"head"``,
+        A region's name, or a layer's path with or without the name of its root: ``"head"``,
         ``"encoder.layers.3"``, ``"net.encoder.layers.3"``, ``"net"``.
     paddle_folder
         Folder of the paddle package.
@@ -44,7 +44,7 @@ class Inside:
         self._indexed = 0
 
     def holds(self, scope: int) -> bool:
-        """Tell whether a scope is the named one, or lies in it."""
+        """Tell whether a scope is the named one or is inside it."""
         if scope not in self._is_inside:
             self._index()
         return self._is_inside.get(scope, False)
@@ -55,7 +55,7 @@ class Inside:
         return any(self._is_inside.values())
 
     def index_anew(self) -> None:
-        """Go on with the first row that the trace keeps."""
+        """Begin again at the first row that the trace keeps."""
         self._indexed = self._recorder.scopes.start // SCOPE_CELLS
 
     def _index(self) -> None:
@@ -76,7 +76,7 @@ class Inside:
         self._indexed = len(scopes) // SCOPE_CELLS
 
     def _name_layers(self, rows: Iterable[LayerRow]) -> None:
-        # The source of a root's call has its name: see ``LayerPool``.
+        # The name of a root layer comes from the source of its call: see ``LayerPool``.
         frames: Any = None
         for key, path, class_name, caller, location in rows:
             if path is not None:

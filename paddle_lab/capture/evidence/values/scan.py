@@ -29,9 +29,9 @@ STORED = ("f2", "u2", "f4", "f8", "c8", "c16", "u1", "u1", "i1", "i2", "i4", "i8
 
 @native_twin
 def scan(address: int, elements: int, kind: int, with_histogram: bool) -> Scanned:  # noqa: FBT001
-    """Look at every element of an array once.
+    """Read every element of an array once.
 
-    The native version lets other threads run meanwhile, if the array is large.
+    The native version releases the GIL if the array is large.
 
     Parameters
     ----------

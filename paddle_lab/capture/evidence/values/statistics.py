@@ -1,4 +1,4 @@
-"""Statistics of a tensor's values, computed without an op that a trace would see."""
+"""Statistics of a tensor's values, computed without running an op that a trace would record."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paddle_lab.trace.floats import float_bits
 class Statistics(NamedTuple):
     """Statistics of a tensor's values; for complex numbers, of their magnitudes.
 
-    Smallest, largest, mean and norm are those of the finite values, and 0 if there are none.
+    Smallest, largest, mean and norm cover the finite values only, and are 0 if there are none.
     """
 
     elements: int
@@ -41,15 +41,15 @@ The count is lower than the shape's if only some rows are stored. It is a plain 
 is one for each gradient: Python's garbage collector need not visit plain tuples."""
 
 _NO_KIND = -1
-# Keys are identities: there is one object for each dtype, and Paddle hashes dtypes slowly.
+# Keys are ids: there is one object for each dtype, and Paddle hashes dtypes slowly.
 _kinds: dict[int, tuple[int, Any]] = {}
 
 
 def statistics(seen: Seen) -> Statistics:
-    """Return the statistics from the result of a look."""
+    """Return the statistics of a scan."""
     shape, _, stored, scanned = seen
     zeros, nans, infs, smallest, largest, total, squares, _, deviations = scanned
-    # A row may be stored more than once. Then the tensor counts as if it had more rows.
+    # A row may be stored more than once, so more rows may be stored than the tensor has.
     absent = max(math.prod(shape) - stored, 0)
     if absent:
         smallest, largest = min(smallest, 0.0), max(largest, 0.0)
@@ -66,7 +66,7 @@ def statistics(seen: Seen) -> Statistics:
 
 
 def statistic_cells(rows: Sequence[Statistics]) -> Iterator[tuple[int, ...]]:
-    """Yield each row without its deviation as integers: the counts, the bits of the floats."""
+    """Yield each row as integers, without its deviation: the counts, and the bits of the floats."""
     floats = float_bits([number for row in rows for number in row[4:8]])
     for at, row in enumerate(rows):
         yield (*row[:4], *floats[4 * at : 4 * at + 4])
@@ -135,7 +135,7 @@ def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
     rows = look_at(DOOR.tensor_of_selected_rows(tensor), with_histogram=with_histogram)
     if rows is None:
         return None
-    # The inner tensor's shape is that of the stored rows only.
+    # The inner tensor's shape counts the stored rows only.
     stored_shape, *what_was_seen = rows
     return (DOOR.selected_rows(tensor).height(), *stored_shape[1:]), *what_was_seen
 
