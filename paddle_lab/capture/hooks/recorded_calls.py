@@ -87,7 +87,7 @@ def recording(
             if call is not None:
                 opened.append(call)
                 args = call.args
-        del frame  # it holds itself through this variable, and all that its callers hold
+        del frame  # it refers to itself through this variable, and keeps its callers alive
         try:
             with around(opened):
                 start_ns = perf_counter_ns()
@@ -104,7 +104,7 @@ def recording(
             for call in opened:
                 call.error = error
                 call.recorder.attempt(call.fail)
-                del call.error  # its traceback leads to this call
+                del call.error  # the error's traceback refers to this call
             drop_frame(error)
             raise
         for call in opened:

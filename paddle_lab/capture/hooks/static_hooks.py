@@ -1,8 +1,8 @@
-"""The hooks around compiled programs: a call of one is recorded as one op, ``run_program``.
+"""The hooks around compiled programs: each run is recorded as one op, ``run_program``.
 
 A function of ``paddle.jit.to_static`` builds its program with symbolic values, and SOT reads
-bytecode and compares functions by identity. So during the call Paddle gets its own functions back.
-Only the hook stays that notes which programs run (:mod:`paddle_lab.capture.hooks.programs`).
+bytecode and compares functions by identity. So the hooks are removed during the call, except the
+hook that notes which programs run (:mod:`paddle_lab.capture.hooks.programs`).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _FunctionCall(_ExecutorCall):
         recorder, (_, *args) = self.recorder, self.args
         runs = runs_of_layers(self.layers)
         read = {id(parameter): parameter for run in runs for parameter in run.parameters}
-        # One slot per parameter: Paddle takes no hooks on grad nodes of tensors in a list.
+        # One slot per parameter: a grad node of an op that takes a list of tensors takes no hooks.
         for slot, parameter in enumerate(read.values(), len(args)):
             self.resolved[0].extend((slot, recorder.tensors.key_of(parameter)))
         values = self.result

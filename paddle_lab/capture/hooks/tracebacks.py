@@ -6,7 +6,7 @@ from paddle_lab.capture.stacks.frame_kinds import OWN_FOLDER
 
 
 def drop_frame(error: BaseException) -> None:
-    """Remove the calling frame from the traceback of the error that it has just caught.
+    """Remove the calling frame from the traceback of the error that this frame has just caught.
 
     A hook calls this in its ``except`` branch, before it raises the error again.
     """

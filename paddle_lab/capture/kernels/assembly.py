@@ -1,4 +1,4 @@
-"""From kernels to the record's tables ``kernel_times`` and ``rooflines``."""
+"""Fills the record's tables ``kernel_times`` and ``rooflines``."""
 
 from __future__ import annotations
 
@@ -64,13 +64,13 @@ def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> Non
         "device_ns": on_a_device(on_device.duration_ns),
         "gap_ns": on_a_device(on_device.gap_ns),
     }
-    if record.origin.kept:  # ops that the trace dropped may have called the others
+    if record.origin.kept:  # a kernel without an owner may belong to an op that the trace dropped
         columns = {name: column[codes != _NOBODY] for name, column in columns.items()}
     record.tables["kernel_times"] = Table.from_sequences(RECORD_TABLES["kernel_times"], columns)
 
 
 def add_roofline(record: Record, paddle: Any) -> None:
-    """Fill the table ``rooflines`` of a record, if the machine's peaks can be measured now."""
+    """Fill the table ``rooflines`` of a record, if the machine's peak rates can be measured now."""
     found = peaks(paddle)
     if found is not None:
         strings = StringPool(record.strings)

@@ -1,4 +1,4 @@
-"""What a trace with kernels records beside ops: which kernels ran, and for how long."""
+"""What a trace with kernels records besides ops: which kernels ran, and for how long."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class KernelCapture:
         self.close()
 
     def settle(self, _ops: int) -> int:
-        """Read the kernels so far to save memory; return after how many ops to call this again."""
+        """Read the kernels so far to save memory. Return after how many ops to call this again."""
         if self._reader is not None:
             self._hold(ALLOCATOR_LOG.take(self._reader))
         return _SETTLE_OPS
@@ -88,7 +88,7 @@ class KernelCapture:
         self.runs = self.runs.chosen(kept.has_time(self.runs.start_ns))
 
     def finish(self) -> None:
-        """Read what was recorded last, after :meth:`close`."""
+        """Read the last recorded kernels, after :meth:`close`."""
         waiting, self._waiting = self._waiting, Waiting()
         self._hold(waiting)
 

@@ -1,4 +1,4 @@
-"""Which op or grad node called a kernel: the innermost one around the call, in its thread."""
+"""Finds which op or grad node called a kernel: the innermost one around the call, in its thread."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.trace.trees import taken
 
 
 class Owners(NamedTuple):
-    """The owners of kernels, shape ``[kernels]`` each; at most one of both keys is not -1."""
+    """The owners of kernels, shape ``[kernels]`` each. At least one of the two keys is -1."""
 
     op: Int64s
     grad_node: Int64s

@@ -1,9 +1,9 @@
-"""How fast this machine can be: the two numbers of its roofline, measured once per process.
+"""The two peak rates of this machine's roofline, measured once per process.
 
 A roofline (Williams, Waterman, Patterson, 2009) bounds a kernel's time from below: by its
 operations at the rate of a large product of matrices, and by its bytes at the rate of a large copy.
 Both are measured with Paddle, in float32, with the threads and the device that the cell used. So
-they are what this Paddle reaches here, not what the maker of the chip promises.
+they are what Paddle reaches on this machine, not what the chip's maker promises.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _measured(paddle: Any, place: str) -> Peaks:
 
 
 def _shortest(work: Callable[[], Any], wait: Callable[[], Any], *, budget_s: float) -> float:
-    """Return the shortest time of several runs after one that warms up."""
+    """Return the shortest time of several runs, after one run as a warm-up."""
     work()
     wait()
     end_s, shortest_s = perf_counter() + budget_s, float("inf")

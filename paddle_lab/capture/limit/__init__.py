@@ -1,1 +1,1 @@
-"""Keeps a trace below its op limit, however many ops run."""
+"""Keeps a trace within its op limit, however many ops run."""

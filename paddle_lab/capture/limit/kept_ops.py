@@ -1,4 +1,4 @@
-"""The ops that a trace keeps, and the other rows that belong to them."""
+"""The ops that a trace keeps, and which rows of other tables belong to them."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class KeptOps:
         self.forgotten: Keys = ops.keys[~self.is_kept]
 
     def is_between(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments are next to a kept op. A moment is how many ops had a key."""
+        """Tell which moments are next to a kept op. A moment is a count of ops so far."""
         counts = np.fromiter(op_counts, np.int64)
         return self._is_inside(counts) | self._is_inside(counts - 1)
 
     def is_after(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments are right after a kept op. A moment is how many ops had a key."""
+        """Tell which moments are right after a kept op. A moment is a count of ops so far."""
         return self._is_inside(np.maximum(np.fromiter(op_counts, np.int64) - 1, 0))
 
     def has_time(self, times_ns: Iterable[int]) -> Mask:
@@ -50,7 +50,7 @@ class KeptOps:
     def keeps(self, keys: Keys, op: Keys, used: Keys) -> Mask:
         """Tell which rows of another table are kept: a kept op uses them, or ran when they began.
 
-        Keys count upwards. So a row that no op uses began before the first op with a higher key.
+        Keys ascend with time. So a row that no op uses began before the first op with a higher key.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Keeps a trace below its op limit while it runs, and adds a notice about it at the end."""
+"""Keeps a trace within its op limit while it runs, and adds a notice about it at the end."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _LEAST_SURPLUS = 1024
 class Limiter:
     """The limit of one trace.
 
-    While the trace runs it holds up to twice as many ops as it may keep. Then the ops that it will
-    not keep are forgotten, all at once.
+    While the trace runs it holds up to twice as many ops as its limit. Then it forgets all ops
+    above the limit at once.
 
     Parameters
     ----------
     recorder
-        The recorder whose ops are counted.
+        The recorder that counts the ops.
     limit
         How many ops are kept, and which.
     stop
-        Ends the recording of a trace that keeps the first ops.
+        Stops the recording of a trace that keeps its first ops.
     """
 
     def __init__(self, recorder: Recorder, limit: Limit, stop: Callable[[], None]) -> None:
@@ -60,14 +60,14 @@ class Limiter:
     def open(self) -> None:
         """Set the first alarm."""
         if self._limit.ops is not None:
-            # One surplus op is enough to know that more ops ran.
+            # One op above the limit is enough to know that more ops ran.
             surplus = 1 if self._limit.keep == "first" else self._surplus
             self._set_alarm(self._most + surplus - 1)
 
     def reach(self) -> None:
-        """Make room or stop. An op with the key of the alarm has been recorded."""
+        """Forget ops or stop, since the op whose key is the alarm has been recorded."""
         if not self._lock.acquire(blocking=False):
-            return  # another thread does it now
+            return  # another thread is doing it
         try:
             counter = self._recorder.next_op
             if self.settle is not None:

@@ -10,7 +10,7 @@ _MOST_NAMED = 6
 
 
 def first_notice(kept: int, stopped_ns: int) -> str:
-    """Return the sentences for a trace of the first ops.
+    """Return the notice of a trace that keeps its first ops.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ def first_notice(kept: int, stopped_ns: int) -> str:
 
 
 def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -> str:
-    """Return the sentences for a trace's notices: what ran, what is kept, how to keep more.
+    """Return a trace's notice: what ran, what is kept, and how to keep more.
 
     Parameters
     ----------
     ran, kept
-        How many ops were recorded, and how many of them were not forgotten.
+        How many ops were recorded, and how many of them are kept.
     steps
         The choice of steps, if the trace keeps steps.
     has_memory
@@ -54,7 +54,7 @@ def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -
 
 
 def blocks_notice(limit: Limit, *, kept: int, forgotten: int) -> str:
-    """Return the sentences for a trace that does not keep all allocations; empty if it does.
+    """Return the notice of a trace that does not keep all allocations; empty if it does.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _steps(steps: StepChoice) -> str:
 
 
 def _more(ops: int) -> str:
-    """Return how to ask for at least this many ops, rounded up to 1, 2 or 5 with zeros."""
+    """Return the option that keeps at least this many ops, rounded up to 1, 2 or 5 with zeros."""
     size = 10 ** (len(str(ops)) - 1)
     asked = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= ops)
     return say("notices.limit.asked", ops=f"{asked:_}", number=asked)

@@ -1,4 +1,4 @@
-"""Chooses training steps that are spread over a whole run and have few enough ops together."""
+"""Chooses training steps that are spread over a whole run and do not have too many ops together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ OPEN: Final = (1 << 63) - 1
 
 
 class Span(NamedTuple):
-    """Ops that ran one after the other."""
+    """A span of consecutive ops."""
 
     first: int
     end: int
@@ -26,11 +26,11 @@ class _Step(NamedTuple):
 
 
 class StepChoice:
-    """Chooses the steps to keep: the first, every k-th from it, the newest.
+    """Chooses the steps to keep: the first, then every k-th, and the newest.
 
-    If their ops become too many, k doubles. Every step for the doubled k was kept before. The ops
-    since the end of the last step are kept as well. These ops and the newest step have priority
-    over all other steps.
+    If the kept steps have too many ops, k doubles; the steps of the new choice were all kept
+    before. The ops since the end of the last step are kept as well. These ops and the newest step
+    have priority over all other steps.
 
     Parameters
     ----------
@@ -62,17 +62,17 @@ class StepChoice:
         Parameters
         ----------
         now
-            How many ops had a key.
+            The number of ops that had a key.
         time_ns
             When it ended, by ``perf_counter_ns``.
         is_marked
-            Whether the user's own mark ended it. After the first mark only marked steps count.
+            Whether the user marked the end. After the first mark only marked steps count.
         """
         if self._is_marked and not is_marked:
             return
         if is_marked and not self._is_marked:
             self._is_marked = True
-            if self._kept:  # all steps of optimizers so far become one step
+            if self._kept:  # all optimizer steps so far become one step
                 first = next(iter(self._kept.values()))
                 self._start, self._start_ns = first.span.first, first.start_ns
                 self._kept, self.ended, self.every = {}, 0, 1
@@ -94,12 +94,12 @@ class StepChoice:
         return [*(step.span for step in self._kept.values()), Span(running, OPEN)]
 
     def windows(self) -> list[tuple[int, int]]:
-        """Return start and end of each kept part, by ``perf_counter_ns``."""
+        """Return start and end of each kept span, by ``perf_counter_ns``."""
         kept = ((step.start_ns, step.end_ns) for step in self._kept.values())
         return [*kept, (self._start_ns, OPEN)]
 
     def _thin(self, room: int) -> None:
-        """Keep fewer steps if they have more ops than there is room for."""
+        """Keep fewer steps if the kept ones have more than ``room`` ops."""
         while sum(step.span.end - step.span.first for step in self._kept.values()) > room:
             newest = self.ended - 1
             if len(self._kept) > 2:

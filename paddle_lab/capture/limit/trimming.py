@@ -1,7 +1,7 @@
 """Forgets the ops that a trace does not keep, and all rows that only these ops need.
 
 Keys do not change. The record leaves out the forgotten rows, and has -1 for references to them.
-These rows are kept with the kept ops: the tensors they use, living tensors, the calls around them,
+With the kept ops these rows are kept: the tensors they use, living tensors, the calls around them,
 the events between them, and the graphs of the backward calls among them.
 """
 
@@ -76,7 +76,7 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
 
 
 def mark_earlier(record: Record) -> None:
-    """Mark tensors as external whose producers are gone: no op in the record made them."""
+    """Mark a tensor as external if its producer was forgotten: no op in the record made it."""
     tensors = record.tensors
     kind = tensors["kind"]
     is_earlier = (kind == ACTIVATION) & (tensors["producer"] < 0) & (tensors["detached_from"] < 0)
@@ -84,7 +84,7 @@ def mark_earlier(record: Record) -> None:
 
 
 def _forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[int]]:
-    """Forget backward calls, and the grad nodes that no kept call and no kept op leads to.
+    """Forget backward calls, and the grad nodes that cannot be reached from a kept call or op.
 
     Returns
     -------
@@ -140,12 +140,12 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
         *(call[3] for call in recorder.backward_calls),
         *(state.scope for state in recorder.threads.values()),
         *(outer for state in recorder.threads.values() for outer in state.closed_regions),
-        # The calls and loop iterations around the latest op may go on.
+        # The calls and loop iterations around the latest op may still be running.
         *used[-1:].tolist(),
     ]
     is_kept = kept.keeps(keys, np.arange(len(used)), used) | np.isin(keys, others)
     begin = keys[is_kept].tolist()
-    # Keep the forward scopes of kept PyLayer backwards, and the scopes around all kept ones.
+    # Keep the forward scopes of kept PyLayer backwards, and the scopes around all kept scopes.
     forward_of = recorder.pylayers.forward_of
     forwards = [forward_of[scope] for scope in begin if scope in forward_of]
     is_kept = np.isin(keys, _reached([*begin, *forwards], keys, parents))
@@ -174,13 +174,13 @@ def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
     attributes = recorder.attributes
     for signature in [one for one, key in list(attributes.items()) if key in unused]:
         del attributes[signature]
-    order = np.argsort(ops.starts)  # sorted by key until here; threads may write in another order
+    order = np.argsort(ops.starts)  # from key order to tape order, which threads may change
     counts = np.diff(np.append(ops.starts[order], len(ops.cells)))
     _keep_rows(recorder.ops, ops.cells, np.repeat(kept.is_kept[order], counts))
 
 
 def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
-    """Return some keys and all keys that edges lead to from them."""
+    """Return some keys and all keys that can be reached from them."""
     following: dict[int, list[int]] = defaultdict(list)
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
         following[source].append(target)

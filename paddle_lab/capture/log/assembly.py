@@ -1,7 +1,7 @@
-"""From Paddle's log to the record's table ``log``: each entry under the op or node that wrote it.
+"""Fills the record's table ``log``: each entry with the op or grad node that wrote it.
 
 An entry says when and in which thread it was written, and an op's row says when and in which thread
-the op ran. That tells the op. In a backward call the log itself says which grad node runs next.
+the op ran, so the op is known. In a backward call the log itself names the next grad node.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
     numbers = recorder.thread_numbers()
     thread = _mapped(entries.native_thread, numbers)
     op, call, is_backward = _running(record, time_ns, _callers(record, entries, thread))
-    # What a thread of an executor still does afterwards belongs to no op.
+    # What an executor's thread still does after its op belongs to no op.
     op[(thread < 0) & ~np.isin(op, record.programs["op"])] = -1
     regions_ns = [
         (start - recorder.start_ns, end - recorder.start_ns) for start, end in log.regions
@@ -60,7 +60,7 @@ def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
         "source_line": entries.line,
         "text": strings.codes(entries.text),
     }
-    # Paddle leaves the level of a grad node that was made outside of a region to chance.
+    # If a grad node was made outside of a region, Paddle does not define its log level.
     asked = (level > 0) | (np.array(entries.severity) != "I")
     kept = {name: np.asarray(column)[asked] for name, column in columns.items()}
     record.tables["log"] = Table.from_sequences(RECORD_TABLES["log"], kept)
@@ -74,7 +74,7 @@ def _mapped(native: Int64s, numbers: dict[int, int]) -> Int64s:
 
 
 def _callers(record: Record, entries: LogEntries, thread: Int64s) -> Int64s:
-    """Return the threads of the ops: those of an executor work for the one that runs programs."""
+    """Return the threads of the ops; for an executor's thread, the thread that ran the program."""
     callers = np.unique(record.ops["thread"][record.programs["op"]])
     if len(callers) != 1:
         return thread
@@ -92,13 +92,13 @@ def _running(record: Record, time_ns: Int64s, thread: Int64s) -> tuple[Int64s, I
         windows.append((rows["start_ns"] - _EARLY_NS, end_ns, rows["thread"]))
     op = innermost(time_ns, thread, *windows[0])
     call = innermost(time_ns, thread, *windows[1])
-    # An op inside a backward call (a PyLayer's) is more specific; one around it (paddle.grad) not.
+    # An op inside a backward call (a PyLayer's) is more specific than the call; paddle.grad is not.
     starts = taken(ops["start_ns"], op), taken(calls["start_ns"], call)
     return op, call, (call >= 0) & ((op < 0) | (starts[0] <= starts[1]))
 
 
 def _levels(log: LogCapture, perf_ns: Int64s) -> Int64s:
-    """Return the level that was set at each moment."""
+    """Return the log level at each moment."""
     times = np.array([time for time, _ in log.changes], np.int64)
     levels = np.array([0, *(level for _, level in log.changes)], np.int64)
     found: Int64s = levels[np.searchsorted(times, perf_ns + _EARLY_NS, side="right")]

@@ -1,4 +1,4 @@
-"""Which grad node wrote an entry of Paddle's log, told by the log itself."""
+"""Finds which grad node wrote an entry of Paddle's log, from the log itself."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class BackwardLog:
     entries
         All entries of the log.
     time_ns
-        When each was written, on the clock of the record's ops.
+        When each entry was written, on the clock of the record's ops.
     regions_ns
         When the regions whose backward is logged began and ended, on the same clock.
     """
@@ -69,7 +69,7 @@ class BackwardLog:
         Parameters
         ----------
         call
-            The backward call in which each was written: a row of ``backward_calls``, -1 for none.
+            The backward call during which each was written: a row of ``backward_calls``, or -1.
         """
         node = np.full(len(call), NO_NODE)
         for one, inside in grouped(call).items():
@@ -80,7 +80,7 @@ class BackwardLog:
         return node
 
     def _begins(self, inside: Int64s) -> Iterator[tuple[int, int]]:
-        """Return the entries at which nodes begin, by their addresses, and the nodes."""
+        """Yield the entries at which a grad node begins, and the node at the logged address."""
         copied: dict[int, int] = {}
         for entry in inside.tolist():
             if self._entries.file[entry] not in _FILES:
@@ -95,12 +95,12 @@ class BackwardLog:
                 yield entry, NO_NODE
 
     def _node_at(self, address: int, time_ns: int) -> int:
-        """Return the newest node with an address: Paddle uses freed addresses again."""
+        """Return the newest node with an address: Paddle reuses freed addresses."""
         made = [one for one in self._at.get(address, ()) if one[0] <= time_ns]
         return max(made)[1] if made else NO_NODE
 
     def _logged_begins(self, call: int, inside: Int64s) -> Iterator[tuple[int, int]]:
-        """Return the same by the nodes' names and Paddle's order, without addresses."""
+        """Yield the same pairs by names and execution order of the nodes, without addresses."""
         record = self._record
         names = [record.text(code) for code in record.grad_nodes["name"].tolist()]
         order = GradNodeOrder(names, record.grad_edges["source"], record.grad_edges["target"])

@@ -1,4 +1,4 @@
-"""What a trace with Paddle's log records: the text, and the clock that places it."""
+"""What a trace with Paddle's log records: the text, and the clocks that date its entries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LogCapture:
     Parameters
     ----------
     level
-        The level while the trace records; ``None`` records nothing, until a region asks for it.
+        The log level while the trace records; ``None`` until a region sets one.
     """
 
     feature = "log"
@@ -64,7 +64,7 @@ class LogCapture:
 
     @contextmanager
     def inside(self, level: int) -> Iterator[None]:
-        """Set a level for a block and for the grad nodes that are made in it."""
+        """Set a log level for a block and for the grad nodes that are made in it."""
         request = self.enter(level)
         if request is None:
             yield
@@ -81,7 +81,7 @@ class LogCapture:
             self.leave(request)
 
     def enter(self, level: int) -> LogRequest | None:
-        """Set a level until :meth:`leave`; the log is recorded from now on."""
+        """Set a log level until :meth:`leave`; the log is recorded from now on."""
         if not DOOR.has(self.feature):
             for notice in DOOR.notices({self.feature}) if self.level is None else ():
                 self._tell(notice)
@@ -120,14 +120,14 @@ class LogCapture:
             self.settle(0)
 
     def settle(self, _ops: int) -> int:
-        """Stop at the limit of size; return after how many ops to call this again."""
+        """Stop at the size limit. Return after how many ops to call this again."""
         with self._lock:
             if self.size > LARGEST_BYTES:
                 self._is_full = True
                 for request in self._requests[1:]:
                     glog().remove(request)
                 del self._requests[1:]
-            # Each call also makes a trace's memory stop Paddle's profiler and read its events.
+            # Each call also stops Paddle's profiler and reads its events, if memory is recorded.
             return _SETTLE_OPS if self._requests else NEVER
 
     def close(self) -> None:
@@ -149,7 +149,7 @@ class LogCapture:
                 log.remove(self._requests[0])
                 self._requests.clear()
         if self._is_full or len(self.text) > LARGEST_BYTES:
-            # The last entry may be cut.
+            # The last entry may be incomplete.
             self.text = self.text[: self.text.rfind(b"\n", 0, LARGEST_BYTES) + 1]
             self.notices.append(say("notices.log.full", megabytes=LARGEST_BYTES >> 20))
         if abs(_clock_offset_ns() - self.offset_ns) > _CLOCK_STEP_NS:
@@ -167,7 +167,7 @@ _CLOCK_STEP_NS: Final = 20_000
 
 
 def _clock_offset_ns() -> int:
-    """Return wall time minus ``perf_counter_ns``, from the closest of some pairs of readings."""
+    """Return wall time minus ``perf_counter_ns``, from the pair of readings that were closest."""
     pairs = []
     for _ in range(8):
         before, wall, after = time.perf_counter_ns(), time.time_ns(), time.perf_counter_ns()

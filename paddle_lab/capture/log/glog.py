@@ -1,12 +1,11 @@
-"""Paddle's log: its level, and a file that it is written to while traces record it.
+"""Paddle's log: its level, and the file to which it is written while traces record it.
 
-Paddle writes its log with glog, which can write to a file of its own instead of descriptor 2. So
-nothing else that is written to descriptor 2 is touched: the output of subprocesses, the report of a
-crash, and glog's own warnings, which still go there as well. Each entry is written at once, so that
-the file has all entries if the process dies.
+Paddle writes its log with glog, which can write to a file instead of descriptor 2. So other output
+on descriptor 2 is not touched: the output of subprocesses, a crash report, and glog's own warnings.
+Each entry is written at once, so the file has all entries if the process dies.
 
 glog's flags are read and set in Paddle's library itself, because Paddle's Python functions cannot
-read them: the level that a user has set must come back.
+read them, and the level that the user has set must be restored.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _UNBUFFERED: Final = -1
 
 
 class LogRequest:
-    """What one trace or region asks for."""
+    """The log level that one trace or region wants."""
 
     def __init__(self, level: int | None) -> None:
         self.level = level
@@ -41,7 +40,7 @@ class Glog:
     Raises
     ------
     OSError, ValueError, AttributeError
-        If Paddle's library has no such names.
+        If Paddle's library has no such symbols.
     """
 
     def __init__(self) -> None:
@@ -53,7 +52,7 @@ class Glog:
         self._set_destination = library._ZN6google17SetLogDestinationEiPKc
         self._set_destination.argtypes = [ctypes.c_int, ctypes.c_char_p]
         self._set_destination.restype = None
-        # An entry of our own: the file exists only once there is one.
+        # Used to write an entry of our own, since the file is created with the first entry.
         self._begin_entry = library._ZN6google10LogMessageC1EPKci
         self._begin_entry.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
         self._end_entry = library._ZN6google10LogMessageD1Ev
@@ -74,7 +73,7 @@ class Glog:
 
     @property
     def _prefix(self) -> str:
-        # glog adds the second, and writes nothing if there is such a file.
+        # glog appends the second, and writes nothing if a file of that name exists.
         return f"vlog-{self._number}-"
 
     @property
@@ -84,14 +83,14 @@ class Glog:
         return 0 if path is None else path.stat().st_size
 
     def add(self, request: LogRequest) -> None:
-        """Let a request take effect. The newest one with a level sets the level."""
+        """Apply a request. The newest one with a level sets the level."""
         if self._before is None:
             self._redirect()
         self._requests.append(request)
         self._set_level()
 
     def remove(self, request: LogRequest) -> None:
-        """End a request. With the last one, everything is as it was before the first."""
+        """Withdraw a request. After the last one everything is as it was before the first."""
         if request not in self._requests:
             return
         self._requests.remove(request)
@@ -100,12 +99,12 @@ class Glog:
             self._restore()
 
     def begin_backward(self, level: int) -> None:
-        """Let Paddle set a level whenever it runs a grad node that is made from now on."""
+        """Make Paddle set a level whenever it runs a grad node that is made from now on."""
         self._backward_levels.append(level)
         DOOR.start_backward_log(level)
 
     def end_backward(self) -> None:
-        """End the newest :meth:`begin_backward`; the one before it goes on."""
+        """End the newest :meth:`begin_backward`; the previous one applies again."""
         self._backward_levels.pop()
         DOOR.stop_backward_log()
         if self._backward_levels:
@@ -130,7 +129,7 @@ class Glog:
         self._before = (
             self._is_to_stderr.value, self._stderr_threshold.value, self._buffered_level.value,
         )  # fmt: skip
-        # glog writes an entry to the files of all lower severities, too. One file is enough.
+        # glog writes an entry also to the files of all lower severities. One file is enough.
         for severity in range(_WARNING, _FATAL + 1):
             self._set_destination(severity, b"")
         self._set_destination(0, f"{self._folder}/{self._prefix}".encode())
@@ -153,7 +152,7 @@ class Glog:
 
 
 def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # and not in a fork of it
+    if os.getpid() == process:  # not in a fork of the process
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -161,7 +160,7 @@ _GLOG: list[Glog] = []
 
 
 def glog() -> Glog:
-    """Return glog in Paddle's library, the same object at each call."""
+    """Return glog in Paddle's library; always the same object."""
     if not _GLOG:
         _GLOG.append(Glog())
     return _GLOG[0]

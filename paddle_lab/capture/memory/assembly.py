@@ -1,4 +1,4 @@
-"""From allocator events to the record's tables of memory."""
+"""Fills the record's tables of memory from allocator events."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _stored(memory: MemoryCapture, events: AllocatorEvents) -> tuple[Blocks, Sto
 def _columns(
     record: Record, memory: MemoryCapture, keys: RecordKeys, blocks: Blocks, stored: StoredTensors
 ) -> dict[str, Int64s]:
-    """Return the columns of ``allocations``, times and places as blocks have them."""
+    """Return the columns of ``allocations``; times and places are as in the blocks."""
     spans = [(keys.backward_calls.row(call), span) for call, span in memory.backward_spans]
     runs = BackwardRuns(record, memory.held.runs, spans)
     owners = find_owners(record, blocks, runs, memory)
@@ -136,14 +136,14 @@ def _add_totals(
     rows = []
     for reading in memory.readings:
         allocated_bytes, number = reading.allocated_bytes, PLACES.number(f"Place({reading.place})")
-        # The log begins before the first reading and ends after the last: what other threads do
-        # in between is among the events.
+        # The log begins before the first reading and ends after the last, so events of other
+        # threads in between are recorded.
         if reading.time_ns == first_ns:
             allocated_bytes = counted.first.get(number, allocated_bytes)
         elif reading.time_ns == last_ns and not memory.notices:
             allocated_bytes = counted.last.get(number, allocated_bytes)
         rows.append((reading.time_ns, reading.place, allocated_bytes, reading.reserved_bytes))
-    # Only devices have reserved memory: on the host the system allocates each block.
+    # Only devices reserve memory: on the host the system allocates each block.
     changes = events.chosen(events.kind >= RESERVED_ALLOCATE)
     rows.extend(
         zip(

@@ -1,4 +1,4 @@
-"""What a trace with memory records beside ops: allocator events, counters, ends of steps."""
+"""What a trace with memory records besides ops: allocator events, counters, ends of steps."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class MemoryCapture:
     limit
         How many ops are kept, which also limits the allocations.
     windows
-        Returns the times whose allocations are kept first; ``None`` keeps the newest.
+        Returns the times whose allocations have priority; ``None`` keeps the newest.
     """
 
     feature = "allocations"
@@ -107,7 +107,7 @@ class MemoryCapture:
 
     @property
     def most_blocks(self) -> int:
-        """How many blocks are kept."""
+        """How many blocks may be kept."""
         return NEVER if self._limit.ops is None else self._limit.ops * ALLOCATIONS_PER_OP
 
     def open(self) -> None:
@@ -122,7 +122,7 @@ class MemoryCapture:
         self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
             self.notices.append(memory_notice("no_profiler"))
-            self._storages.close()  # its notes would have no blocks
+            self._storages.close()  # without allocator events, the noted storages have no blocks
 
     def close(self) -> None:
         """Stop recording and keep the recorded data; a second call does no harm."""
@@ -214,15 +214,15 @@ class MemoryCapture:
         blocks, is_gone = self.held.forget(self.most_blocks, self._windows())
         address = np.array([storage.address for storage in self.met], np.int64)
         times_ns = np.array([storage.time_ns for storage in self.met], np.int64)
-        # Without its block a tensor would seem to be older than the trace.
+        # A tensor without its block would seem to be older than the trace.
         stays = taken(is_gone, blocks_at(blocks, address, times_ns)) <= 0
         self.met[:] = compress(self.met, stays)
         self.backward_spans = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
-        """Use rows of the record, not the recorder's keys, for tensors, scopes and stacks.
+        """Replace the recorder's keys of tensors, scopes and stacks by rows of the record.
 
-        Storages whose tensor has no row are dropped: allocator events record their blocks, too.
+        Storages whose tensor has no row are dropped. Their blocks are known from allocator events.
         """
         for storages in (self.met, self.living, self.living_gradients):
             rows = keys.tensors.rows(np.array([one.tensor for one in storages], np.int64))
@@ -236,7 +236,7 @@ class MemoryCapture:
 
 
 def _python_threads() -> set[int]:
-    """Return the operating system's ids of the threads that run Python now."""
+    """Return the operating system's ids of the threads that are running Python."""
     return {thread.native_id or -1 for thread in threading.enumerate()}
 
 
@@ -245,12 +245,12 @@ OPEN_CAPTURES: list[MemoryCapture] = []
 
 
 def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:
-    """Note in all running traces that ``frame`` has copied a tensor or an array."""
+    """Note in all open traces that ``frame`` has copied a tensor or an array."""
     for capture in OPEN_CAPTURES:
         capture.recorder.attempt(capture.handovers.note_copy, source, frame, start_ns, end_ns)
 
 
 def note_arrivals(tensors: Iterable[Any], frame: FrameType) -> None:
-    """Note in all running traces that ``frame`` has received tensors that other code made."""
+    """Note in all open traces that ``frame`` has received tensors that other code made."""
     for capture in OPEN_CAPTURES:
         capture.recorder.attempt(capture.handovers.note_arrivals, tensors, frame)

@@ -1,4 +1,4 @@
-"""Paddle's own counters of memory, read without ever importing Paddle or resetting a peak."""
+"""Paddle's own memory counters, read without importing Paddle or resetting a peak."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _READINGS: Final = (
 class PaddleCounters:
     """The memory that Paddle's allocators have allocated and reserved, device by device.
 
-    This class never imports Paddle, which takes seconds. Until the notebook imports it, the host's
-    counters have no value. On a GPU build each device has its own counters.
+    This class never imports Paddle, which takes seconds. The host's counters have no value until
+    the notebook has imported it. On a GPU build each device has its own counters.
     """
 
     def __init__(self) -> None:
@@ -68,7 +68,7 @@ class PaddleCounters:
 
 
 def device_counts(paddle: Any) -> dict[str, int]:
-    """Return how many devices Paddle counts the memory of, by their kind, such as ``"gpu"``.
+    """Return for how many devices Paddle counts memory, by kind of device, such as ``"gpu"``.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def device_counts(paddle: Any) -> dict[str, int]:
     elif paddle.is_compiled_with_xpu():
         counts = {"xpu": core.get_xpu_device_count()}
     else:
-        # Of plug-ins, such as "npu".
+        # Devices of plug-ins, such as "npu".
         kinds = paddle.device.get_all_custom_device_type() or ()
         counts = {kind: core.get_custom_device_count(kind) for kind in kinds}
     return {kind: min(count, _MOST_DEVICES) for kind, count in counts.items()}
@@ -100,7 +100,7 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
     ValueError
         If the rate is out of bounds.
     """
-    # The ledger reads only Paddle's counters, in each cell, and needs none of these modules.
+    # The ledger reads Paddle's counters in each cell, but needs none of these modules.
     from paddle_lab.capture.running_layer import running_layer
     from paddle_lab.sampling.nvml import NvmlCounters
     from paddle_lab.sampling.process import ProcessCounters
@@ -123,7 +123,7 @@ def _value(read: Callable[[], int]) -> int:
 def _imported(name: str) -> Any:
     """Return a module whose import has finished, else ``None``."""
     module = sys.modules.get(name)
-    # The import system sets this while a module's own code runs.
+    # The import system sets this while the module's own code is running.
     is_running = module is None or getattr(module.__spec__, "_initializing", False)
     return None if is_running else module
 
@@ -133,7 +133,7 @@ def _counters_of(device: str, *, absence: str = "") -> tuple[Counter, ...]:
 
 
 def _reads_of(core: Any, kind: str, index: int) -> list[Callable[[], int]]:
-    # A counter that this Paddle lacks is absent.
+    # A counter that this Paddle does not have is left out.
     return [
         partial(getattr(core, f"{kind}_memory_stat_{method}", lambda *_: ABSENT), counter, index)
         for _, method, counter in _READINGS

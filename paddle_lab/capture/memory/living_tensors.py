@@ -1,4 +1,4 @@
-"""The living tensors, the storage that they share, and the names that hold them."""
+"""The living tensors, the storage that they share, and the names that refer to them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_NAMES = 8
 
 
 class LivingTensors(HolderSearch):
-    """The search for living tensors below names.
+    """The search for living tensors that can be reached from names.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class LivingTensors(HolderSearch):
         excluded_types: Callable[[type], bool] = lambda _kind: False,
     ) -> None:
         paddle = require_paddle()
-        if not SINKS.active:  # a running trace would record the op, but it knows the answer already
+        if not SINKS.active:  # an open trace would record the op; then the answer is known anyway
             GRAD_FN.find_out(paddle)
         scope = global_scope()
         self._tensor_type: type = paddle.Tensor
@@ -53,7 +53,7 @@ class LivingTensors(HolderSearch):
         self.walk([scope])
 
     def tensors(self) -> list[LivingTensor]:
-        """Return one row for each reference to a tensor, each gradient, and each scope's tensor."""
+        """Return a row for each reference to a tensor, each gradient and each scope's tensor."""
         living: list[LivingTensor] = []
         for holding in self._of_tensors():
             tensor, kind = holding.target, holding.kind
@@ -74,7 +74,7 @@ class LivingTensors(HolderSearch):
         return [one for one in self.holdings if is_a(one.target, self._tensor_type)]
 
     def backward_graphs(self) -> list[BackwardGraph]:
-        """Return the backward graphs that living tensors keep, grouped by these tensors."""
+        """Return the backward graphs that living tensors keep alive, grouped by these tensors."""
         following: dict[int, list[int]] = {}
         leading: dict[int, list[str]] = {}
         for holding in self._of_tensors():
@@ -93,7 +93,7 @@ class LivingTensors(HolderSearch):
 
 
 def _has_storage(tensor: Any) -> bool:
-    # Reading the address of a sparse or an undefined tensor would end the process.
+    # Reading the address of a sparse or an undefined tensor would kill the process.
     is_stored = DOOR.is_initialized(tensor) and DOOR.is_dense(tensor)
     return bool(is_stored and DOOR.storage_bytes(tensor) > 0)
 
@@ -115,7 +115,7 @@ def _place(tensor: Any) -> str:
 
 
 def _read_graph(root: Any, following: dict[int, list[int]]) -> None:
-    """Add what is reachable from ``root`` to the addresses of the nodes that follow each node."""
+    """For each node reachable from ``root``, note its next nodes' addresses in ``following``."""
     ahead = [root]
     while ahead:
         node = ahead.pop()
@@ -129,13 +129,13 @@ def _read_graph(root: Any, following: dict[int, list[int]]) -> None:
 def _lead(
     name: str, start: int, following: dict[int, list[int]], leading: dict[int, list[str]]
 ) -> None:
-    """Add a name to the nodes that it leads to, unless they have enough of them."""
+    """Add a name to all nodes reachable from ``start``, unless they have enough names."""
     met = {start}
     ahead = [start]
     while ahead:
         node = ahead.pop()
         names = leading.setdefault(node, [])
-        # The nodes after it have these names too. So no node is visited more often than that.
+        # If it has enough names, so have the later nodes. So each node is visited a few times only.
         if len(names) < _MOST_NAMES:
             names.append(name)
             fresh = [target for target in following[node] if target not in met]

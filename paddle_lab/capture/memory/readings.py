@@ -1,4 +1,4 @@
-"""Paddle's own counters of every place, at one moment."""
+"""Reads Paddle's own counters of every place at one moment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.counters import device_counts
 
-# Other threads are assumed to have ended if so many readings of the counter are equal.
+# Other threads are assumed to have finished after this many equal readings of the counter.
 _LOOK_S, _STILL_LOOKS, _MOST_LOOKS = 2e-4, 4, 40
 
 
@@ -25,7 +25,7 @@ class Reading:
 
 
 def read_places(paddle: Any) -> list[Reading]:
-    """Return Paddle's current counters: the host's memory first, then each device's."""
+    """Return Paddle's counters now: the host's memory first, then each device's."""
     if not DOOR.has("counters"):
         return []
     host, time_ns = DOOR.host_counter, perf_counter_ns()
@@ -43,7 +43,7 @@ def read_places(paddle: Any) -> list[Reading]:
 
 
 def wait_for_others() -> None:
-    """Wait a little for memory that other threads, such as static programs', are about to free."""
+    """Wait a little for memory that other threads, such as a static program's, will free soon."""
     if not DOOR.has("counters"):
         return
     seen: list[int] = []

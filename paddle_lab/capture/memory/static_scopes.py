@@ -1,4 +1,4 @@
-"""Scopes of static programs: C++ objects that hold variables by name, and with them memory.
+"""Scopes of static programs: C++ objects with named variables, which keep memory.
 
 Deleting the Python name of a scope frees nothing: Paddle keeps each scope until the process ends.
 """
@@ -20,7 +20,7 @@ _GLOBAL = "paddle.static.global_scope()"
 
 
 def global_scope() -> Root:
-    """Return the scope in which an ``Executor`` runs if it is not given another one."""
+    """Return the scope that an ``Executor`` uses if it gets no other scope."""
     return Root("container", _GLOBAL, require_paddle().static.global_scope())
 
 
@@ -30,7 +30,7 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
     Parameters
     ----------
     holdings
-        References to scopes. If a scope has several, a variable names it, or else the first one.
+        References to scopes. A scope with several is named by a variable, else by the first one.
     """
     if not DOOR.has("scopes"):
         return
@@ -58,7 +58,7 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
 
 
 def _tensor(scope: Any, name: str) -> Any:
-    """Return the tensor that a variable holds, ``None`` if it holds no tensor."""
+    """Return the tensor of a scope's variable, ``None`` if it has no tensor."""
     variable = scope.find_var(name)
     if variable is None or not _is_tensor(variable):
         return None
@@ -69,9 +69,9 @@ def _tensor(scope: Any, name: str) -> Any:
 def _is_tensor(variable: Any) -> bool:
     """Return whether a variable holds a dense tensor, without changing the variable.
 
-    ``get_tensor`` gives an empty variable the type of a dense tensor, and the user's program could
-    not use it for another type any more. ``get_int`` only reads, and its error names the type. With
-    another wording of the error, no variable counts as a tensor.
+    ``get_tensor`` would make an empty variable a dense tensor, and the user's program could then
+    not use it for another type. ``get_int`` only reads, and its error names the type. If a Paddle
+    words the error differently, no variable counts as a tensor.
     """
     try:
         DOOR.static_integer(variable)

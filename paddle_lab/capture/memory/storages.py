@@ -1,4 +1,4 @@
-"""Where the contents of tensors are, and what the user's own calls handed over to Paddle."""
+"""Where tensors are stored, and which tensors the user's calls copied or received."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Storage(NamedTuple):
-    """The block behind a tensor, at one moment."""
+    """The block of a tensor at one moment."""
 
     tensor: int
     """The recorder's key of the tensor's row."""
@@ -43,7 +43,7 @@ class StorageNotes:
     Parameters
     ----------
     pool
-        The tensors of a trace; from now on each new one that no op made is noted.
+        The tensors of a trace. From now on each new tensor that no op made is noted.
     """
 
     def __init__(self, pool: TensorPool) -> None:
@@ -65,10 +65,10 @@ class StorageNotes:
         Returns
         -------
         tensors, gradients
-            The gradients that living leaves hold have the keys of the leaves.
+            Storages of tensors and of leaves' gradients; a gradient's has the key of its leaf.
         """
         tensors, gradients = [], []
-        # The pool orders them by address, which varies between processes.
+        # The pool sorts them by address, which varies between processes.
         for tensor, key in sorted(self._pool.living(), key=itemgetter(1)):
             tensors.append(self._storage(tensor, key))
             gradient = None if tensor.stop_gradient or not tensor.is_leaf else tensor.grad
@@ -77,7 +77,7 @@ class StorageNotes:
         return [one for one in tensors if one], [one for one in gradients if one]
 
     def living_buffers(self, layers: LayerPool) -> list[int]:
-        """Return the tensors that layers hold as buffers, whether or not they are persistable."""
+        """Return the tensors that are buffers of layers, persistable or not."""
         held = [
             self._pool.known_key(buffer)
             for layer, _ in layers.known.living()
@@ -100,7 +100,7 @@ class StorageNotes:
 
 
 def storage_address(tensor: Any) -> int:
-    """Return the address of the block that a tensor is stored in, 0 for none."""
+    """Return the address of the block in which a tensor is stored, 0 for none."""
     # Undefined tensors have no address; sparse ones have several blocks or return 0.
     if not DOOR.has("storages") or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return 0
@@ -163,7 +163,7 @@ class Handovers:
         self.noted = list(compress(self.noted, is_kept))
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
-        """Use rows of the record, not the recorder's keys, for tensors, scopes and stacks."""
+        """Replace the recorder's keys of tensors, scopes and stacks by rows of the record."""
         self.noted = [
             one._replace(
                 tensor=keys.tensors.row(one.tensor),

@@ -1,9 +1,9 @@
-"""The hot path of the capture in C, if it was built.
+"""The C version of the capture's hot path, if it was built.
 
-The code around every op decides how much a trace costs. In Python, most of that cost is the
-interpreter's overhead. Every native part has a twin in Python, with the same name and the same
-tests; the twin's docstring describes the part. The twin runs if no C compiler was available, or if
-the environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
+The time of a trace depends on the code around every op. In Python, most of that time is spent in
+the interpreter. Every native part has a twin in Python, with the same name and the same tests; the
+twin's docstring describes the part. The twin runs if no C compiler was available, or if the
+environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
 """
 
 from __future__ import annotations

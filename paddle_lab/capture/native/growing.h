@@ -1,4 +1,4 @@
-/* Arrays that grow at their end, in memory of PyMem. */
+/* Growing arrays, in memory from PyMem. */
 #ifndef PADDLE_LAB_GROWING_H
 #define PADDLE_LAB_GROWING_H
 
@@ -12,8 +12,8 @@ typedef struct {
     Py_ssize_t capacity;
 } Growing;
 
-/* Return memory for ``needed`` items or more, with the contents of ``items``, and set ``capacity``.
- * NULL and MemoryError if there is no memory; then ``items`` is as it was. */
+/* Return memory for at least ``needed`` items, with the contents of ``items``, and set
+ * ``capacity``. NULL and MemoryError if there is no memory; then ``items`` does not change. */
 static inline void *grown(void *items, Py_ssize_t *capacity, Py_ssize_t needed, size_t size) {
     if (items != NULL && needed <= *capacity) {
         return items;

@@ -1,8 +1,8 @@
 /* Declarations that the parts of the native hot path share.
  *
- * Everything here has a twin in Python, which runs if this was not built. The twin's docstrings say
- * what each part is for. All code except the scan of a large array runs with the interpreter lock
- * held. It calls back into Python only if a comment says so: between two such calls it is atomic.
+ * Everything here has a twin in Python, which runs if this was not built. The docstrings of the
+ * twin explain each part. All code except the scan of a large array holds the GIL. It calls Python
+ * only where a comment says so: between two such calls it is atomic.
  */
 #ifndef PADDLE_LAB_NATIVE_H
 #define PADDLE_LAB_NATIVE_H
@@ -20,12 +20,12 @@ typedef struct {
     PyObject_HEAD int64_t *cells;
     Py_ssize_t length;
     Py_ssize_t capacity;
-    int64_t start; /* position of the first cell: how many cells were dropped before it */
+    int64_t start; /* position of the first cell: how many cells were dropped */
 } Tape;
 extern PyTypeObject TapeType;
 int64_t *Tape_reserve(Tape *tape, Py_ssize_t count); /* NULL and MemoryError if there is none */
 
-/* From an object to a number: capture/rows/object_table.py. */
+/* A table from objects to numbers: capture/rows/object_table.py. */
 typedef struct {
     uintptr_t identity; /* 0: free */
     PyObject *reference;
@@ -40,7 +40,7 @@ extern PyTypeObject ObjectTableType;
 int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object); /* NO_KEY if unknown */
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value);
 
-/* From an address and an op to a number: capture/rows/address_table.py. */
+/* A table from an address and an op to a number: capture/rows/address_table.py. */
 typedef struct {
     int64_t address; /* 0: free */
     int64_t op;
@@ -75,7 +75,7 @@ int Lineage_maker(Lineage *lineage, int64_t tensor, int64_t *op); /* likewise */
 /* Numbers from 0 on, like itertools.count().__next__ in Python. */
 typedef struct {
     PyObject_HEAD int64_t next;
-    int64_t alarm; /* the call that gets this number does some rare work */
+    int64_t alarm; /* the number at which the call does some rare work */
 } Counter;
 extern PyTypeObject CounterType;
 
@@ -93,7 +93,7 @@ typedef struct {
     int64_t *arena;
     Py_ssize_t arena_length;
     Py_ssize_t arena_capacity;
-    PyObject *codes; /* by id: keeps the code objects of signatures alive */
+    PyObject *codes; /* by id; keeps the code objects of signatures alive */
 } StackPool;
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
@@ -102,11 +102,11 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
 PyObject *frame_variable(PyObject *frame, PyObject *name);
 int frame_lasti(PyObject *frame); /* -1 and an exception if it fails */
 
-/* The last answer of capture/turns/turns.py. */
+/* The last result of capture/turns/turns.py. */
 typedef struct LastScope LastScope;
 extern PyTypeObject LastScopeType;
 
-/* What one thread is doing: capture/recorder/thread_state.py. */
+/* The state of one thread: capture/recorder/thread_state.py. */
 typedef struct {
     PyObject_HEAD int64_t number;
     int64_t scope;
@@ -203,17 +203,17 @@ typedef struct {
     int64_t start_ns; /* when the op began and ended */
     int64_t end_ns;
 } OpTimes;
-/* Read an op's result; 0 if it is not a tensor, nor a tuple or list of tensors: Python reads it. */
+/* Read an op's result; 0 if it is no tensor and no tuple or list of tensors: Python reads these. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
 /* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
               PyObject *result, const Made *made, OpTimes times);
 PyObject *present_frame(void); /* borrowed; None if no Python runs */
 
-/* Return the value of an integer and drop it; -1, with the exception, for NULL. */
+/* Return the value of an integer and decref it; -1 for NULL, which has set an exception. */
 int64_t taken_integer(PyObject *number);
 
-/* A tensor's properties, without a lookup by name: tensor_properties.c. */
+/* A tensor's properties, read without a lookup by name: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
 int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception if it fails */
 int64_t tensor_first_version(PyObject *tensor);           /* likewise; NO_VERSION if sparse */
@@ -225,7 +225,7 @@ int64_t tensor_name_key(Owner *owner, PyObject *tensor);  /* -1 and an exception
 int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
 int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
 int64_t tensor_place_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
-PyObject *tensor_grad_fn(PyObject *tensor); /* with a reference too many: capture/grad_fn.py */
+PyObject *tensor_grad_fn(PyObject *tensor); /* leaves a reference too many: capture/grad_fn.py */
 
 /* The address of a tensor's grad node: grad_address.c. */
 int grad_address_begin(void);                  /* -1 and an exception if it fails */
@@ -235,7 +235,7 @@ int64_t grad_node_address(PyObject *node);     /* -1 and an exception if it fail
 /* Scan an array of ``count`` elements of a kind: statistics.c. */
 PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
 
-/* Shared by wrappers of functions: they bind as functions do, and have attributes: binding.c. */
+/* For wrappers of functions: they bind like functions, and have attributes: binding.c. */
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);
 extern PyGetSetDef wrapper_properties[];
 

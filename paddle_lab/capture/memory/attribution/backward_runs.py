@@ -1,4 +1,4 @@
-"""Which grad node was running at a moment, and the op that made it."""
+"""Finds which grad node was running at a moment, and the op that made the node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def innermost(
     time_ns, thread
         Moments, shape ``[moments]``.
     start_ns, end_ns, own_thread
-        Ops on the same clock, shape ``[ops]``. In one thread they nest.
+        Ops on the same clock, shape ``[ops]``. In one thread they are nested.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def innermost(
     for number in np.unique(thread):
         moments = np.flatnonzero(thread == number)
         ops = np.flatnonzero(own_thread == number)
-        # If two start at the same time, the one that ends first is inside the other.
+        # If two start at the same time, the one that ends first is inside the other one.
         ops = ops[np.lexsort((-end_ns[ops], start_ns[ops]))]
         starts, ends = start_ns[ops], np.append(end_ns[ops], np.iinfo(np.int64).max)
         around = _enclosing(ends[:-1], starts)
@@ -47,14 +47,14 @@ def innermost(
 
 
 def _enclosing(ends: Int64s, starts: Int64s) -> Int64s:
-    """Return for each of the intervals, sorted by start, the innermost one around it, or -1."""
+    """Return for each interval, sorted by start, the innermost interval around it, or -1."""
     around = np.full(len(ends), -1, dtype=np.int64)
     if np.all(ends[:-1] < ends[1:]):  # the usual case: one op after the other
         return around
     open_intervals: list[int] = []
     end_list = ends.tolist()
     for position, (start, end) in enumerate(zip(starts.tolist(), end_list, strict=True)):
-        # An interval that ends before this one does is not around it, whether or not they touch.
+        # An interval that ends before this one ends is not around it, even if they overlap.
         while open_intervals and end_list[open_intervals[-1]] < max(start, end):
             open_intervals.pop()
         if open_intervals:
@@ -68,7 +68,7 @@ _PROGRAM_NODES = ("Dy2StGradNode", "GradNodeRunProgram", "GradNodeLegacyRunProgr
 
 
 class BackwardRuns:
-    """The grad nodes that ran while the log was recording, each with its row.
+    """The grad nodes that ran while the log was recording, each with its row in the record.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ class BackwardRuns:
     def runs_at(self, time_ns: Int64s, thread: Int64s, spans: Int64s) -> Int64s:
         """Return the run to which each moment inside a backward call belongs, or -1.
 
-        A moment between two runs belongs to the earlier one, which passes its gradients on; a
-        moment before the first run belongs to the first, whose gradient is being made.
+        A moment between two runs belongs to the earlier one, which passes its gradients on. A
+        moment before the first run belongs to the first run, whose gradient is being made.
         """
         inside = innermost(time_ns, thread, self.start_ns, self.end_ns, self._runs.thread)
         found = np.where(spans >= 0, inside, -1)
-        # A call inside a grad node (recomputation) starts with no run of its own.
+        # If a call is inside a grad node (recomputation), the run around it is not its own.
         is_own = (inside >= 0) & (taken(self.span, inside) == spans)
         for span, moments in grouped(np.where(is_own, -1, spans)).items():
             runs = self._of_span.get(span)
@@ -135,13 +135,13 @@ class BackwardRuns:
         op = taken(nodes["op"], self.node)
         is_leaf = (self.node >= 0) & (op < 0)
         for runs in self._of_span.values():
-            # For each run, the last run before it that is not a leaf's.
+            # For each run, the latest earlier run that is not a leaf's.
             last = np.maximum.accumulate(np.where(is_leaf[runs], -1, np.arange(len(runs))))
             self.op[runs] = taken(op[runs], last)
 
 
 def nodes_of_calls(table: Table) -> dict[int, list[int]]:
-    """Return the grad nodes of each backward call in a table of such pairs."""
+    """Return the grad nodes of each backward call, from a table of pairs of both."""
     rows = grouped(table["backward_call"])
     nodes = {call: table["grad_node"][its_rows] for call, its_rows in rows.items()}
     return {call: of_call[of_call >= 0].tolist() for call, of_call in nodes.items()}

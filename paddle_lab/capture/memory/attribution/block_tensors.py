@@ -1,4 +1,4 @@
-"""The first tensor in each block: by the op that allocated it, or by address."""
+"""Finds the first tensor in each block: by the op that allocated the block, or by address."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddle_lab.trace.record import Record
 
 NO_TENSOR = -1
 
-# Devices allocate in units of up to this.
+# Devices round sizes up to a multiple of at most this.
 _LARGEST_ROUNDING_BYTES = 512
 _PAGE_BYTES = 4096
 _LEAST_EVENTS = 4
@@ -39,7 +39,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask
     maker, made = uses["op"][is_output], uses["tensor"][is_output]
     output_count = np.bincount(maker, minlength=len(record.ops))
     chosen = np.flatnonzero((op >= 0) & outlives_op)
-    # Nearly all ops have one output: it is in the op's first block of that size.
+    # Nearly all ops have one output. It is in the op's first block of that size.
     only_output = np.full(len(record.ops), NO_TENSOR, np.int64)
     only_output[maker] = made
     of_one = chosen[output_count[op[chosen]] == 1]
@@ -66,7 +66,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask
 
 
 def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple[Blocks, Int64s]:
-    """Add blocks that hold tensors but that no allocator event records.
+    """Add the blocks of tensors that no allocator event records.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple
     Returns
     -------
     blocks, block_of_storage
-        All blocks, and the position of each storage's among them, shape ``[storages]``.
+        All blocks, and the position of each storage's block, shape ``[storages]``.
     """
     address = np.array([storage.address for storage in storages], np.int64)
     times_ns = np.array([storage.time_ns for storage in storages], np.int64)

@@ -1,8 +1,8 @@
-"""Threads of static programs' executors: they run no Python, and work for an op that waits.
+"""Threads of static programs' executors. They run no Python, and work for an op that waits.
 
-Other threads without ops work for no op: a data loader's thread makes batches while ops of other
-threads run, and its blocks do not belong to these ops. A thread is an executor's if a static
-program ran during each of its allocations, or of its kernels.
+Other threads without ops do not work for an op: a data loader's thread makes batches while other
+threads run ops, and its blocks do not belong to these ops. A thread is an executor's if a static
+program was running at each of its allocations, or at each of its kernels.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def find_waiters(
     runs
         The grad nodes that ran.
     is_others
-        Which of these threads ran no op.
+        Which moments are in threads that ran no op.
     numbers
-        The operating system's ids of threads that ran ops to the trace's numbers.
+        From the operating system's ids to the trace's numbers, for threads that ran ops.
     op_windows
         When the ops ran, on the clock of ``time_ns``.
     """

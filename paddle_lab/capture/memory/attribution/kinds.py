@@ -85,10 +85,10 @@ def find_kinds(
     kinds = np.full(len(blocks), UNKNOWN, dtype=np.int64)
     kinds[made] = ACTIVATION
     kinds[made & is_saved] = SAVED_ACTIVATION
-    # An Executor's program has its own parameters and states, and no grad node that saves anything.
+    # An Executor's program has its own parameters and states, and no grad nodes that save tensors.
     kinds[_is_executors(record, owners.op) & is_alive] = UNKNOWN
-    # Python computed it inside a grad node and freed it there: a recomputed activation, because a
-    # gradient would live longer.
+    # Python computed it inside a grad node and freed it there: a recomputed activation. A gradient
+    # would live longer.
     is_inner_alone = owners.is_inner & lifetimes.ends_in_node
     from_node = in_grad_node & ~lifetimes.ends_in_backward
     kinds[from_node] = np.where(is_inner_alone, ACTIVATION, GRADIENT)[from_node]
@@ -107,7 +107,7 @@ def find_kinds(
     told = taken(kind_of_tensor, tensor)
     kinds = np.where(told >= 0, told, kinds)
     block, told = stored.block, kind_of_tensor[stored.tensor]
-    # A tensor that a grad node allocated and no op made is a gradient that user code has read.
+    # A tensor allocated by a grad node, but made by no op, is a gradient that user code has read.
     told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
     kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
     # The highest rank is assigned last, so it wins.
@@ -126,7 +126,7 @@ def _is_executors(record: Record, op: Int64s) -> Mask:
 
 
 def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:
-    """Return the kind of each tensor's storage from the tensor alone, -1 for outputs of ops."""
+    """Return the kind that each tensor has by itself; -1 for outputs of ops."""
     tensors = record.tensors
     roots = storage_roots(record)
     by_kind = np.array([_TENSOR_KINDS.get(kind, -1) for kind in TENSOR_KINDS], dtype=np.int64)
@@ -142,7 +142,7 @@ def _storage_kinds(record: Record, buffers: list[int]) -> Int64s:
 
 
 def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
-    """Return which blocks outlived the optimizer's step in which they were allocated."""
+    """Return which blocks outlived the optimizer step in which they were allocated."""
     step = np.searchsorted(step_ends_ns, blocks.start_ns)
     ends = np.append(step_ends_ns, np.iinfo(np.int64).max)[step]
     is_alive: Mask = (blocks.end_ns == ALIVE) | (blocks.end_ns > ends)
@@ -150,16 +150,16 @@ def _outlives_step(blocks: Blocks, step_ends_ns: Int64s) -> Mask:
 
 
 def storage_roots(record: Record) -> Int64s:
-    """Return the first row of each row's tensor, before in-place changes."""
+    """Return for each row the first row of the same tensor, from before in-place changes."""
     previous = record.tensors["previous"]
     return outermost(previous).astype(np.int64)
 
 
 def _optimizer_states(record: Record, roots: Int64s, kinds: Int64s) -> Int64s:
-    """Return the tensors that optimizer updates read, without parameters and gradients."""
+    """Return the tensors that optimizer updates read, except parameters and gradients."""
     op, tensor, place = optimizer_reads(record.tables, record.strings)
     read = roots[tensor]
-    # Clipping and weight decay read only a parameter or a gradient.
+    # Ops of clipping and weight decay read only a parameter or a gradient.
     has_parameter, has_gradient = np.zeros((2, len(record.ops)), np.bool_)
     has_parameter[op[(place == IN_PLACE_OF_PARAMETER) & (kinds[read] == PARAMETER)]] = True
     has_gradient[op[place == IN_PLACE_OF_GRADIENT]] = True

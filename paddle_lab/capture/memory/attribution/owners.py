@@ -1,4 +1,4 @@
-"""What allocated each block: thread, op, grad node, and from them scope, stack and phase."""
+"""Finds what allocated each block: thread, op and grad node, and then scope, stack and phase."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def find_owners(
     op = np.where(in_backward & (made_by >= 0), made_by, op)
 
     handed: Any = Handover(*np.array(memory.handovers.noted, np.int64).reshape(-1, 8).T)
-    # A copy or an arrival counts only outside of ops and grad nodes.
+    # A copy or an arrival owns a block only outside of ops and grad nodes.
     is_open = is_new & (op < 0) & (run < 0)
     copies, arrivals = np.flatnonzero(handed.address == 0), np.flatnonzero(handed.address)
     windows = (handed.start_ns[copies], handed.end_ns[copies], handed.thread[copies])
@@ -128,7 +128,7 @@ def _scopes_of_calls(record: Record) -> Int64s:
 
 
 def _number_all(numbers: dict[int, int], native: Int64s) -> Int64s:
-    """Return the trace's numbers of threads; unknown threads get the next numbers."""
+    """Return the trace's numbers of threads; threads without a number get the next ones."""
     distinct, inverse = np.unique(native, return_inverse=True)
     unknown = [one for one in distinct.tolist() if one not in numbers]
     first = max(numbers.values(), default=-1) + 1
@@ -138,7 +138,7 @@ def _number_all(numbers: dict[int, int], native: Int64s) -> Int64s:
 
 @dataclass
 class Lifetimes:
-    """How blocks ended; arrays of shape ``[blocks]``."""
+    """How the lifetime of each block ended; arrays of shape ``[blocks]``."""
 
     ends_in_maker: Mask
     """Freed by the op, or the run of the grad node, that allocated it."""
@@ -167,7 +167,7 @@ def find_lifetimes(
     maker_end_ns = np.where((owners.run < 0) | owners.is_inner, op_end_ns, run_end_ns)
     end_spans = np.where(ended, runs.spans_at(blocks.end_ns, blocks.end_thread), -1)
     end_runs = runs.runs_at(blocks.end_ns, blocks.end_thread, end_spans)
-    # An executor frees in threads of its own, also after its op has returned. A block that it frees
+    # An executor frees in its own threads, also after its op has returned. A block that it frees
     # after a backward call has begun was saved for this call.
     begins_ns = np.sort(runs.spans[0])
     begun = np.searchsorted(begins_ns, blocks.end_ns, side="right")

@@ -1,4 +1,4 @@
-"""Rows of ``allocations`` that replace the blocks that a trace does not keep."""
+"""Rows of ``allocations`` that stand in for the blocks that a trace does not keep."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from paddle_lab.words import say
 
 
 def sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
-    """Return rows that keep the highs of the running total although blocks were forgotten.
+    """Return rows that preserve the peaks of the running total although blocks were forgotten.
 
     Parameters
     ----------
     blocks
         The blocks that are kept.
     held
-        Has the highs.
+        Has the peaks.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
 
 
 def add_sum_scope(record: Record, strings: StringPool) -> int:
-    """Add the scope of these rows to a record, and return its row."""
+    """Add the scope of these rows to a record. Return the scope's row."""
     kind, name = SCOPE_KINDS.index("sum"), strings[say("notices.limit.other_blocks")]
     record.tables["scopes"] = record.scopes.appended(kind=[kind], name=[name], thread=[0])
     return len(record.scopes) - 1

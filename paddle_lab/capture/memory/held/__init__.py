@@ -1,1 +1,1 @@
-"""The allocator events that a trace holds while it runs, and the blocks they begin and end."""
+"""The allocator events that a trace holds while it runs, and the blocks that follow from them."""

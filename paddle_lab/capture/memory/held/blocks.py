@@ -1,4 +1,4 @@
-"""From allocator events to blocks: which free ends which allocation."""
+"""Turns allocator events into blocks: finds which free ends which allocation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_EVENT = NO_BLOCK = -1
 
 @dataclass
 class Blocks(Columns):
-    """Blocks by start; those from before the trace come first, by end; shape ``[blocks]`` each."""
+    """Blocks; those from before the trace come first, by end, then others by start."""
 
     address: Int64s
     bytes: Int64s
@@ -35,8 +35,8 @@ class Blocks(Columns):
 def pair_events(events: AllocatorEvents) -> Blocks:
     """Pair each allocation with the next free of its address.
 
-    A free without an allocation ends a block from before the trace. If events are missing (those of
-    another thread while the log is cut), a block ends when its address is allocated again.
+    A free without an allocation ends a block from before the trace. If events are missing (another
+    thread's, while the log is cut), a block ends when its address is allocated again.
     """
     return blocks_of(events, *paired(events))
 
@@ -88,7 +88,7 @@ def blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
     addresses = np.append(blocks.address, address)
     is_question = np.arange(len(addresses)) >= count
     order = np.lexsort((is_question, np.append(blocks.start_ns, time_ns), addresses))
-    # For each query, the last block sorted before it. Below, its address is compared.
+    # For each query, the last block that is sorted before it. Its address is compared below.
     latest = np.maximum.accumulate(np.where(is_question[order], NO_BLOCK, np.arange(len(order))))
     asked = np.flatnonzero(is_question[order])
     found = np.full(len(address), NO_BLOCK, np.int64)

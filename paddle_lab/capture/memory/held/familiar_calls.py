@@ -1,11 +1,11 @@
-"""Backward calls that repeat earlier ones: which allocator events belong to which grad node.
+"""Backward calls that repeat earlier ones: finds which grad node each allocator event belongs to.
 
-Recording grad nodes among the events is expensive: in a step of small ops it takes half as long as
-the step. But training repeats the same calls in every step. So two equal calls are recorded with
-their grad nodes, and read at the next op. A later call with an equal graph is recorded by the
-allocator's events alone. If its events have the kinds and sizes of the earlier ones, it gets their
-grad nodes. If one differs, its grad nodes stay unknown, and calls like it are recorded in full from
-then on.
+Recording grad nodes among the events is expensive: in a training step of small ops it takes half as
+long as the step. But training repeats the same calls in every step. So two equal calls are recorded
+with their grad nodes, and their events are read at the next op. Later calls with an equal graph are
+recorded by their allocator events alone. If these have the kinds and sizes of the earlier events,
+the call gets the earlier call's grad nodes. Otherwise its grad nodes stay unknown, and calls with
+this graph are recorded in full from then on.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TENSOR_COLUMNS = [1, 2, 3, 4, 6]  # shape, dtype, place, stop_gradient, kind
 
 @dataclass
 class _Kind:
-    """Backward calls of one signature."""
+    """Backward calls with one signature."""
 
     events: bytes
     """Kinds and sizes of the events of the latest call."""
@@ -62,12 +62,12 @@ class FamiliarCalls:
     def signature(self, modes: tuple[int, ...]) -> bytes:
         """Return a hash that is equal for calls with equal graphs; empty if it cannot be computed.
 
-        Call this once, after the graph of a call that begins has been walked.
+        Call this once, after the graph of a beginning call has been walked.
 
         Parameters
         ----------
         modes
-            How the call runs.
+            The call's kind, ``create_graph`` and ``retain_graph``.
         """
         starts, self._ends = self._ends, list(map(len, self._tapes))
         if any(tape.start > start for tape, start in zip(self._tapes, starts, strict=True)):
@@ -78,9 +78,9 @@ class FamiliarCalls:
             for tape, start, width in zip(self._tapes, starts, widths, strict=True)
         )
         if not len(nodes):
-            return b""  # the graph was walked for an earlier call, which is not known
+            return b""  # the graph was walked for an earlier call, but we do not know which
         first = int(nodes[0, 0])
-        # Nodes of earlier walks, usually leaves, keep their identity.
+        # Nodes of earlier walks, usually leaves, are identified by their keys.
         ends, begins = (
             np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
         )
@@ -90,12 +90,12 @@ class FamiliarCalls:
         return digest.digest()
 
     def is_familiar(self, signature: bytes) -> bool:
-        """Return whether a call need not be recorded with its grad nodes."""
+        """Return whether a call can be recorded without its grad nodes."""
         kind = self._kinds.get(signature)
         return kind is not None and kind.is_confirmed and not kind.is_banned
 
     def is_second(self, signature: bytes) -> bool:
-        """Note a call that begins; return whether it will be familiar once its events are read."""
+        """Note a beginning call. Return whether it is familiar once its events have been read."""
         kind = self._kinds.get(signature)
         is_new = len(self._kinds) < _MOST_KINDS if kind is None else not kind.is_confirmed
         is_second = is_new and (kind is not None or signature in self._unread)
@@ -105,14 +105,14 @@ class FamiliarCalls:
     def complete(
         self, events: AllocatorEvents, runs: GradNodeRuns, spans: Iterable[BackwardSpan]
     ) -> GradNodeRuns:
-        """Learn from calls that were recorded with their grad nodes, and complete the others.
+        """Learn from calls that were recorded with their grad nodes, and complete the other calls.
 
         Parameters
         ----------
         events, runs
-            What was recorded.
+            The events and grad nodes that were recorded.
         spans
-            The backward calls that ended meanwhile.
+            The backward calls that ended since the last time.
 
         Returns
         -------
@@ -152,7 +152,7 @@ class FamiliarCalls:
 
 
 def _inside(time_ns: Int64s, thread: Int64s, span: BackwardSpan) -> Int64s:
-    """Return positions of the times that fall into a call, in its thread; times must ascend."""
+    """Return the positions of the times during a call, in its thread; times must ascend."""
     first, last = np.searchsorted(time_ns, (span.start_ns, span.end_ns))
     found: Int64s = first + np.flatnonzero(thread[first:last] == span.thread)
     return found
@@ -165,8 +165,8 @@ def _between_events(runs: GradNodeRuns, times_ns: Int64s) -> GradNodeRuns:
 
 
 def _replayed(runs: GradNodeRuns, times_ns: Int64s, span: BackwardSpan) -> GradNodeRuns:
-    """Return the grad nodes of an earlier call, placed between the same events of this call."""
-    # Halfway between two events, or an event and the call's own border.
+    """Return an earlier call's grad nodes, placed between the corresponding events of this call."""
+    # Halfway between two events, or between an event and the call's start or end.
     borders = np.concatenate(([span.start_ns], times_ns, [span.end_ns]))
     halfway = borders[:-1] + (borders[1:] - borders[:-1]) // 2
     threads = np.full(len(runs), span.thread)

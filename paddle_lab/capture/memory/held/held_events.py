@@ -1,7 +1,7 @@
 """The allocator events that a trace holds while it runs: all, or a limited number.
 
 Blocks that are still allocated, and blocks from before the trace, are always held. Only a limited
-number of freed blocks is held. :class:`Highs` keeps the highest memory of the times with others.
+number of freed blocks is held. :class:`Highs` keeps the peaks of times with forgotten blocks.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class CountedTotals:
         """For each place, the allocated memory after the last event."""
 
     def count(self, events: AllocatorEvents) -> Int64s:
-        """Return the memory allocated in the place of each event after it, shape ``[events]``.
+        """Return the memory that is allocated after each event in its place, shape ``[events]``.
 
         Parameters
         ----------
         events
-            Events of the segments after those of the last call.
+            Events of the segments that follow those of the last call.
         """
         totals = events.allocated_bytes.copy()
         signs = np.array([1, -1, 0, 0])[events.kind]
@@ -53,10 +53,10 @@ class CountedTotals:
             own = np.flatnonzero((events.segment == segment) & (events.place == place))
             sums = np.cumsum(signs[own] * events.bytes[own])
             counted = events.allocated_bytes[own]
-            # An event of reserving repeats the count of the event before it.
+            # An event of reserved memory repeats the previous event's count.
             is_valid = (counted != NOT_READ) & (signs[own] != 0)
             is_valid = is_valid if is_valid.any() else counted != NOT_READ
-            # Threads that allocate at once may read the counter after each other's event.
+            # Threads that allocate at the same time may read the counter after each other's event.
             before = int(np.median((counted - sums)[is_valid]))
             self.first.setdefault(place, before)
             self.missed_bytes += abs(before - self.last.get(place, before))
@@ -83,7 +83,7 @@ class HeldEvents:
 
     @property
     def runs(self) -> GradNodeRuns:
-        """The grad nodes that ran, by start; segments that overlap are not sorted together."""
+        """The grad nodes that ran, by start; overlapping segments are not merged."""
         if len(self._runs) != 1:
             self._runs = [GradNodeRuns.joined(self._runs)]
         return self._runs[0]
@@ -110,8 +110,8 @@ class HeldEvents:
         most
             How many blocks may stay.
         windows
-            Times whose blocks stay before all others, ascending and without overlap; ``None`` if
-            the blocks stay that were freed last.
+            Times whose blocks have priority, ascending and without overlap. ``None`` keeps the
+            blocks that were freed last.
 
         Returns
         -------
@@ -126,7 +126,7 @@ class HeldEvents:
         stays = np.ones(len(events), np.bool_)
         stays[first[is_gone]] = False
         ends = last[is_gone]
-        # A block whose free is missing ends with the next allocation at its address.
+        # Without a recorded free, a block ends with the next allocation at its address.
         stays[ends[events.kind[ends] == FREE]] = False
         self._parts = [events.chosen(stays)]
         forgotten = int(is_gone.sum())
@@ -135,7 +135,7 @@ class HeldEvents:
         return blocks, is_gone
 
     def forget_runs(self, spans: Sequence[KeyedSpan]) -> list[KeyedSpan]:
-        """Forget the grad nodes of backward calls that have no held event any more.
+        """Forget the grad nodes of backward calls without held events.
 
         Parameters
         ----------
@@ -166,7 +166,7 @@ def _choice(
     covered: list[Interval] = []
     if windows is not None:
         borders = np.array(windows, np.int64).reshape(-1, 2)
-        # The first window that has not ended when a block begins: it begins before the block ends.
+        # The first window that ends after the block's start; it begins before the block's end.
         window = np.searchsorted(borders[:, 1], blocks.start_ns, side="right")
         starts_ns = np.append(borders[:, 0], np.iinfo(np.int64).max)[window]
         is_gone = is_whole & (blocks.end_ns <= starts_ns)

@@ -1,8 +1,8 @@
-"""The highest memory at times when a trace does not keep all blocks: stretches with their highs.
+"""Peaks of memory at times when a trace does not keep all blocks: stretches with their peaks.
 
-The high of a stretch is the most memory allocated in it, by kept and forgotten blocks. At the end
+The peak of a stretch is the most memory allocated in it, by kept and forgotten blocks. At the end
 each stretch gets one block with the bytes that the kept blocks lack. So the running total has its
-true highs everywhere and its peak at the true moment. Outside of stretches it is exact.
+true peak in every stretch, and its maximum at the true moment. Outside of stretches it is exact.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Highs:
         """For each place, rows of start, end and bytes; a row may reach beyond ``_covered``."""
 
     def cover(self, covered: Sequence[Interval], events: AllocatorEvents) -> None:
-        """Add stretches for the intervals that have none yet.
+        """Add stretches for the intervals that are not covered yet.
 
         Parameters
         ----------
@@ -70,9 +70,9 @@ class Highs:
         place
             The place's number.
         times_ns, totals
-            The running total of the kept blocks: when it changed, and to what.
+            When the running total of the kept blocks changed, and its new values.
         start_bytes
-            The total before its first change.
+            The running total before its first change.
         """
         rows = []
         values = np.append(start_bytes, totals)
@@ -106,7 +106,7 @@ def is_in(times_ns: Int64s, intervals: Sequence[Interval]) -> Mask:
 
 
 def _fewer(rows: Int64s, most: int) -> Int64s:
-    """If there are too many stretches, join neighbours; the highest stretch stays as it is."""
+    """Merge neighbours if there are too many stretches, except the one with the highest peak."""
     if len(rows) <= most:
         return rows
     start, end, high = rows.T

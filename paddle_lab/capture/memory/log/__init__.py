@@ -1,1 +1,1 @@
-"""Paddle's allocator events and the grad nodes that ran: from its profiler to columns."""
+"""Paddle's allocator events, and the grad nodes that ran: the profiler's results as columns."""

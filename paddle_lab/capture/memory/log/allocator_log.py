@@ -1,10 +1,10 @@
 """Paddle's own events: every allocation, every free and every kernel, from its C++ profiler.
 
-Only one such profiler can run in a process. So the trace's memory and its kernels share it. It
-costs almost nothing while it records memory alone, and is then read in time proportional to the
+Only one such profiler can run in a process, so the memory trace and the kernel trace share it.
+While it records memory alone it costs almost nothing, and reading it takes time proportional to the
 events. During a backward call it also records the grad nodes that run. That needs a new recording,
 since the level of detail can only be chosen at its start. So a log is a sequence of
-:class:`Segment`, cut around every backward call whose grad nodes are recorded.
+:class:`Segment`, split before and after every backward call whose grad nodes are recorded.
 
 Paddle 3.3 never frees its own copies of allocator events, 128 bytes each: the destructor of its
 ``HostTraceEventNode`` does not free them. So the memory of a process that records grows.
@@ -44,8 +44,8 @@ _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memor
 class AllocatorLog:
     """The profiler of one process, shared by all open traces: :data:`ALLOCATOR_LOG`.
 
-    A reader opens the log, and can take the new segments at any time. The log stops when the last
-    reader closes it. Readers open and close it in any order, in any thread.
+    A reader opens the log, and can take new segments at any time. The log stops when the last
+    reader closes it. Readers may do so in any order, in any thread.
     """
 
     def __init__(self) -> None:
@@ -76,19 +76,19 @@ class AllocatorLog:
 
     @property
     def _has_cut(self) -> bool:
-        """Whether the backward call that runs has a segment of its own."""
+        """Whether the running backward call has a segment of its own."""
         return self._outermost is not None and self._outermost.has_runs
 
     def open(self, paddle: Any, *, memory: bool = True, kernels: bool = False) -> Waiting | None:
-        """Start recording, or cut a recording that runs already.
+        """Start recording, or begin a new segment if a recording is already running.
 
         Parameters
         ----------
         paddle
             The paddle module.
         memory, kernels
-            What the reader wants to read. Kernels are among the events of ops. So with kernels,
-            grad nodes are recorded all the time, too.
+            What the reader wants to read. Kernels are recorded among the events of ops, so with
+            kernels grad nodes are always recorded, too.
 
         Returns
         -------
@@ -127,8 +127,8 @@ class AllocatorLog:
     def take(self, reader: Waiting) -> Waiting:
         """Return what was recorded since the last call, or since :meth:`open`.
 
-        Inside a backward call the segment is not cut: a grad node belongs to one segment, and so do
-        the events of one call.
+        Inside a backward call no new segment begins, because a grad node and the events of one call
+        must be in one segment.
         """
         with self._lock:
             if not self._backward_depth:
@@ -165,7 +165,7 @@ class AllocatorLog:
         Parameters
         ----------
         calls
-            The recorders that listen, and their keys of the backward call that begins.
+            The recorders that listen, and their keys for the beginning backward call.
         signature
             Equal for calls with equal graphs.
         is_familiar
@@ -205,12 +205,12 @@ class AllocatorLog:
                     self._cut()
 
     def keep_grad_nodes(self) -> None:
-        """Record grad nodes all the time from now on, and stop cutting the log at backward calls.
+        """Record grad nodes all the time from now on; begin no new segments at backward calls.
 
-        Events are lost while the log is cut. So call this before another thread starts, and before
+        Events are lost between two segments. So call this before another thread starts, and before
         a static program runs: its executor still frees memory after the program has ended.
         """
-        # A forked worker has no reader, and its lock may be locked for ever.
+        # A forked worker has no reader, and its lock may never be released.
         if self._profiler is None or self.keeps_grad_nodes or getpid() != self._process:
             return
         with self._lock:
@@ -218,11 +218,11 @@ class AllocatorLog:
                 self.keeps_grad_nodes = True
                 if not self._has_cut:
                     if self._outermost is not None:
-                        self._outermost.signature = b""  # recorded in part
+                        self._outermost.signature = b""  # the call is recorded only in part
                     self._cut()
 
     def step_aside(self) -> None:
-        """Stop because other code needs the profiler; the recording so far is kept."""
+        """Stop because other code needs the profiler. What was recorded so far is kept."""
         with self._lock:
             if self._profiler is not None:
                 self._guarded(self._stop)
@@ -247,7 +247,7 @@ class AllocatorLog:
         level = WITH_GRAD_NODES if self.keeps_grad_nodes or self._has_cut else MEMORY_ONLY
         wants_memory = any(reader.wants_memory for reader in self._readers)
         self._has_kernels = any(reader.wants_kernels for reader in self._readers)
-        # Without a GPU, CUPTI would end the process.
+        # Without a GPU, CUPTI would kill the process.
         self._has_device = (
             self._has_kernels
             and bool(DOOR.can_profile_gpu())
@@ -255,11 +255,11 @@ class AllocatorLog:
         )
         self._paddle.set_flags({_LEVEL_FLAG: level, _MEMORY_FLAG: wants_memory})
         try:
-            options = DOOR.profiler_options()  # reads the level
+            options = DOOR.profiler_options()  # the options read the level
             options.trace_switch = _HOST | (_GPU if self._has_device else 0)
             profiler = DOOR.profiler.create(options, [])
             if profiler is None:
-                gc.collect()  # Paddle's own class holds itself: one may be gone but for that
+                gc.collect()  # a deleted profiler may still exist: it refers to itself
                 profiler = DOOR.profiler.create(options, [])
         finally:
             self._paddle.set_flags({_LEVEL_FLAG: self._user_flags[_LEVEL_FLAG]})
@@ -291,7 +291,7 @@ class AllocatorLog:
 
 
 class _UsersProfiler:
-    """Paddle's ``_Profiler`` class for the user: the log stops before a profiler is made."""
+    """Paddle's ``_Profiler`` class for the user: the log stops before it makes a profiler."""
 
     def __init__(self, native: Any, log: AllocatorLog) -> None:
         self._native = native

@@ -1,9 +1,9 @@
-"""The order of events of several threads: the order in which Paddle counted them.
+"""Sorts events of several threads in the order in which Paddle counted them.
 
-Paddle changes its counter, reads it, and takes the time. Another thread may do all that in between.
-By the times alone, a block may seem to be allocated before the free that made room for it, and the
-memory to be higher than it was. But every event has a value of the counter, and a thread has only
-one event under way. So the difference between an event's count and the sum of the events before it
+Paddle changes its counter, reads it, and takes the time. Another thread may do all three in
+between. Sorted by time alone, a block may seem to be allocated before the free that made room for
+it, and memory higher than it was. But every event has a value of the counter, and a thread has only
+one unfinished event. So the difference between an event's count and the sum of the earlier events
 comes from the next events of other threads.
 """
 
@@ -27,7 +27,7 @@ _MOST_UNEXPLAINED = 64
 
 
 def in_counted_order(table: Int64s) -> Int64s:
-    """Return a segment's events with times that are in the order in which Paddle counted them.
+    """Return a segment's events, with times changed to ascend in the order of Paddle's counter.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def in_counted_order(table: Int64s) -> Int64s:
     Returns
     -------
     numpy.ndarray
-        The same events; those of several threads by time.
+        The same events, those of several threads sorted by time.
     """
     if not len(table) or (table[:, _THREAD] == table[0, _THREAD]).all():
         return table
@@ -83,7 +83,7 @@ def _ordered(events: Int64s) -> Int64s:
 def _on_their_way(
     position: int, missing: int, order: list[int], changes: list[int], threads: list[int]
 ) -> list[int]:
-    """Return the next events of other threads whose changes sum up to ``missing``, if any do."""
+    """Return the next events of other threads whose changes add up to ``missing``, or none."""
     own = threads[order[position]]
     nexts: dict[int, int] = {}
     for event in order[position + 1 : position + 1 + _AHEAD]:
@@ -97,9 +97,9 @@ def _on_their_way(
 
 
 def _ascending(times: list[int], changes: list[int]) -> list[int]:
-    """Return the events' times, lowered where needed so that they ascend.
+    """Return the events' times, reduced where needed so that they ascend.
 
-    A free and an allocation may have the same time: views apply the free first.
+    A free and an allocation may have the same time, because views apply the free first.
     """
     for position in range(len(times) - 2, -1, -1):
         frees_first = changes[position] < 0 or changes[position + 1] > 0

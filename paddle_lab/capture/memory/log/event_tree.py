@@ -1,4 +1,4 @@
-"""Paddle's event trees as columns; each event is a Python object, each attribute a C++ call."""
+"""Reads Paddle's event trees as columns; events are Python objects, their attributes C++ calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
 
 _CALL_SUFFIX = "launch"
 
-# This many events are read at once; then their objects are released.
+# Events are read in batches of this size; then their objects are released.
 _AT_ONCE = 4096
 # The counter is read at the first 64 host events of each batch, and then at every 16th.
 _FIRST, _STRIDE = 64, 16
@@ -39,21 +39,21 @@ _FIRST, _STRIDE = 64, 16
 def read_trees(
     trees: dict[int, Any], *, has_devices: bool, has_kernels: bool = False
 ) -> EventTable:
-    """Return the events of event trees; times are of the wall clock.
+    """Return the events of event trees; times are wall clock times.
 
-    Around each call of a kernel Paddle records a host event, whose name ends with "kernel launch".
-    With a GPU, CUPTI also records calls of the CUDA runtime. Paddle puts each of them into the
-    innermost host event around it, and the kernels and copies on the device into the call that
+    Around each call of a kernel Paddle records a host event whose name ends with "kernel launch".
+    With a GPU, CUPTI also records calls of the CUDA runtime. Paddle adds each of them to the
+    innermost host event around it, and adds the kernels and copies on the device to the call that
     launched them, by their correlation ids (``event_node.cc`` and ``event_python.cc`` of Paddle).
 
     Parameters
     ----------
     trees
-        By thread. The caller holds the profiler's result, which owns them.
+        The trees by thread. The caller holds the profiler's result, which owns them.
     has_devices
         Whether this Paddle has memory other than the host's. If not, no event is about reserved
         memory and all events have the same place; the counter shows what was missed between
-        segments, so reading it at some events is enough.
+        segments, so it is read at some events only.
     has_kernels
         Whether kernels are read as well.
     """
@@ -78,11 +78,11 @@ def read_trees(
                 runs.append((name, node.start_ns, node.end_ns, thread))
             if types:
                 on_device += _activities(node, thread, types.Kernel)
-                # A kernel that a kernel calls is a part of it.
+                # A kernel that another kernel calls is a part of that one.
                 if not is_kernel and node.name.endswith(_CALL_SUFFIX) and node.type in call_types:
                     calls.append((node.start_ns, node.end_ns, thread))
                     is_kernel = True
-            # Inside of a grad node's own part are kernels.
+            # The part of a grad node with this prefix contains kernels, but no grad nodes.
             has_names = not name.startswith(_OWN_PART_PREFIX)
             pending.extend((child, has_names, is_kernel) for child in node.children_node)
         if waiting:
@@ -100,7 +100,7 @@ def read_trees(
 def _activities(
     node: Any, thread: int, kernel: Any
 ) -> Iterator[tuple[int, int, int, int, int, bool]]:
-    """Yield what ran on devices for a host event."""
+    """Yield the device activities of a host event."""
     for launch in node.runtime_node:
         launch_ns = launch.start_ns
         for one in launch.device_node:
@@ -116,7 +116,7 @@ def _kernels(
     end_ns: Int64s,
     is_kernel: Int64s,
 ) -> DeviceKernels:
-    """Return the kernels among the activities on devices, and the gap before each."""
+    """Return the kernels among the device activities, and the gap before each."""
     gap_ns = np.zeros_like(start_ns)
     for number in np.unique(device):
         rows = np.flatnonzero(device == number)
@@ -128,7 +128,7 @@ def _kernels(
 
 
 def _rows(events: list[Any], thread: int, *, has_devices: bool) -> Int64s:
-    """Return Paddle's events of one thread, int64, shape ``[events, columns]``."""
+    """Return one thread's events as int64, shape ``[events, columns]``."""
     change = _read(events, "increase_bytes")
     table = np.zeros((len(events), len(COLUMNS)), dtype=np.int64)
     table[:, 0] = _read(events, "timestamp_ns")
@@ -148,7 +148,7 @@ def _rows(events: list[Any], thread: int, *, has_devices: bool) -> Int64s:
         if name not in numbers:
             numbers[name] = PLACES.number(name)
     table[:, 6] = [numbers[name] for name in names]
-    # Pinned memory is reserved in the name of the host (system_allocator.cc of Paddle).
+    # Paddle reserves pinned memory under the host's name (system_allocator.cc of Paddle).
     table[:, 1] = [int(event.type) for event in events]
     counts = (table[:, 6] != HOST) | (table[:, 1] >= RESERVED_ALLOCATE)
     for row in np.flatnonzero(counts).tolist():

@@ -1,4 +1,4 @@
-"""The allocator events of a recording: columns of numbers, and the numbers of places."""
+"""The allocator events of a recording as columns of numbers, and the numbers of places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HOST = 0
 
 
 class Places:
-    """The places met in this process; :data:`PLACES` is the only instance."""
+    """The places seen in this process; :data:`PLACES` is the only instance."""
 
     def __init__(self) -> None:
         self._numbers = {CPU: HOST, PINNED: HOST}
@@ -61,7 +61,7 @@ class Columns:
         return len(next(iter(vars(self).values())))
 
     def chosen(self, rows: Int64s | Mask) -> Self:
-        """Return some of the rows."""
+        """Return the given rows."""
         kind: Any = type(self)
         found: Self = kind(*(column[rows] for column in vars(self).values()))
         return found
@@ -78,7 +78,7 @@ class Columns:
 
 @dataclass
 class AllocatorEvents(Columns):
-    """Every change of allocated and of reserved memory, by time; arrays of shape ``[events]``."""
+    """Every change of allocated or reserved memory, by time; arrays of shape ``[events]``."""
 
     time_ns: Int64s
     """On the clock of ``perf_counter_ns``."""
@@ -116,7 +116,7 @@ class GradNodeRuns(Columns):
 class KernelCalls(Columns):
     """Paddle's calls of its kernels, arrays of shape ``[calls]``.
 
-    On the CPU the kernel runs in the call; on a device it is only launched there.
+    On the CPU the kernel runs during the call; on a device the call only launches it.
     """
 
     start_ns: Int64s
@@ -140,7 +140,7 @@ class DeviceKernels(Columns):
 
 
 class EventTable(NamedTuple):
-    """The content of one recording."""
+    """The events of one recording."""
 
     events: Int64s
     """Allocator events, shape ``[events, columns]``."""

@@ -1,4 +1,4 @@
-"""From the profiler's results to columns, on the clock of ``perf_counter_ns``."""
+"""Turns the profiler's results into columns, with times of ``perf_counter_ns``."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_kernel_segments(
 
 
 def _read(segment: Segment, *, has_devices: bool) -> EventTable:
-    """Return a segment's part; its first reader frees the profiler's objects."""
+    """Return a segment's events; its first reader frees the profiler's objects."""
     if segment.part is None:
         found = read_trees(
             segment.result.get_data(), has_devices=has_devices, has_kernels=segment.has_kernels

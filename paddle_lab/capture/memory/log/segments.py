@@ -1,4 +1,4 @@
-"""What a recording gives, piece by piece, and the clocks at both ends of each piece."""
+"""The segments of a recording, and the clocks at both ends of each segment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClockReading(NamedTuple):
 
 
 def read_clocks() -> ClockReading:
-    """Read both clocks as close together as possible: the shortest of several tries."""
+    """Read both clocks as close together as possible: the closest of several tries."""
     tries = [(perf_counter_ns(), time_ns(), perf_counter_ns()) for _ in range(_TRIES)]
     before_ns, wall_ns, after_ns = min(tries, key=lambda one: one[2] - one[0])
     return ClockReading(wall_ns, (before_ns + after_ns) // 2)
@@ -40,8 +40,8 @@ def to_perf_ns(
     wall_ns
         Times between the two readings, shape ``[events]``.
     begin, end
-        Readings before the first and after the last of them. The wall clock may run a little
-        faster or slower between them, while the system corrects it.
+        Readings before the first and after the last of them. Between them the wall clock may run a
+        little faster or slower, while the system corrects it.
     """
     begin_offset_ns = begin.perf_ns - begin.wall_ns
     drift_ns = end.perf_ns - end.wall_ns - begin_offset_ns
@@ -69,7 +69,7 @@ class Segment:
 
 @dataclass
 class BackwardSpan:
-    """A backward call while the log was recording."""
+    """A backward call that ran while the log was recording."""
 
     calls: list[tuple[object, int]]
     """The recorders that were open, and the key of this backward call in each."""
@@ -91,7 +91,7 @@ KeyedSpan = tuple[int, BackwardSpan]
 
 @dataclass(eq=False)
 class Waiting:
-    """The recorded data that one reader of the log has not taken yet."""
+    """The segments that one reader of the log has not taken yet."""
 
     wants_memory: bool = True
     wants_kernels: bool = False

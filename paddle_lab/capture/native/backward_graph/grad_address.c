@@ -1,8 +1,8 @@
-/* The address of a tensor's grad node: capture/grad_fn.py, natively. */
+/* The address of a tensor's grad node: capture/grad_fn.py in C. */
 #include "../native.h"
 
 static PyObject *node_ptr_name;
-/* Whether a read of tensor.grad_fn leaves a reference too many; GRAD_FN has tested it. */
+/* Whether a read of tensor.grad_fn leaves one reference too many; GRAD_FN has tested it. */
 static int is_leaking;
 
 int grad_address_begin(void) {

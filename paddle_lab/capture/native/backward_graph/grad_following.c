@@ -63,7 +63,7 @@ static int find_sources(Walk *walk, int64_t op) {
     return 0;
 }
 
-/* The last input whose gradient goes to an address, or NULL. */
+/* The last input whose gradient goes to the grad node at an address, or NULL. */
 static const Source *source_at(const Walk *walk, int64_t address) {
     const Sources *sources = &walk->sources;
     if (sources->length > MANY_SOURCES) {
@@ -78,7 +78,7 @@ static const Source *source_at(const Walk *walk, int64_t address) {
     return NULL;
 }
 
-/* Add one of a node's next nodes to the walk; -1 and an exception if it fails. */
+/* Add a next node to the walk; -1 and an exception if it fails. */
 static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) {
     const int64_t target = grad_node_address(node);
     if (target == -1 && PyErr_Occurred()) {
@@ -119,7 +119,7 @@ static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) 
     return 0;
 }
 
-/* Walk on from the last pending node; -1 and an exception if it fails. */
+/* Take the last pending node and add its next nodes; -1 and an exception if it fails. */
 int Walk_take_node(Walk *walk) {
     const Node node = ((Node *)walk->pending.items)[--walk->pending.length];
     if (AddressTable_get(&walk->positions, node.address, 0) != NO_KEY) {
@@ -158,7 +158,7 @@ int Walk_take_node(Walk *walk) {
         failed = next != Py_None && take_following(walk, node.op, slot, next) < 0;
     }
     Py_DECREF(fast);
-    /* Reverse the new nodes: the one of the first slot comes first. */
+    /* Reverse the new nodes, so that the node of the first slot comes first. */
     Node *nodes = walk->pending.items;
     for (Py_ssize_t low = first, high = walk->pending.length - 1; low < high; low++, high--) {
         const Node swapped = nodes[low];

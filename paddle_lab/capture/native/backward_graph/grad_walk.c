@@ -1,4 +1,4 @@
-/* The walk over a backward graph: capture/backward_graph/grad_walk.py, natively. */
+/* The walk over a backward graph: capture/backward_graph/grad_walk.py in C. */
 #include "grad_walk.h"
 
 static void drop_nodes(Growing *nodes) {

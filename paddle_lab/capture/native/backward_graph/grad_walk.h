@@ -5,7 +5,7 @@
 #include "../growing.h"
 #include "../native.h"
 
-/* A grad node with a reference to it, and its name once that was read. */
+/* A grad node with a reference to it; its name is NULL until it is read. */
 typedef struct {
     PyObject *node;
     PyObject *name;
@@ -14,7 +14,7 @@ typedef struct {
     int64_t key;      /* set when the node is recorded */
     Py_ssize_t links; /* the end of its links; they begin at the end of the previous node's links */
     int is_fresh;
-    int ends; /* a leaf that is recorded already: nothing follows it */
+    int ends; /* a leaf that is recorded already; the walk does not continue from it */
 } Node;
 
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
     int64_t tensor;
 } Link;
 
-/* Attributes of the GradNodePool, and what the walk has found. */
+/* Attributes of the GradNodePool, and the nodes and links that the walk has found. */
 typedef struct {
     Lineage *lineage;
     AddressTable *keys;
@@ -49,9 +49,9 @@ int64_t name_key(Walk *walk, PyObject *name);
 
 /* grad_following.c: the walk from node to node. */
 int Walk_begin(Walk *walk, PyObject *roots);
-int Walk_take_node(Walk *walk); /* walks on from the last pending node */
+int Walk_take_node(Walk *walk); /* adds the next nodes of the last pending node */
 
-/* grad_rows.c: rows of what was reached. */
+/* grad_rows.c: records the nodes that were reached. */
 int Walk_record(Walk *walk, PyObject *roots, int64_t backward_call);
 
 #endif

@@ -1,4 +1,4 @@
-/* Wrappers of functions bind as functions do, and have a __dict__ for their attributes. */
+/* Function wrappers bind to instances like functions, and have a __dict__. */
 #include "../native.h"
 
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *Py_UNUSED(type)) {

@@ -1,4 +1,4 @@
-/* The wrapper around every call of a layer: capture/hooks/layer_hooks.py, natively. */
+/* The wrapper around every call of a layer: capture/hooks/layer_hooks.py in C. */
 #include "../native.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The wrapper around every op of a traced cell: capture/hooks/op_wrapper.py, natively. */
+/* The wrapper around every op of a traced cell: capture/hooks/op_wrapper.py in C. */
 #include "../native.h"
 
 /* A wrapper of an op's function. OpMethod binds to instances, as operators of a class must. */
@@ -7,13 +7,13 @@ typedef struct {
     PyObject *function;
     PyObject *name;
     int64_t name_key;
-    int is_update;     /* the op of an optimizer, which keeps shapes, dtypes and names */
+    int is_update;     /* an optimizer's op, which keeps shapes, dtypes and names */
     PyObject *for_all; /* the wrapper in Python, for several recorders */
-    PyObject *rare;    /* an OpWrapping, which records what the fast path cannot */
+    PyObject *rare;    /* an OpWrapping, which records the calls that C cannot */
     PyObject *attributes;
 } Op;
 
-/* Let a method of ``rare`` record a call that has ended. */
+/* Call a method of ``rare`` to record a call that has ended. */
 static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *args,
                      Py_ssize_t count, Resolved *resolved, PyObject *result, OpTimes times) {
     ThreadState *state = Owner_thread(owner);
@@ -47,7 +47,7 @@ static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *
     return done == NULL ? -1 : 0;
 }
 
-/* Record that the op raised the present exception, and keep that exception. */
+/* Record that the op raised the current exception, and keep that exception. */
 static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count,
                            Resolved *resolved, OpTimes times) {
     PyObject *type, *error, *traceback;
@@ -55,7 +55,7 @@ static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize
     PyErr_NormalizeException(&type, &error, &traceback);
     if (tell_rare(owner, op, "fail", args, count, resolved, error, times) < 0 &&
         Owner_abandon(owner) < 0) {
-        /* interrupted while the op's own error was recorded: the interrupt is raised */
+        /* recording was interrupted: raise the interrupt, not the op's own error */
         Py_XDECREF(type);
         Py_XDECREF(error);
         Py_XDECREF(traceback);
@@ -86,7 +86,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     result = PyObject_Vectorcall(op->function, args, flags, names);
     times.end_ns = now_ns();
     if (!Owner_listens_alone(owner)) {
-        goto end; /* a trace began or ended meanwhile, or this one was given up */
+        goto end; /* a trace began or ended during the op, or this trace was given up */
     }
     if (result == NULL) {
         record_failure(owner, op, args, count, &resolved, times);

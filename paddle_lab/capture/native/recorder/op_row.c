@@ -1,4 +1,4 @@
-/* The row of an op that returned tensors: Recorder.end_op() of recorder/recorder.py, natively. */
+/* The row of an op that returned tensors: Recorder.end_op() of recorder/recorder.py in C. */
 #include "../native.h"
 #include <string.h>
 
@@ -9,7 +9,7 @@ PyObject *present_frame(void) {
     return frame == NULL ? Py_None : frame;
 }
 
-/* Recorder.attributes_key(). Attributes that are not known yet are left to Python. */
+/* Recorder.attributes_key(). Python handles attributes that are not known yet. */
 static int64_t attributes_key(Owner *owner, PyObject *attributes) {
     const Py_ssize_t count = attributes == NULL ? 0 : PyList_GET_SIZE(attributes);
     if (count == 0) {
@@ -70,7 +70,7 @@ static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update
     return 0;
 }
 
-/* Call the listener for ops, and make room if the op has reached the limit. */
+/* Call the listener for ops; forget ops if this one has reached the limit. */
 static int tell_of_op(Owner *owner, int64_t key, PyObject *result) {
     if (owner->on_op != Py_None) {
         PyObject *done = PyObject_CallFunction(owner->on_op, "LO", (long long)key, result);

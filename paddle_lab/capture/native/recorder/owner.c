@@ -30,7 +30,7 @@ ThreadState *Owner_thread(Owner *owner) {
         PyErr_SetString(PyExc_TypeError, "a thread's state is a ThreadState");
         return NULL;
     }
-    Py_DECREF(state); /* the recorder keeps it */
+    Py_DECREF(state); /* the recorder keeps this reference */
     owner->thread = (ThreadState *)state;
     owner->thread_identity = identity;
     return owner->thread;
@@ -119,7 +119,7 @@ PyTypeObject OwnerType = {
     .tp_clear = clear,
 };
 
-/* Return a new reference to an attribute, which must be of the type unless that is NULL. */
+/* Return a new reference to an attribute of the given type, or of any type for NULL. */
 static void *part(PyObject *object, const char *name, PyTypeObject *type) {
     PyObject *value = PyErr_Occurred() ? NULL : PyObject_GetAttrString(object, name);
     if (value != NULL && type != NULL && !PyObject_TypeCheck(value, type)) {

@@ -1,4 +1,4 @@
-/* An op's inputs and attributes. They are read before it runs: it may modify inputs in place. */
+/* An op's inputs and attributes, read before it runs, since it may modify inputs in place. */
 #include "../native.h"
 #include <string.h>
 
@@ -59,7 +59,7 @@ int Resolved_has_attributes(Resolved *resolved) {
     return resolved->attributes != NULL;
 }
 
-/* Let Python resolve the other arguments, such as lists of tensors and tensors of other types. */
+/* Make Python resolve other arguments, such as lists of tensors and tensors of other types. */
 static int resolve_rare(Owner *owner, Resolved *resolved, Py_ssize_t slot, PyObject *argument) {
     PyObject *inputs = PyList_New(0);
     if (inputs == NULL || !Resolved_has_attributes(resolved)) {

@@ -1,4 +1,4 @@
-/* The recorders of the open traces, as every hook sees them. */
+/* The recorders of the open traces. Every hook reads them. */
 #include "../native.h"
 #include <structmember.h>
 

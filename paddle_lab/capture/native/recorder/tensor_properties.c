@@ -30,9 +30,9 @@ static Method is_dense = {"is_dense", NULL, NULL};
 static Method is_dist = {"is_dist", NULL, NULL};
 static PyObject *no_args;
 
-/* The last dtype seen, its key, and the owner of the key: Paddle has one object for each dtype. */
+/* The last seen dtype, its key, and the owner of the key: Paddle has one object for each dtype. */
 static PyObject *last_dtype;
-static const Owner *last_dtype_owner; /* only compared, and forgotten with the next owner */
+static const Owner *last_dtype_owner; /* only compared, and reset with the next owner */
 static int64_t last_dtype_key;
 
 static int find(PyTypeObject *type, Property *property) {
@@ -129,7 +129,7 @@ int tensor_is_leaf(PyObject *tensor) { return taken_truth(get(tensor, &is_leaf))
 
 int tensor_is_initialized(PyObject *tensor) { return taken_truth(call(tensor, &is_initialized)); }
 
-/* Return the number of ``value`` in a dict from values to numbers in order of first use. */
+/* Return the number of ``value`` in a dict that numbers values in the order of first use. */
 static int64_t key_in(PyObject *keys, PyObject *value) {
     PyObject *known = PyDict_GetItemWithError(keys, value);
     if (known != NULL) {
@@ -180,7 +180,7 @@ int64_t tensor_name_key(Owner *owner, PyObject *tensor) {
     return key;
 }
 
-/* Python reads the place: an empty tensor has none until it is initialised. */
+/* Python reads the place, because an empty tensor has none until it is initialized. */
 int64_t tensor_place_key(Owner *owner, PyObject *tensor) {
     return taken_integer(PyObject_CallMethod(owner->tensor_pool, "place_key", "O", tensor));
 }

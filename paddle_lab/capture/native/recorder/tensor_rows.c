@@ -1,5 +1,5 @@
 /* Rows of the input and output tensors of ops: TensorPool.key_of() and produce() of
- * capture/recorder/tensors.py, natively. */
+ * capture/recorder/tensors.py in C. */
 #include "../native.h"
 #include <string.h>
 
@@ -7,7 +7,7 @@ int is_known_kind(const Owner *owner, PyObject *value) {
     return Py_IS_TYPE(value, owner->tensor_type) || Py_IS_TYPE(value, owner->parameter_type);
 }
 
-/* Write a row and note it for the tensor. Returns its key; NO_KEY and an exception if it fails. */
+/* Add a tensor's row. Returns its key; NO_KEY and an exception if it fails. */
 static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSOR_CELLS],
                        int64_t version) {
     const int64_t value = cells[0] << VERSION_BITS | (version & LARGEST_VERSION);
@@ -34,7 +34,7 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
     const int is_persistable = tensor_is_persistable(tensor);
     const int has_node = !is_constant && !is_leaf;
     if (PyErr_Occurred() || (has_node && !is_persistable)) {
-        return NO_KEY; /* perhaps another object for a tensor that is known */
+        return NO_KEY; /* perhaps a new object for a known tensor */
     }
     const int64_t kind = !is_persistable                             ? TENSOR_KIND_EXTERNAL
                          : Py_IS_TYPE(tensor, owner->parameter_type) ? TENSOR_KIND_PARAMETER
@@ -95,7 +95,7 @@ static const int64_t *row_of(const Tape *rows, int64_t key) {
     return is_there ? rows->cells + at : NULL;
 }
 
-/* An optimizer's op wrote new values into a tensor: copy its row and change a few cells. */
+/* An optimizer's op has overwritten a tensor: copy its row and change a few cells. */
 static int64_t update_row(Owner *owner, PyObject *tensor, const int64_t *before, int64_t op) {
     int64_t cells[TENSOR_CELLS];
     memcpy(cells, before, sizeof cells);
@@ -121,7 +121,7 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
     if (is_update && known != NO_KEY && (known & LARGEST_VERSION) != NO_VERSION &&
         !owner->reads_place) {
         const int64_t *before = row_of(owner->tensor_rows, known >> VERSION_BITS);
-        /* Between two ops the program may freeze a parameter, or give it another dtype. */
+        /* Between two ops the program may freeze a parameter, or change its dtype. */
         if (before != NULL && is_constant == before[TENSOR_STOP_GRADIENT] &&
             dtype == before[TENSOR_DTYPE] &&
             (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER ||

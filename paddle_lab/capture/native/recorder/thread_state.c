@@ -1,4 +1,4 @@
-/* The innermost open scope of a thread and the anchor of its stacks; also the counter. */
+/* A thread's innermost open scope, the anchor of its stacks, and the counter. */
 #include "../native.h"
 #include <structmember.h>
 

@@ -1,4 +1,4 @@
-/* From an address and an op to a number. */
+/* A table from an address and an op to a number. */
 #include "../native.h"
 
 static size_t slot_of(int64_t address, int64_t op, Py_ssize_t capacity) {

@@ -1,4 +1,4 @@
-/* The op that made a tensor, and the op's inputs: capture/rows/lineage.py, natively. */
+/* The op that made a tensor, and the op's inputs: capture/rows/lineage.py in C. */
 #include "../native.h"
 #include <string.h>
 
@@ -34,7 +34,7 @@ static int append(Index *index, int64_t key, int64_t position) {
         index->places = places;
         index->capacity = capacity;
     }
-    /* Rows come in the order of their keys, except if several threads write them. */
+    /* Rows are in the order of their keys, except if several threads write them. */
     Py_ssize_t at = index->length++;
     for (; at > 0 && index->places[at - 1].key > key; at--) {
         index->places[at] = index->places[at - 1];
@@ -167,7 +167,7 @@ int Lineage_maker(Lineage *self, int64_t tensor, int64_t *op) {
     return 0;
 }
 
-/* Read a key and bring the index up to date; 0 and an exception if it fails. */
+/* Read a key and update the index; 0 and an exception if it fails. */
 static int take_key(Lineage *self, PyObject *number, int64_t *key) {
     *key = PyLong_AsLongLong(number);
     return !PyErr_Occurred() && update(self) == 0;

@@ -1,4 +1,4 @@
-/* From an object's address to a number. A weak reference detects that an address was reused. */
+/* A table from objects to numbers. A weak reference detects that an address was reused. */
 #include "../native.h"
 #include <string.h>
 
@@ -59,7 +59,7 @@ static int grow(ObjectTable *table) {
 }
 
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value) {
-    /* Do this first: a new object may start the garbage collector, whose code may use the table. */
+    /* Do this first: making an object may run the garbage collector, and so code that uses this. */
     PyObject *reference = PyWeakref_NewRef(object, NULL);
     if (reference == NULL || (table->used * 3 >= table->capacity * 2 && grow(table) < 0)) {
         Py_XDECREF(reference);
