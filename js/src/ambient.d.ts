@@ -1,8 +1,8 @@
-/** Styles: written beside the bundle; in the JupyterLab plugin, the text itself. */
+/** Styles: a file next to the bundle; in the JupyterLab plugin, the text itself. */
 declare module "*.css" {
   const text: string;
   export default text;
 }
 
-/** In the JupyterLab plugin: which build of the view it has. */
+/** The build of the view that the JupyterLab plugin contains. */
 declare const VIEW_BUILD: string;

@@ -1,6 +1,6 @@
 /**
- * The door for Jupyter's live chart: an anywidget module of its own, since every notebook that is
- * saved carries it, and the chart needs none of the graph's views.
+ * The entry point of Jupyter's live chart. It is an anywidget module of its own: every saved notebook
+ * contains it, and the chart needs none of the graph's views.
  */
 import type { AnyModel } from "@anywidget/types";
 import css from "built-live.css";

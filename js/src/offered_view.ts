@@ -1,6 +1,6 @@
 /**
- * The JupyterLab plugin offers its copy of the view to widgets, so that notebooks need not carry
- * theirs: of a notebook's widget state, the view would be the largest part by far.
+ * The JupyterLab plugin offers its copy of the view to widgets, so that notebooks need not store one:
+ * the view would be by far the largest part of a notebook's widget state.
  */
 import type * as view from "./widget_view.ts";
 import { t } from "./words/loader.ts";
@@ -8,17 +8,17 @@ import { t } from "./words/loader.ts";
 export type WidgetViewModule = typeof view;
 
 interface OfferedView {
-  /** Identifies the build; equal for the same sources. */
+  /** Identifies the build: equal for equal sources. */
   readonly build: string;
   load(): Promise<WidgetViewModule>;
 }
 
 const KEY = Symbol.for("paddle-lab.view");
 const OFFERED_EVENT = "paddle-lab:view-offered";
-/** A page that restores its notebooks may draw before its plugins are there. */
+/** A page that restores its notebooks may draw them before its plugins are loaded. */
 const PATIENCE_MS = 5000;
 
-/** A page made of a notebook by nbconvert holds the notebook's widgets in a script of this type. */
+/** A page that nbconvert made from a notebook has the notebook's widgets in a script of this type. */
 const CONVERTED = 'script[type="application/vnd.jupyter.widget-state+json"]';
 
 type Page = typeof globalThis & { [KEY]?: OfferedView };
@@ -33,9 +33,9 @@ export function offeredView(): OfferedView | undefined {
 }
 
 /**
- * The view that the page offers, or will soon; `undefined` where it does not.
+ * The view that the page offers, or will offer soon; `undefined` if it does not.
  *
- * @throws an error that says what to do, if no plugin will ever come
+ * @throws an error that says what to do, if no plugin will ever offer it
  */
 export async function soonOfferedView(): Promise<OfferedView | undefined> {
   const view = offeredView();

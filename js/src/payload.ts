@@ -20,7 +20,7 @@ import { speak } from "./words/say.ts";
 async function prepare(payload: Uint8Array | Promise<Uint8Array>, view?: Mode): Promise<Prepared> {
   const trace = new Trace(await unpack(await payload));
   speak(trace.origin.language);
-  // In between the page answers.
+  // Let the page handle events in between.
   await nextTask();
   const store = new Store(trace);
   if (view && view !== store.state.mode) {
@@ -31,11 +31,11 @@ async function prepare(payload: Uint8Array | Promise<Uint8Array>, view?: Mode): 
 }
 
 /**
- * Show in `root` a payload, which may still arrive.
+ * Show a payload in `root`; the payload may still be arriving.
  *
  * A failure is shown in `root` as a readable box.
  *
- * @returns undefined where it failed, or where `signal` was aborted in the meantime
+ * @returns undefined if it failed, or if `signal` was aborted in the meantime
  */
 export async function showPayload(
   root: HTMLElement,

@@ -1,4 +1,4 @@
-/** The door for a page without Jupyter: shows the payload that the page carries. */
+/** The entry point of a page without Jupyter: shows the payload in the page. */
 
 import { showFailure } from "./dom/failure.ts";
 import { pagePayload } from "./loading/page_payload.ts";
@@ -9,7 +9,7 @@ async function start(): Promise<void> {
   if (!root) {
     return;
   }
-  // What the page shows where scripts do not run gives way.
+  // Remove the content for browsers without scripts.
   root.replaceChildren();
   try {
     const app = await showPayload(root, pagePayload(document), { isStandalone: true });

@@ -1,7 +1,7 @@
 /**
- * The door for Jupyter: an anywidget module. It keeps nothing but what its model has, and it is small,
- * since every notebook that is saved carries it. The view comes with the model, packed; or from the
- * JupyterLab plugin, and then the model's copy is dropped before the notebook is saved.
+ * The entry point for Jupyter: an anywidget module. It has no state except its model's, and it is
+ * small, because every saved notebook contains it. The view comes packed with the model, or from the
+ * JupyterLab plugin; in that case the model's copy is dropped before the notebook is saved.
  */
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./dom/failure.ts";
@@ -37,7 +37,7 @@ function initialize({ model }: { model: Model }): void {
   data.on("change:_stored", () => keepData(data));
   model.on("destroy", () => {
     dropData(data);
-    // Once for what it has, once for what it had before.
+    // Set it twice: once to replace the current value, once to replace the previous value.
     for (let set = 0; set < 2; set++) model.set("_view_script", "");
   });
   announce(model);
@@ -71,7 +71,7 @@ async function loadView(model: Model): Promise<WidgetViewModule> {
     if (offered?.build !== model.get("_view_build")) {
       return importScript<WidgetViewModule>(await unpackScript(script));
     }
-    // For the page alone: what it saves comes from here, and the kernel keeps its own.
+    // Only in this page, which saves this value; the kernel keeps its own.
     model.set("_view_script", "");
     return offered.load();
   }

@@ -17,7 +17,7 @@ export interface WidgetState {
   _view: Mode;
   /** Language before the trace's own language is known: "en" or "zh". */
   _language: string;
-  /** CSS px; 0 leaves it to the style sheet. */
+  /** CSS px; with 0 the style sheet decides. */
   _height: number;
   /** -1 for none. */
   selected_op: number;
@@ -80,7 +80,7 @@ function tellKernel(model: AnyModel<WidgetState>, selection: Selection): void {
   }
 }
 
-/** Selects what the kernel's side has selected, unless it already is. */
+/** Select what is selected in Python, unless it is selected already. */
 function followKernel(model: AnyModel<WidgetState>, { store }: App): void {
   const op = model.get("selected_op") ?? -1;
   const gradNode = model.get("selected_grad_node") ?? -1;

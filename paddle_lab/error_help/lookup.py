@@ -73,7 +73,7 @@ def error_help(
 
 
 def kinds_that_explain(described: str) -> Collection[str]:
-    """Return the kinds of findings that say the same as the table about an error, and its line."""
+    """Return the kinds of findings that already say what the table says about an error."""
     row, _ = _look_up(described)
     kinds: list[str] = row.get("explained_by", [])
     return kinds

@@ -1,6 +1,6 @@
 """All text that people read, in English and in Chinese, from the JSON files of this folder.
 
-A file is a room of the product, a key in it is one sentence or label in both languages::
+Each file is for one part of the product. Each key in it is one sentence or label::
 
     "graph-kept.piled_up": {
       "en": "{count} {count|tensor|tensors} of {place} …",
@@ -133,7 +133,7 @@ def _room(name: str) -> dict[str, dict[str, str]]:
 
 
 def _of_locale() -> Language:
-    # As gettext asks the environment; Windows has its own word for it.
+    # The environment variables that gettext reads; Windows has its own names of languages.
     for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
         value = os.environ.get(variable)
         if value:

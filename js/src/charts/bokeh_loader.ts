@@ -1,31 +1,31 @@
 /**
- * BokehJS for the live chart, loaded once per page. It is too large for a widget's module, which every notebook
- * carries, and a busy kernel cannot be asked for it. So it is a static file of the JupyterLab plugin; where the
- * plugin is not installed (Colab, VS Code) it comes from a CDN.
+ * BokehJS for the live chart, loaded once per page. It is too large for a widget's module, which
+ * every notebook contains, and a busy kernel cannot send it. So it is a static file of the JupyterLab
+ * plugin; without the plugin (Colab, VS Code) it comes from a CDN.
  */
 import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
 import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
 import { t } from "../words/loader.ts";
 
-/** As in package.json; the build refuses another. */
+/** Equal to the version in package.json; the build checks it. */
 const BOKEH_VERSION = "3.9.2";
 
 const FILE = "bokeh.esm.min.js";
 const CDN = `https://cdn.jsdelivr.net/npm/@bokeh/bokehjs@${BOKEH_VERSION}/build/js/`;
 
 export type BokehNamespace = typeof bokeh & {
-  /** `require("models/index")` and `require("document")`, as BokehJS names its parts. */
+  /** `require("models/index")` and `require("document")`: BokehJS's own names of its parts. */
   require(name: string): unknown;
 };
-/** All of Bokeh's models by name, to make figures from. */
+/** All of Bokeh's models by name. */
 export type BokehModels = typeof models;
 
 /**
  * Load BokehJS, or get the one that is loaded.
  *
- * It leaves the page's own `Bokeh` alone, which may be of another version.
+ * It leaves the page's own `Bokeh` alone, which may have another version.
  *
- * @throws Error in a sentence for people, if it can be had from nowhere
+ * @throws Error with one sentence for people, if it can be loaded from nowhere
  */
 export async function loadBokeh(): Promise<BokehNamespace> {
   for (const place of [labextensionAddress(), CDN]) {
@@ -48,7 +48,7 @@ export function bokehModels(bokeh: BokehNamespace): BokehModels {
   return bokeh.require("models/index") as BokehModels;
 }
 
-/** Where the plugin's files lie; `null` outside JupyterLab and Notebook 7. */
+/** Address of the plugin's files; `null` outside JupyterLab and Notebook 7. */
 function labextensionAddress(): string | null {
   const text = document.querySelector("#jupyter-config-data")?.textContent;
   if (!text) return null;

@@ -1,4 +1,4 @@
-/** From Bokeh's models to a figure in the page. */
+/** Draws a figure of Bokeh's models in the page. */
 import type * as documentModule from "@bokeh/bokehjs/build/js/lib/document/index";
 import type { CanvasView } from "@bokeh/bokehjs/build/js/lib/models/canvas/canvas";
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
@@ -33,7 +33,7 @@ export async function mountFigure(
   };
 }
 
-/** Make a document for a figure; BokehJS keeps each there ever was, with all its models, until it is closed. */
+/** Make a document for a figure. BokehJS keeps each document with all its models until it is closed. */
 function openDocument(bokeh: BokehNamespace): {
   document: documentModule.Document;
   close: () => void;
@@ -41,7 +41,7 @@ function openDocument(bokeh: BokehNamespace): {
   endListenersWithViews(bokeh);
   const { Document, documents } = bokeh.require("document") as typeof documentModule;
   const document = new Document();
-  // No figure of ours has any, and their view would stay when the document is cleared.
+  // Our figures have no notifications, and their view would stay when the document is cleared.
   document.config.notifications = null;
   return {
     document,
@@ -54,8 +54,8 @@ function openDocument(bokeh: BokehNamespace): {
 }
 
 /**
- * Bokeh has Tab stop at every figure, where nothing says so and no key does anything: the keys are
- * those of the element that the figure is in, or lies under.
+ * Bokeh makes Tab stop at every figure, although a figure says nothing there and reacts to no key.
+ * The element around the figure, or on top of it, handles the keys.
  */
 function takeFromTabOrder(
   views: Awaited<ReturnType<BokehNamespace["embed"]["add_document_standalone"]>>,

@@ -1,13 +1,13 @@
 /**
- * BokehJS 3.9 has each plot listen to the window's viewport for good, which keeps the plot with all its data. Here the
- * listener goes with the plot's view.
+ * BokehJS 3.9 adds a listener to the window's viewport for each plot and never removes it, which
+ * keeps the plot with all its data. Here the listener is removed with the plot's view.
  */
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import { type BokehNamespace, bokehModels } from "./bokeh_loader.ts";
 
 const mended = new WeakSet<object>();
 
-/** Call it before a plot is drawn; BokehJS is changed once, and only the one that is loaded here. */
+/** Call it before a plot is drawn. It changes only the BokehJS loaded here, and only once. */
 export function endListenersWithViews(bokeh: BokehNamespace): void {
   const { default_view } = bokehModels(bokeh).Plot.prototype;
   const prototype = default_view?.prototype as PlotView;
@@ -26,7 +26,7 @@ export function endListenersWithViews(bokeh: BokehNamespace): void {
   };
 }
 
-/** Do something, and what it has listen to the viewport listens until `signal` is aborted. */
+/** Run `act`; viewport listeners that it adds are removed when `signal` is aborted. */
 function listeningUntil(signal: AbortSignal, act: () => void): void {
   const viewport = globalThis.visualViewport;
   if (!viewport) {

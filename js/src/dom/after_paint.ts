@@ -1,10 +1,10 @@
-/** Waits for the screen. */
+/** Waits until the screen is painted. */
 import { nextTask } from "./next_task.ts";
 
-/** A page that is hidden paints no frames. */
+/** How long to wait for a frame: a hidden page paints none. */
 const PATIENCE_MS = 250;
 
-/** Resolves once the next frame has been painted, after what else waits for that. */
+/** Resolves once the next frame has been painted, after other callbacks that wait for it. */
 export function afterPaint(): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, PATIENCE_MS);

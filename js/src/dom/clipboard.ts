@@ -1,4 +1,4 @@
-/** Copies text; pages that are not served over HTTPS have no clipboard, so the old way stays. */
+/** Copies text. Pages not served over HTTPS have no clipboard API and use `execCommand`. */
 
 import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
@@ -20,7 +20,7 @@ export async function copyText(text: string, near: HTMLElement): Promise<boolean
   }
 }
 
-/** A button that copies what `text` gives and says so. */
+/** A button that copies the result of `text` and says that it did. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
   const copy = button(
     label,

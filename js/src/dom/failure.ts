@@ -1,6 +1,6 @@
-/** The message in place of a view that failed. */
+/** The message shown instead of a view that failed. */
 
-/** A readable box in place of a blank. */
+/** Show a readable box instead of nothing. */
 export function showFailure(root: HTMLElement, error: unknown): void {
   const box = document.createElement("div");
   box.className = "pdl-error";

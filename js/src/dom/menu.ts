@@ -1,4 +1,4 @@
-/** A button with a menu under it, for the pointer and for the keys. */
+/** A button with a menu below it, for pointer and keyboard. */
 import { button, element } from "./element.ts";
 
 export interface Menu {
@@ -8,7 +8,7 @@ export interface Menu {
 
 /**
  * @param root a `.pdl-menu` element
- * @param items what the menu holds, asked for each time it opens; buttons are made by `menuItem`
+ * @param items returns the menu's items each time it opens; buttons are made by `menuItem`
  */
 export function mountMenu(
   root: HTMLElement,
@@ -46,7 +46,7 @@ export function mountMenu(
 
   function press(event: KeyboardEvent): void {
     if (list.hidden) return;
-    // An open menu takes all keys, so that none is a command of the app.
+    // An open menu handles all keys, so that none triggers a command of the app.
     event.stopPropagation();
     const all = [...list.querySelectorAll<HTMLElement>("button:enabled")];
     const at = all.indexOf(document.activeElement as HTMLElement);
@@ -80,7 +80,7 @@ export function mountMenu(
 
 /**
  * @param options.isChecked makes the item a switch
- * @param options.note text at its right end: a key, a detail
+ * @param options.note text at its right end, such as a key
  */
 export function menuItem(
   label: string,

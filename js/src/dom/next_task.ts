@@ -1,4 +1,4 @@
-/** Resolves in a task of its own, after the tasks that wait: a timer would come later, and only once a second in a page that is hidden. */
+/** Resolves in a new task, after the waiting tasks. A timer would be later: once a second in a hidden page. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -2,10 +2,10 @@
 
 export type Cell = string | number;
 
-/** A text that a spreadsheet would run as a formula; a trace may come from someone else. */
+/** A text that a spreadsheet would run as a formula; the trace may come from another person. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Comma-separated values (RFC 4180); as in `interchange/memory_csv.py`, formulas are disarmed. */
+/** Comma-separated values (RFC 4180). Formulas get an apostrophe, as in `interchange/memory_csv.py`. */
 export function csvOf(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 }

@@ -24,9 +24,9 @@ export type ColourName = (typeof COLOUR_NAMES)[number];
 /** Colours as `#rrggbb` or `#rrggbbaa`, font families as CSS lists. */
 export type Theme = Record<ColourName, string> & { font: string; mono: string };
 
-/** Reads the palette in force inside `app` (the `.pdl-app` element, attached to the document). */
+/** Reads the current palette of `app` (the `.pdl-app` element, attached to the document). */
 export function readTheme(app: HTMLElement): Theme {
-  // A custom property's own value may still hold var() or color-mix(); a real property's is resolved.
+  // A custom property may still contain var() or color-mix(); a standard property is resolved.
   const probe = document.createElement("span");
   probe.hidden = true;
   app.append(probe);
@@ -42,7 +42,7 @@ export function readTheme(app: HTMLElement): Theme {
   return theme as Theme;
 }
 
-/** The font of the views' text, before there is a view. */
+/** The font of the views' text, before a view exists. */
 export function readFont(): string {
   const probe = document.createElement("div");
   probe.className = "pdl-app";

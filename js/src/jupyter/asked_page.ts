@@ -1,4 +1,4 @@
-/** Asks the kernel for the graph as an HTML page: the kernel has the whole trace, and the scripts. */
+/** Asks the kernel for the graph as an HTML page: only the kernel has the whole trace and the scripts. */
 
 import type { AnyModel } from "@anywidget/types";
 import { t } from "../words/page.ts";

@@ -1,10 +1,10 @@
 /**
- * What a page keeps of a trace that a kernel's widget sent, and what it lets a notebook save.
+ * Which data of a kernel's trace a page keeps, and which data a notebook saves.
  *
- * A notebook is saved with the state of its widgets as the page has it. So the page takes what it
- * draws from out of that state where it is too large, and puts in its place what the kernel made to
- * be stored. It changes the traits' objects in place: what is set is sent to the kernel, which has
- * to keep all of it for the next page.
+ * A notebook is saved with the page's state of its widgets. If the data to draw is too large, the
+ * page takes it out of that state and puts the kernel's smaller copy in its place. The page changes
+ * the traits' objects in place: a new value would be sent to the kernel, which must keep all data
+ * for the next page.
  */
 import type { AnyModel } from "@anywidget/types";
 
@@ -22,11 +22,11 @@ interface Kept {
   views: number;
 }
 
-/** By the object of the trait `_data`: each model has its own, which all its views see. */
+/** By the object of the trait `_data`: each model has its own, and all views of a model share it. */
 const keptOf = new WeakMap<DataTraits["_data"], Kept>();
 const NOTHING = new DataView(new ArrayBuffer(0));
 
-/** Begin to keep a model's data; call it again when it or what is stored has changed. */
+/** Begin to keep a model's data. Call it again when the data, or the stored copy, has changed. */
 export function keepData(model: AnyModel<DataTraits>): void {
   const data = model.get("_data");
   let kept = keptOf.get(data);
@@ -52,8 +52,8 @@ export function payloadOf(model: AnyModel<DataTraits>): Uint8Array {
 }
 
 /**
- * Have the notebook store the data as long as a view shows it: a cell that is run again and again
- * leaves a model each time.
+ * Let the notebook store the data only as long as a view shows it: a cell that runs repeatedly
+ * leaves one model each time.
  */
 export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal): void {
   const data = model.get("_data");

@@ -12,10 +12,10 @@ interface Presence {
 }
 
 const PAGE = Symbol.for("paddle-lab.page");
-/** By a widget's layout: each has its own, which its module and all its views see. */
+/** By a widget's layout: each widget has its own, and its module and all its views share it. */
 const presences = new WeakMap<object, Presence>();
 
-/** Call it with a model's arrival. */
+/** Call it when a model arrives. */
 export function announce(model: AnyModel): void {
   const presence = presenceOf(model);
   model.on("msg:custom", (message: { kind?: unknown }) => {
@@ -26,7 +26,7 @@ export function announce(model: AnyModel): void {
   tell(model, { kind: "arrived" });
 }
 
-/** Call it with each view, which lasts until `signal` is aborted. */
+/** Call it for each view; the view lasts until `signal` is aborted. */
 export function countView(model: AnyModel, signal: AbortSignal): void {
   const presence = presenceOf(model);
   presence.views++;

@@ -1,11 +1,11 @@
 /**
- * Puts a widget in the place of the still picture that its output shows until then: in a page
- * without anywidget nobody does (paddle_lab/views/widgets/cell_widget.py).
+ * Replaces the static picture in an output by the widget. A page without anywidget keeps the
+ * picture (paddle_lab/views/widgets/cell_widget.py).
  */
 import type { AnyModel } from "@anywidget/types";
 
 export interface StandInTrait {
-  /** The model that stands for this one, and its outputs once this one is there. */
+  /** The substitute's model, and its outputs once this widget is loaded. */
   _stand_in: { model_id?: string; outputs?: unknown };
 }
 

@@ -1,9 +1,9 @@
-/** Tells the kernel of a widget whose output was cleared or deleted, so that it can let the widget go. */
+/** Tells the kernel when a widget's output was cleared or deleted, so that it can close the widget. */
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { modelId } from "./graph_mime.ts";
 import { managerOf } from "./widget_manager.ts";
 
-/** A cell that is moved, or whose deletion is undone at once, is there again by then. */
+/** After this time, a cell that was moved, or whose deletion was undone, is there again. */
 const PATIENCE_MS = 2000;
 
 /** Call it when an output of `panel` with this data is disposed of. */
@@ -22,7 +22,7 @@ async function report(tracker: INotebookTracker, panel: NotebookPanel, id: strin
   while (!panel.isDisposed && panel.sessionContext.session?.kernel?.status === "busy") {
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }
-  // A notebook that is closed shows it when it is opened again.
+  // A closed notebook shows it when it is opened again.
   if (panel.isDisposed || isNamed(tracker, panel, id)) return;
   const manager = await managerOf(panel.content.rendermime);
   if (!manager?.has_model(id)) return;

@@ -1,4 +1,4 @@
-/** The data in an output besides the widget, so that it can be drawn without a kernel. */
+/** An output's own data, from which the graph can be drawn without a kernel. */
 
 import type { Mode } from "../model/state/view_state.ts";
 
@@ -20,7 +20,7 @@ export interface SavedGraph {
   readonly payload: string;
   /** CSS px. */
   readonly height?: number;
-  /** The mode that it shows first. */
+  /** The view to show first. */
   readonly view?: Mode;
   /** Whether its kernel has more of the trace than was stored. */
   readonly isReduced: boolean;
@@ -57,7 +57,7 @@ export function readNote(data: unknown): SavedNote {
   return { text: typeof text === "string" ? text : "", ...readWidget(more) };
 }
 
-/** An output's widget: its own, where another stands for it. */
+/** The model of an output's widget, even if the output shows its substitute. */
 export function modelId(data: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const type of [GRAPH_MIME_TYPE, LIVE_MIME_TYPE]) {
     const { widget } = readWidget(fieldsOf(data?.[type]));

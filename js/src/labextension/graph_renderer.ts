@@ -4,14 +4,14 @@ import { GRAPH_MIME_TYPE, readGraph } from "./graph_mime.ts";
 import { whyWithoutKernel } from "./missing.ts";
 import { OutputRenderer } from "./output_renderer.ts";
 
-/** How long the kernel's widget may take to appear before the saved graph stands in. */
+/** How long to wait for the kernel's widget before the saved graph is drawn instead. */
 const WIDGET_LIMIT_MS = 2000;
 const LOOK_MS = 250;
 
 /**
- * Shows a graph as the kernel's widget while there is one, which keeps Python and the page in step;
- * and where there is none (no kernel, a new one, widget state not saved) from the output's own data.
- * JupyterLab alone says "Loading widget…" there.
+ * Shows a graph as the kernel's widget if there is one, because it keeps Python and the page in sync.
+ * Without one (no kernel, a new kernel, widget state not saved) it draws the output's own data.
+ * JupyterLab itself would only say "Loading widget…".
  */
 export class GraphRenderer extends OutputRenderer {
   #takeDown: (() => void) | undefined;
@@ -38,11 +38,11 @@ export class GraphRenderer extends OutputRenderer {
 
   /** Replace the saved copy by the kernel's widget if a later kernel has the whole trace. */
   async #giveWay(model: MimeModel, saved: Widget): Promise<void> {
-    // A notebook that is being opened may be drawn before it is known.
+    // A notebook may draw its outputs before it is registered.
     for (let tries = 0; !this.panel && tries < 80 && !this.isDisposed; tries++) await later();
     await this.panel?.sessionContext.ready;
-    // A widget's renderer that is made before the notebook has its widget manager waits for ever,
-    // and nothing tells when it has one.
+    // A widget's renderer made before the notebook has its widget manager waits forever, and no event
+    // says when the manager is there.
     for (let limit_ms = 1000; limit_ms <= 16_000 && !this.isDisposed; limit_ms *= 2) {
       const outcome = await this.showWidget(model, { limit_ms, isHidden: true });
       if (outcome === "failed") return;

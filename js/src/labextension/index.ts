@@ -15,10 +15,10 @@ import { openFile } from "./source/open_file.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./source/request.ts";
 import { revealCell } from "./source/reveal_cell.ts";
 
-/** Before the widgets' own rank of -10. */
+/** Ranks before the widgets' own rank of -10. */
 const GRAPH_RANK = -20;
 
-/** Draws the graphs of traced cells, also where their widgets are gone. */
+/** Draws the graphs of traced cells, even if their widgets are gone. */
 const graphs: JupyterFrontEndPlugin<void> = {
   id: "paddle-lab:graphs",
   description: "Shows the graph of a traced cell with and without a kernel.",
@@ -32,7 +32,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
     };
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
-    // Code that shows a graph loads it again, and reports a failure.
+    // A later output loads the code again, and then reports a failure.
     onFirstUse(tracker, () => void load().catch(() => {}));
     for (const factory of [
       rendererFactory(GRAPH_MIME_TYPE, () => new GraphRenderer(page)),
@@ -44,9 +44,9 @@ const graphs: JupyterFrontEndPlugin<void> = {
 };
 
 /**
- * Answers views that ask to see a line of source: in the notebook if it is one of its cells, else in
- * a file editor if the server can open the file. What it will do, it says at once with
- * `preventDefault()`; what it leaves alone, the view shows itself.
+ * Answers views that ask to show a line of source: in the notebook if it is one of its cells, else in
+ * a file editor if the server can open the file. It calls `preventDefault()` at once if it will show
+ * the line; otherwise the view shows the line itself.
  */
 const openSource: JupyterFrontEndPlugin<void> = {
   id: "paddle-lab:open-source",
@@ -101,7 +101,7 @@ function openCell(
   return show(request.tell?.({ state: line === request.line ? "kept" : "moved", line }));
 }
 
-/** The notebook the view is shown in; of a view shown elsewhere, the notebook last used. */
+/** The notebook that contains the view; for a view outside notebooks, the last used notebook. */
 function panelOf(tracker: INotebookTracker, target: EventTarget | null): NotebookPanel | null {
   const around =
     target instanceof Node ? tracker.find((panel) => panel.node.contains(target)) : undefined;

@@ -1,6 +1,6 @@
 /**
- * The parts of JupyterLab that the plugin touches. The modules come from the page at run time;
- * declaring these few members here spares the build some hundred packages.
+ * The parts of JupyterLab that the plugin uses. The page provides the modules at run time. With these
+ * few declarations the build does not need some hundred packages.
  */
 
 declare module "@jupyterlab/application" {
@@ -36,7 +36,7 @@ declare module "@jupyterlab/application" {
 
 declare module "@jupyterlab/coreutils" {
   export namespace PageConfig {
-    /** Empty where the page has no such option. */
+    /** Empty if the page has no such option. */
     function getOption(name: string): string;
   }
 }
@@ -56,7 +56,7 @@ declare module "@jupyterlab/rendermime" {
     createRenderer(): Renderer;
   }
   export interface IRenderMimeRegistry {
-    /** The lowest rank among an output's types is shown. */
+    /** Of an output's types, the one with the lowest rank is shown. */
     addFactory(factory: RendererFactory, rank: number): void;
     getFactory(mime_type: string): RendererFactory | undefined;
     createRenderer(mime_type: string): Renderer;
@@ -122,7 +122,7 @@ declare module "@jupyterlab/notebook" {
       readonly sharedModel: { getSource(): string };
     };
   }
-  /** A code cell's. */
+  /** The outputs of a code cell. */
   export interface Outputs {
     readonly length: number;
     get(index: number): { readonly data: Readonly<Record<string, unknown>> };
@@ -132,7 +132,7 @@ declare module "@jupyterlab/notebook" {
     readonly node: HTMLElement;
     readonly isDisposed: boolean;
     readonly sessionContext: {
-      /** What the kernel tells all its pages. */
+      /** The messages that the kernel sends to all pages. */
       readonly iopubMessage: ISignal<KernelMessage>;
       readonly ready: Promise<void>;
       readonly session: {

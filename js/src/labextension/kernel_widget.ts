@@ -3,17 +3,17 @@ import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { Panel } from "@lumino/widgets";
 import { modelId, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
-/** "failed": the page cannot load what draws it. "absent": no kernel, or none that knows of it. */
+/** "failed": the page cannot load the widget's code. "absent": no kernel, or no kernel that knows the widget. */
 export type Outcome = "shown" | "failed" | "absent";
 
-/** What JupyterLab's manager of widgets shows instead of one. */
+/** What JupyterLab's widget manager shows instead of a widget that failed. */
 const ERROR = ".jupyter-widgets-error-widget";
 
 /**
  * Show a widget at the end of `parent`, or leave `parent` as it was.
  *
  * @param data the output's data
- * @param limit_ms how long it may take; for ever, where a busy kernel has to answer
+ * @param limit_ms how long it may take; infinite if a busy kernel has to answer
  */
 export async function showKernelWidget(
   parent: Panel,
@@ -38,10 +38,10 @@ export async function showKernelWidget(
     .renderModel({ data: { [WIDGET_MIME_TYPE]: view } })
     .catch(() => {})
     .then(() => {});
-  // A view made for a disposed renderer would stay for ever: dispose of it once it is made.
+  // The view of a disposed renderer would stay forever: dispose of it once it is made.
   const takeAway = (): void => {
-    // A parent that is being disposed of takes with it whatever its layout has. From any other, the widget must go as
-    // a child goes: one that only the layout has lost takes the last child with it when it is disposed of.
+    // If the parent is being disposed of, it disposes of all widgets in its layout. Otherwise remove the
+    // widget as a child: if only the layout removes it, its disposal would remove the last child too.
     if (parent.isDisposed) parent.layout?.removeWidget(widget);
     else widget.parent = null;
     void rendered.then(() => widget.dispose());

@@ -9,9 +9,9 @@ import { OutputRenderer } from "./output_renderer.ts";
 const KERNEL_LIMIT_MS = 20_000;
 
 /**
- * Shows a live chart where its kernel is, and elsewhere says what stood here. JupyterLab alone says
- * "Loading widget…" for ever where there is no kernel, and speaks of a missing model where it is
- * another one.
+ * Shows a live chart if its kernel runs, and otherwise says what was shown here. JupyterLab itself
+ * would say "Loading widget…" forever without a kernel, and report a missing model for another
+ * kernel.
  */
 export class LiveRenderer extends OutputRenderer {
   protected async show(model: MimeModel): Promise<void> {
@@ -29,7 +29,7 @@ export class LiveRenderer extends OutputRenderer {
     if (!panel?.content.rendermime.getFactory(WIDGET_MIME_TYPE)) return "absent";
     const limit = new Promise<void>((resolve) => setTimeout(resolve, KERNEL_LIMIT_MS));
     await Promise.race([panel.sessionContext.ready, limit]);
-    // A busy kernel is asked what it has when its cell is over; until then it says that it loads.
+    // A busy kernel answers after its cell; until then the output says that it is loading.
     return this.isDisposed ? "absent" : this.showWidget(model);
   }
 }

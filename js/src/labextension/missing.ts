@@ -1,16 +1,16 @@
-/** Texts that say what a page lacks to show a kernel's widget. Only the page can know it. */
+/** Texts that say what a page lacks to show a kernel's widget. The kernel cannot know it. */
 import { PageConfig } from "@jupyterlab/coreutils";
 import { t } from "../words/environments.ts";
 import { joined, speak } from "../words/say.ts";
 import type { SavedGraph, SavedNote } from "./graph_mime.ts";
 import type { Outcome } from "./kernel_widget.ts";
 
-/** JupyterLab, which knows what it has loaded. */
+/** JupyterLab's list of its plugins. */
 export interface Plugins {
   hasPlugin(id: string): boolean;
 }
 
-/** A package on the server, and how its extension and its plugin are called. */
+/** A package on the server, and the names of its extension and its plugin. */
 const ANYWIDGET = { name: "anywidget", extension: "anywidget", plugin: "anywidget:plugin" };
 const MANAGER = {
   name: "jupyterlab_widgets",
@@ -18,7 +18,7 @@ const MANAGER = {
   plugin: "@jupyter-widgets/jupyterlab-manager:plugin",
 };
 
-/** Why a graph is drawn from the output's own data; "" where only its kernel is gone. */
+/** Why a graph is drawn from the output's own data; "" if only its kernel is gone. */
 export function whyWithoutKernel(
   plugins: Plugins,
   { widget, note, language }: SavedGraph,
@@ -29,7 +29,7 @@ export function whyWithoutKernel(
   return reasons.length > 0 ? t("drawn_without_kernel", { reason: joined(reasons) }) : "";
 }
 
-/** The text in place of a chart that cannot be shown. */
+/** The text shown instead of a chart. */
 export function whyNoChart(plugins: Plugins, saved: SavedNote, outcome: Outcome): string {
   if (!saved.widget) return saved.text;
   speak(saved.language);

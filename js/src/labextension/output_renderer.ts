@@ -5,11 +5,11 @@ import { Panel } from "@lumino/widgets";
 import { type Outcome, showKernelWidget } from "./kernel_widget.ts";
 import type { Plugins } from "./missing.ts";
 
-/** The page of a renderer, as far as a renderer needs it. */
+/** The functions of the page that a renderer needs. */
 export interface Page {
   readonly plugins: Plugins;
   panelAround(node: HTMLElement): NotebookPanel | null;
-  /** Say that an output of `panel` with this data is disposed of. */
+  /** Report that an output of `panel` with this data was disposed of. */
   reportCleared(panel: NotebookPanel, data: MimeModel["data"]): void;
 }
 
@@ -29,7 +29,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     super();
   }
 
-  /** Show an output, once: its notebook is known. */
+  /** Show an output, once its notebook is known. */
   protected abstract show(model: MimeModel): Promise<void>;
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -37,7 +37,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     if (this.isAttached) await this.#showModel();
   }
 
-  /** Which notebook it is in shows only once it is in the page. */
+  /** Only an attached output knows its notebook. */
   protected override onAfterAttach(): void {
     if (this.widgets.length === 0) void this.#showModel();
   }

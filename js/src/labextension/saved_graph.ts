@@ -1,4 +1,4 @@
-/** Draws a graph from an output's own data: a chunk of its own, loaded with the first one. */
+/** Draws a graph from an output's own data; a separate chunk, loaded with the first such graph. */
 
 import css from "built-widget.css";
 import { installStyle } from "../dom/install_style.ts";

@@ -5,7 +5,7 @@ export interface Adjacency {
   list: Int32Array;
 }
 
-/** Group the indices 0 .. keys.length - 1 by their key (0 .. groupCount - 1), in order; negative keys are left out. */
+/** Group the indices 0 .. keys.length - 1 by their key (0 .. groupCount - 1), in order; omit negative keys. */
 export function groupBy(keys: Int32Array, groupCount: number): Adjacency {
   const start = new Int32Array(groupCount + 1);
   for (let i = 0; i < keys.length; i++) if (keys[i]! >= 0) start[keys[i]! + 1]!++;
@@ -16,7 +16,7 @@ export function groupBy(keys: Int32Array, groupCount: number): Adjacency {
   return { start, list };
 }
 
-/** Longer ranges use the built-in sort, which is slow to start and so does not pay for short ones. */
+/** Longer ranges use the built-in sort; for short ones its start-up takes too long. */
 const SHORT = 24;
 
 /** Sort ids[from .. to) by keys[id], stable. */

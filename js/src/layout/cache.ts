@@ -1,4 +1,4 @@
-/** Reuses the layout of a group for another of equal content: 96 equal blocks cost one layout. */
+/** Reuses a group's layout for groups with equal content: 96 equal blocks cost one layout. */
 
 import type { LayoutCache } from "./contract.ts";
 import type { Settings } from "./layered/component.ts";

@@ -1,6 +1,6 @@
-/** What the layout takes and gives. All sizes and positions are in px; y grows downwards, data flows down. */
+/** The layout's input and output. Sizes and positions are in px; y grows downwards, data flows down. */
 
-/** Kinds of edge. `traceEdge` draws the path of any of them. An edge of the flow: */
+/** Kinds of edges; `traceEdge` draws the path of each. This one is an edge with the flow. */
 export const EDGE_CURVE = 0;
 /** An edge over very many ranks: orthogonal, in a lane beside the picture. */
 export const EDGE_LANE = 1;
@@ -12,7 +12,7 @@ export interface EdgePaths {
   edgeStart: Int32Array;
   pathX: Float64Array;
   pathY: Float64Array;
-  /** EDGE_CURVE, EDGE_LANE or EDGE_FEEDBACK: a matter of style; the points say all about the shape. */
+  /** EDGE_CURVE, EDGE_LANE or EDGE_FEEDBACK. It affects only the style; the points are the whole shape. */
   edgeKind: Uint8Array;
 }
 
@@ -23,7 +23,7 @@ export interface LayoutOptions {
   rankGap?: number;
   /** Distance between two lanes, or between two edges that run side by side. Default 12. */
   laneGap?: number;
-  /** Edges over more ranks than this go to a side lane. Default 200, less where the graph has very many. */
+  /** Edges over more ranks than this run in a side lane. Default 200; less if the graph has very many. */
   laneSpan?: number;
 }
 
@@ -32,7 +32,7 @@ export interface NestedGraph {
   itemCount: number;
   /** Parent item, -1 at the top. */
   parent: Int32Array;
-  /** 1 where the item is an open group: its size follows from its content; its width here is the least it may have. */
+  /** 1 for an open group: its content determines its size, and its width here is the minimum. */
   open: Uint8Array;
   width: Float64Array;
   height: Float64Array;
@@ -43,7 +43,7 @@ export interface NestedGraph {
 }
 
 export interface NestedResult extends EdgePaths {
-  /** Centre and size of each item, frames of open groups included. */
+  /** Centre and size of each item, including frames of open groups. */
   x: Float64Array;
   y: Float64Array;
   width: Float64Array;
@@ -58,9 +58,9 @@ export interface NestedOptions extends LayoutOptions {
   groupPaddingPx?: number;
   /** Height of the strip at the top of a frame that holds the group's name. Default 22. */
   groupTitlePx?: number;
-  /** Layouts by content, kept by the caller from one call to the next. */
+  /** Layouts by content; the caller keeps them between calls. */
   cache?: LayoutCache;
 }
 
-/** Finished layouts of groups by their content. Make one with `new Map()`; clear it at will. */
+/** Finished layouts of groups by content. Make it with `new Map()`; it may be cleared at any time. */
 export type LayoutCache = Map<string, unknown>;

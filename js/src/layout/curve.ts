@@ -1,4 +1,4 @@
-/** Draws the path of an edge: the one place that knows how its points become lines. */
+/** Draws the path of an edge: only this file converts its points to lines. */
 
 import type { EdgePaths } from "./contract.ts";
 

@@ -10,7 +10,7 @@ import { ENTRY, EXIT, type Links } from "./split_edges.ts";
 
 /** Half the width that an edge needs where it crosses a frame, in px. */
 const PORT_PX = 4;
-/** An open group is never narrower, in px. */
+/** The least width of an open group, in px. */
 const LEAST_FRAME_PX = 80;
 
 /** One open group (or the top) after its layout. Its own coordinates start at the frame's top left corner. */
@@ -21,18 +21,18 @@ export interface Frame {
   /** Position of the layout in the frame. */
   left: number;
   top: number;
-  /** The frame's alignment point: x of its main path. */
+  /** x of the frame's main path; frames are aligned at it. */
   anchor: number;
-  /** Keys of the links; a link has the same index here as in the layout's edges. */
+  /** Keys of the links; a link and its edge in the layout have the same index. */
   links: Int32Array;
-  /** x of the ports, by the tensor that passes. */
+  /** x of the ports, by the tensor that passes through them. */
   entry: Map<number, number>;
   exit: Map<number, number>;
 }
 
-/** A number for each item, kept from one group to the next. */
+/** A number for each item; the arrays are reused for each group. */
 export interface Scratch {
-  /** Place among the children of the group at hand. */
+  /** Position among the children of the current group. */
   local: Int32Array;
   /** Bundle of the tensor that the item makes; -1 between two groups. */
   bundleOf: Int32Array;
@@ -65,7 +65,7 @@ export function layoutGroup(
 
   const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);
   const title = isTop ? 0 : (options.groupTitlePx ?? 22);
-  // Lines cross the title's strip upright, and bend below it.
+  // Lines cross the title's strip vertically, and bend below it.
   const top = entryBox.size > 0 ? title : title + padding / 2;
   const bottom = exitBox.size > 0 ? 0 : padding;
   const least = isTop ? 0 : Math.max(LEAST_FRAME_PX, graph.width[group]!);

@@ -1,4 +1,4 @@
-/** Removes empty vertical strips from a picture. The rest keeps its order and small gaps. */
+/** Removes wide vertical gaps from a picture. The rest keeps its order and small gaps. */
 
 /** A horizontal interval that something covers. */
 export interface Span {

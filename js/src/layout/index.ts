@@ -1,4 +1,4 @@
-/** The layout's public face. */
+/** The public functions and types of the layout. */
 
 export * from "./contract.ts";
 export { type CurveSink, traceEdge } from "./curve.ts";

@@ -8,16 +8,16 @@ export interface Ends {
   readonly target: ArrayLike<number>;
 }
 
-/** Between edges that have no forward counterpart, in px. */
+/** Distance between edges that have no forward counterpart, in px. */
 const LANE_GAP_PX = 12;
-/** Two boxes that are nearer than this are in neighbouring ranks: no box is between them. */
+/** Two boxes nearer than this are in neighbouring ranks: no box is between them. */
 const NEAR_PX = 60;
 
 /**
- * Paths of gradients, in coordinates of the forward layout: the reversed forward edge, if any.
+ * Paths of gradients, in coordinates of the forward layout: the reversed forward edge if there is one.
  *
- * @param edges those of the forward layout
- * @param gradients in the direction gradients flow
+ * @param edges the edges of the forward layout
+ * @param gradients in the direction in which gradients flow
  */
 export function gradientPaths(forward: NestedResult, edges: Ends, gradients: Ends): EdgePaths {
   const itemCount = forward.x.length;
@@ -51,7 +51,7 @@ export function gradientPaths(forward: NestedResult, edges: Ends, gradients: End
         points.push(toX, bottom);
       } else {
         edgeKind[e] = EDGE_LANE;
-        // Beside the middle, where the forward edges' counterparts run.
+        // Away from the middle, where the reversed forward edges are.
         fromX += Math.min(16, forward.width[from]! / 4);
         toX += Math.min(16, forward.width[to]! / 4);
         side += LANE_GAP_PX;

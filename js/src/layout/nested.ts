@@ -49,7 +49,7 @@ export function layoutNested(graph: NestedGraph, options: NestedOptions = {}): N
   return assemble(graph, links, frames, childrenOf);
 }
 
-/** Put the finished frames into each other, and join the paths of edges across them. */
+/** Put the finished frames into their parents, and join the paths of edges across frames. */
 function assemble(
   graph: NestedGraph,
   links: Links,
@@ -62,7 +62,7 @@ function assemble(
   const width = graph.width.slice();
   const height = graph.height.slice();
   const onMainPath = new Uint8Array(itemCount);
-  // Top left corner of each frame; the top's is 0, 0.
+  // Top left corner of each frame; (0, 0) for the top level.
   const frameX = new Float64Array(itemCount + 1);
   const frameY = new Float64Array(itemCount + 1);
   const placeInParent = new Int32Array(itemCount);

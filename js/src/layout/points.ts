@@ -4,7 +4,7 @@ export class PointList {
   y: Float64Array<ArrayBuffer>;
   length = 0;
 
-  /** @param expected points that will be added, about */
+  /** @param expected about how many points will be added */
   constructor(expected = 256) {
     this.x = new Float64Array(Math.max(16, expected));
     this.y = new Float64Array(Math.max(16, expected));

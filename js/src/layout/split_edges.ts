@@ -4,7 +4,7 @@ import type { NestedGraph } from "./contract.ts";
 
 /**
  * The parts of the edges inside each group. A tensor enters a group once: links with the same
- * tensor (named by the box that makes it) and the same receiving item are one.
+ * tensor (identified by the box that makes it) and the same receiving item are one link.
  */
 export interface Links {
   count: number;

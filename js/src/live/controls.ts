@@ -50,7 +50,7 @@ export interface Controls {
   showNotice(sentence: string): void;
   showFollowing(is_following: boolean): void;
   showGaps(has_gaps: boolean): void;
-  /** Show an answer of the kernel for a moment. */
+  /** Show the kernel's answer for a moment. */
   say(sentence: string): void;
 }
 
@@ -173,7 +173,7 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       values.replaceChildren(...rows);
     },
     showGaps(has_gaps) {
-      // Once shown, it stays: else the content below would move whenever a gap leaves the view.
+      // Once shown, it stays: otherwise the content below would move whenever a gap leaves the view.
       if (has_gaps) gaps.hidden = false;
     },
     showValues(newest, counters, hidden) {
@@ -224,7 +224,7 @@ function onKey(event: KeyboardEvent, { onMove, onFollow }: ControlsOptions): voi
   };
   const move = moves[event.key];
   if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-  // The notebook has its own keys.
+  // Keep the key from the notebook, which has its own shortcuts.
   event.preventDefault();
   event.stopPropagation();
   move();

@@ -1,9 +1,9 @@
-/** The chart's connection to its kernel: sends messages, and notices silence. */
+/** The chart's connection to its kernel: sends messages, and notices when the kernel is silent. */
 import type { AnyModel } from "@anywidget/types";
 import type { MessageFromKernel, MessageToKernel } from "./counters/messages.ts";
 
 const SILENT_MS = 1500;
-/** How long to wait for the history before asking again; doubled each time, since a busy kernel piles up what it is asked. */
+/** How long to wait for the history before asking again. Doubled each time: a busy kernel queues requests. */
 const FIRST_ANSWER_MS = 2000;
 
 export class Kernel {
@@ -28,7 +28,7 @@ export class Kernel {
     try {
       this.#model.send({ kind });
     } catch {
-      // The kernel is gone, and with it what the message was for.
+      // The kernel is gone; nothing else needs the message.
     }
   }
 
@@ -50,7 +50,7 @@ export class Kernel {
     return silent_ms > SILENT_MS ? silent_ms : 0;
   }
 
-  /** Say that this view is gone; the kernel stops sampling where no other view answers it. */
+  /** Say that this view is gone; the kernel stops sampling if no other view answers. */
   leave(): void {
     this.#model.off("msg:custom", this.#onMessage);
     this.send("closed");

@@ -7,7 +7,7 @@ export async function unpackScript(packed: string): Promise<string> {
   return new TextDecoder().decode(await inflate(decodeBase64(packed)));
 }
 
-/** Run a script and get its exports. It is loaded as a widget itself is: from a blob. */
+/** Run a script and return its exports. It is loaded from a blob, as widgets are. */
 export async function importScript<Exports>(script: string): Promise<Exports> {
   const blob = new Blob([`${script}\n;export default bundled;`], { type: "text/javascript" });
   const address = URL.createObjectURL(blob);

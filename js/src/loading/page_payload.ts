@@ -2,10 +2,10 @@
 import { decodeBase64 } from "../trace/base64.ts";
 import { t } from "../words/loader.ts";
 
-/** As in paddle_lab/views/html/page.py. */
+/** The same as in paddle_lab/views/html/page.py. */
 const PIECES = 'script[type="application/x-paddle-lab"]';
 
-/** @throws Error in a sentence for people, if the page was altered */
+/** @throws Error with one sentence for people, if the page was altered */
 export async function pagePayload(page: Document): Promise<Uint8Array> {
   // The page's script runs before its payload has arrived.
   while (page.readyState === "loading") {

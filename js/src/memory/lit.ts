@@ -2,9 +2,9 @@
 import type { Store } from "../model/state/store.ts";
 
 /**
- * An op has also the blocks of its backward; a grad node has only its own blocks.
+ * For an op, also the blocks of its backward; for a grad node, only its own blocks.
  *
- * @returns by row of `allocations`: 1 where it is meant; undefined where nothing is selected
+ * @returns for each row of `allocations`: 1 if it is highlighted; undefined if nothing is selected
  */
 export function litAllocations(store: Store): Uint8Array | undefined {
   const { trace } = store;

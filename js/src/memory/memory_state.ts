@@ -1,4 +1,4 @@
-/** What the user has chosen to see in the memory view; the store holds what all views share. */
+/** What the user has chosen in the memory view; the store holds what all views share. */
 import type { Trace } from "../trace/trace.ts";
 import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";
 import { type Moment, momentOf } from "./blocks/moment.ts";
@@ -6,9 +6,9 @@ import { type Grouping, groupAllocations } from "./grouping/grouping.ts";
 import type { Groups } from "./grouping/groups.ts";
 
 export interface MemoryChoice {
-  /** Which device. */
+  /** The position of the device in `places`. */
   readonly place: number;
-  /** A moment, where both are equal, or a span. */
+  /** A span; a single moment if both are equal. */
   readonly from_ns: number;
   readonly to_ns: number;
   readonly grouping: Grouping;
@@ -22,7 +22,7 @@ export class MemoryState {
   readonly #groups = new Map<Grouping, Groups>();
   #moment: Moment | undefined;
 
-  /** By device, that with the most memory first. */
+  /** The blocks of each device; the device with the most memory first. */
   readonly places: readonly Blocks[];
 
   constructor(readonly trace: Trace) {
@@ -45,7 +45,7 @@ export class MemoryState {
     return this.#moment;
   }
 
-  /** Computed when it is first asked for. */
+  /** Computed on first use. */
   groups(grouping: Grouping): Groups {
     let groups = this.#groups.get(grouping);
     if (!groups) {

@@ -1,11 +1,11 @@
-/** Base64, as modules and pages carry bytes. */
+/** Base64: the form in which modules and pages contain bytes. */
 
 type Decoder = { fromBase64?(text: string): Uint8Array<ArrayBuffer> };
 
 /**
- * The bytes of a text.
+ * Decode a base64 text.
  *
- * @throws Error where it is not base64.
+ * @throws Error if the text is not base64.
  */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const { fromBase64 } = Uint8Array as Decoder;

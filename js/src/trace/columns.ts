@@ -1,4 +1,4 @@
-/** The columns of a table, as a page holds them. */
+/** The columns of a table, in the page. */
 
 export type Column = Int32Array | Float64Array;
 
@@ -7,7 +7,7 @@ export interface Table {
   readonly columns: Readonly<Record<string, Column>>;
 }
 
-/** Numbers of a column that holds the bits of 32-bit floats. */
+/** The numbers of a column that contains the bits of 32-bit floats. */
 export function floats(bits: Column): Float32Array {
   return new Float32Array(Int32Array.from(bits).buffer);
 }

@@ -23,7 +23,7 @@ export class RowsByKey {
    */
   static index(keys: ArrayLike<number>, keyCount: number, only?: RowsWith): RowsByKey {
     const shown = only ? keysOf(keys, only) : keys;
-    // Counted one place further on, so that filling the rows moves each start to where it belongs.
+    // Count one entry later: then filling in the rows moves each start to its final value.
     const starts = new Int32Array(keyCount + 2);
     for (let row = 0; row < shown.length; row++) {
       if (shown[row]! >= 0) {
@@ -48,7 +48,7 @@ export class RowsByKey {
   }
 }
 
-/** The keys, with -1 for rows that are not meant. */
+/** The keys, with -1 for rows that are left out. */
 function keysOf(keys: ArrayLike<number>, { column, value }: RowsWith): Int32Array {
   const shown = new Int32Array(keys.length);
   for (let row = 0; row < shown.length; row++) {

@@ -1,4 +1,4 @@
-/** Unpacks zlib streams with what the browser has. */
+/** Unpacks zlib streams with the browser's own decompression. */
 
 /**
  * The content of a zlib stream.
@@ -14,7 +14,7 @@ export function inflate(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return readAll(readable, 8 * bytes.length);
 }
 
-/** What has been read grows in place: a Blob or a Response would take half as long again. */
+/** The buffer grows in place: a Blob or a Response would take 50 % longer. */
 async function readAll(
   readable: ReadableStream<Uint8Array>,
   expected_bytes: number,
@@ -32,6 +32,6 @@ async function readAll(
     room.set(part.value, size);
     size = end;
   }
-  // A part of a much larger buffer would keep all of it.
+  // A small view of a much larger buffer would keep the whole buffer alive.
   return 2 * size < room.length ? room.slice(0, size) : room.subarray(0, size);
 }

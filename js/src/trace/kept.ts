@@ -1,11 +1,11 @@
-/** What is worked out once for a trace or its groups, and kept while it is in use. */
+/** Values computed once for a trace or its groups, and kept while they are in use. */
 
-/** Masks over whole tables are made once for each way of looking, and kept for this many. */
+/** How many values are kept per owner; some are masks over whole tables. */
 const MOST_KEPT = 12;
 
 const known = new WeakMap<object, Map<string, unknown>>();
 
-/** The value that `make` makes for an owner and a key, made once while it is in use. */
+/** The value of `make` for an owner and a key; it is made once while it is in use. */
 export function kept<T>(owner: object, key: string, make: () => T): T {
   let values = known.get(owner);
   if (!values) {
@@ -13,7 +13,7 @@ export function kept<T>(owner: object, key: string, make: () => T): T {
     known.set(owner, values);
   }
   const value = values.has(key) ? (values.get(key) as T) : make();
-  // The last used is the last listed.
+  // The last used value is moved to the end.
   values.delete(key);
   values.set(key, value);
   if (values.size > MOST_KEPT) {

@@ -16,7 +16,7 @@ export interface Planes {
   readonly rows: number;
 }
 
-/** @throws TypeError if it is of a type that there is not */
+/** @throws TypeError if the column's type is unknown */
 export function widthOf(stored: PackedColumn): number {
   const width = WIDTH_BYTES[stored.dtype];
   if (!width) {
@@ -25,7 +25,7 @@ export function widthOf(stored: PackedColumn): number {
   return width;
 }
 
-/** @param isWide whether its numbers may need 64 bits, however narrow they are stored */
+/** @param isWide whether its numbers may need 64 bits, even if fewer are stored */
 export function readColumn(planes: Planes, stored: PackedColumn, isWide: boolean): Column {
   if (stored.dtype === "i8") {
     const column = readDoubles(planes);
@@ -40,7 +40,7 @@ export function readColumn(planes: Planes, stored: PackedColumn, isWide: boolean
   return stored.delta ? summedIntegers(values) : values;
 }
 
-/** Signed integers of up to four bytes: the highest has the sign. */
+/** Signed integers of up to four bytes; the highest byte has the sign. */
 function readIntegers({ buffer, start, rows }: Planes, width: number): Int32Array {
   const values = new Int32Array(new Int8Array(buffer, start + (width - 1) * rows, rows));
   for (let at = width - 2; at >= 0; at--) {

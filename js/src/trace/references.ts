@@ -1,4 +1,4 @@
-/** Every key and string code of a payload points at something: checked when a column is read. */
+/** Checks, when a column is read, that its keys and string codes refer to existing rows. */
 
 import { t } from "../words/loader.ts";
 import type { Column } from "./columns.ts";
@@ -10,7 +10,7 @@ import {
   type TableName,
 } from "./protocol.ts";
 
-/** Tables with one row for each row of another. */
+/** Tables with one row for each row of another table. */
 export const PARALLEL_TABLES = {
   op_groups: "ops",
   grad_node_groups: "grad_nodes",
@@ -20,15 +20,15 @@ export const PARALLEL_TABLES = {
   grad_node_costs: "grad_nodes",
 } as const satisfies Partial<Record<TableName, TableName>>;
 
-/** Keys into their own table that always point at an earlier row: their chains end. */
+/** Keys into their own table that always refer to an earlier row, so that their chains end. */
 const EARLIER_COLUMNS: Partial<Record<TableName, string>> = { stacks: "caller", groups: "parent" };
 
-/** Of a payload that is cut short or altered. */
+/** The error for a payload that is cut short or altered. */
 export function damaged(cause?: unknown): Error {
   return new Error(t("damaged"), { cause });
 }
 
-/** From `lowest` up to, and without, `end`. */
+/** From `lowest` to `end`, `end` excluded. */
 export interface ValueRange {
   readonly lowest: number;
   readonly end: number;
@@ -37,9 +37,9 @@ export interface ValueRange {
 }
 
 /**
- * What the columns of a table may hold, by column: those that point at something.
+ * The values that are allowed in a table's columns, for columns that refer to something.
  *
- * @param lengthOf rows of each table
+ * @param lengthOf how many rows each table has
  */
 export function valueRanges(
   name: TableName,
@@ -61,7 +61,7 @@ export function valueRanges(
   return ranges;
 }
 
-/** @throws Error in a sentence for people, if a value of a column is outside of its range */
+/** @throws Error with one sentence for people, if a value of a column is out of its range */
 export function checkRange(column: Column, name: string, range: ValueRange): void {
   const { lowest, end, isEarlier } = range;
   for (let row = 0; row < column.length; row++) {

@@ -31,12 +31,12 @@ export interface SourceText {
   readonly cell: number;
 }
 
-/** Whether memory was recorded: without a block there is nothing to show. */
+/** Whether memory was recorded: otherwise there are no blocks. */
 export function hasMemory(trace: Trace): boolean {
   return trace.table("allocations").length > 0;
 }
 
-/** Rows of a table by a key in one of its columns, the table it points into; of `uses`, those of one role. */
+/** Rows of a table by the key in one of its columns, which refers to a table; in `uses`, by role. */
 const INDEXES = {
   inputs: ["uses", "op", "ops", "input"],
   outputs: ["uses", "op", "ops", "output"],
@@ -58,7 +58,7 @@ export class Trace {
   readonly strings: readonly string[];
   readonly origin: Origin;
   readonly opCount: number;
-  /** Without the ops of compiled programs, which come after all others. */
+  /** How many ops there are without the ops of compiled programs, which come last. */
   readonly recordedOpCount: number;
   readonly recordedGradNodeCount: number;
   readonly gradNodeCount: number;
@@ -91,9 +91,9 @@ export class Trace {
   }
 
   /**
-   * Read, and so check, the columns that were not asked for, one table a step.
+   * Read and check the columns that were not read yet, one table per step.
    *
-   * @throws Error in a sentence for people, if a column points at what is not there
+   * @throws Error with one sentence for people, if a column refers to a row that does not exist
    */
   *readRest(): Generator<void> {
     for (const table of Object.values(this.#tables)) {
@@ -104,12 +104,12 @@ export class Trace {
     }
   }
 
-  /** One cell. */
+  /** The number in one cell. */
   at<T extends TableName>(table: T, column: ColumnName<T>, row: number): number {
     return this.#tables[table].columns[column]![row]!;
   }
 
-  /** One cell of a text column, as text. */
+  /** The text in one cell of a text column. */
   textAt<T extends TableName>(table: T, column: ColumnName<T>, row: number): string {
     return this.text(this.at(table, column, row));
   }
@@ -240,7 +240,7 @@ export class Trace {
     return this.textAt("ops", "name", op);
   }
 
-  /** "MatmulGradNode" as "MatmulGrad": "Node" says nothing in a picture of nodes. */
+  /** "MatmulGradNode" as "MatmulGrad": a picture of nodes need not say "Node". */
   gradNodeLabel(gradNode: number): string {
     return this.textAt("grad_nodes", "name", gradNode).replace(/^(.*Grad)Node(Final)?$/s, "$1");
   }
@@ -280,12 +280,12 @@ export class Trace {
           .join(".");
   }
 
-  /** "layers.0" of a group, its class where it has no name. */
+  /** A group's label, such as "layers.0"; its class if it has no name. */
   groupLabel(group: number): string {
     return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);
   }
 
-  /** "= 0.1" for an iteration of `for rate in rates`; "" if its value is no number or text. */
+  /** "= 0.1" for an iteration of `for rate in rates`; "" if its value is not a number or a text. */
   turnValue(group: number): string {
     const value = this.textAt("groups", "value", group);
     return value && `= ${value}`;
@@ -297,7 +297,7 @@ export class Trace {
     return path ? path.slice(path.lastIndexOf(".") + 1) : this.textAt("tensors", "name", tensor);
   }
 
-  /** Frame `frame`'s lines of source text, as far as the trace carries them. */
+  /** The source text around a frame's line, as much as the trace contains. */
   sourceOf(frame: number): SourceText | undefined {
     const file = this.at("frames", "file", frame);
     return this.sourceAround(file, this.at("frames", "line", frame));

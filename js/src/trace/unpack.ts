@@ -14,7 +14,7 @@ export interface Packed {
   readonly tables: Readonly<Record<TableName, Table>>;
 }
 
-/** Where the record comes from: text for people. */
+/** Where the record comes from, as text for people. */
 export interface Origin {
   title: string;
   created: string;
@@ -24,7 +24,7 @@ export interface Origin {
   device: string;
   duration_ns: number;
   exception: string;
-  /** The user's line that it was raised from; 0 for none. */
+  /** The user's line that raised the exception; 0 for none. */
   stopped_line: number;
   stopped_file: string;
   /** Execution count of the notebook cell, -1 for a file. */
@@ -43,7 +43,7 @@ interface PackHeader {
   tables: Record<string, { rows: number; columns: Record<string, PackedColumn> }>;
 }
 
-/** Smaller tables are read and checked at once; columns of larger ones at their first use. */
+/** Smaller tables are read and checked at once; columns of larger ones on first use. */
 const FEW_ROWS = 1000;
 const HEADER_START_BYTES = MAGIC.length + 4;
 const ALIGNMENT_BYTES = 8;
@@ -51,8 +51,8 @@ const ALIGNMENT_BYTES = 8;
 /**
  * Read a packed record.
  *
- * @throws Error with one sentence for people, if the bytes are no trace, of another format,
- *   cut short or altered.
+ * @throws Error with one sentence for people, if the bytes are not a trace, have another format, or
+ *   are cut short or altered.
  */
 export async function unpack(bytes: Uint8Array): Promise<Packed> {
   checkStart(bytes);
@@ -138,7 +138,7 @@ function readTables(
   return Object.fromEntries(tables);
 }
 
-/** A table's columns, which are read later where it is not small. */
+/** A table's columns; those of large tables are read later. */
 function readTable(
   name: TableName,
   { rows, bytes, columns: stored }: StoredTable,

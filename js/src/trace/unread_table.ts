@@ -1,4 +1,4 @@
-/** A table whose columns are read, and checked, when they are first asked for. */
+/** A table whose columns are read and checked on first use. */
 
 import type { Column, Table } from "./columns.ts";
 import { type PackedColumn, readColumn } from "./packed_column.ts";
@@ -7,7 +7,7 @@ import { checkRange, type ValueRange } from "./references.ts";
 /** A column in the payload. */
 export interface UnreadColumn {
   readonly stored: PackedColumn;
-  /** Position of its first byte among those of the table. */
+  /** Position of its first byte in the table's bytes. */
   readonly start: number;
   readonly isWide: boolean;
   /** The allowed values of a column that holds row numbers. */
@@ -16,16 +16,16 @@ export interface UnreadColumn {
 
 export interface UnreadColumns {
   readonly rows: number;
-  /** Those of the table. */
+  /** The bytes of the whole table. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly columns: Readonly<Record<string, UnreadColumn>>;
 }
 
 export class UnreadTable implements Table {
   readonly length: number;
-  /** Each is read once. @throws Error in a sentence for people, if what it points at is not there */
+  /** Each is read once. @throws Error with one sentence for people, if it refers to a missing row */
   readonly columns: Readonly<Record<string, Column>> = {};
-  /** Those columns that were asked for. */
+  /** The columns that were read. */
   readonly read: Record<string, Column> = Object.create(null);
   #unread: UnreadColumns | undefined;
 
@@ -41,7 +41,7 @@ export class UnreadTable implements Table {
     }
   }
 
-  /** Read the columns that were not asked for, and release the payload. */
+  /** Read the columns that were not read yet, and release the payload. */
   readRest(): void {
     for (const name of Object.keys(this.columns)) {
       if (!this.read[name]) {

@@ -30,7 +30,7 @@ export function mountBanner(
     button(t("banner.show"), () => store.update({ mode: "ladder", backwardCall: call }), {
       title: t("banner.show_call"),
     });
-  // An exception that came out of a backward call repeats the error of that call.
+  // An exception raised by a backward call repeats the error of that call.
   const isOfBackward = !!failed && !!exception && sameError(exception, failed.error);
   const isTold = findings.tellsOfFailure;
   if (failed && !isOfBackward) {

@@ -11,7 +11,7 @@ export class TooltipBox {
     app.append(this.#element);
   }
 
-  /** @param lines all but the first have a soft colour */
+  /** @param lines all but the first are in a soft colour */
   show(lines: readonly string[], x: number, y: number): void {
     this.#element.replaceChildren(
       ...lines.map((line, i) => element("div", { class: i ? "pdl-soft" : undefined }, line)),

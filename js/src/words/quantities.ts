@@ -4,7 +4,7 @@ const BYTE_UNITS = ["KiB", "MiB", "GiB", "TiB"] as const;
 const AMOUNT_PREFIXES = ["k", "M", "G", "T", "P"] as const;
 const NARROW_SPACE = "\u202f";
 
-/** `96 B`, `1.5 KiB`, `4.21 MiB`, `412 MiB`: to as many digits as Python's texts beside it. */
+/** `96 B`, `1.5 KiB`, `4.21 MiB`, `412 MiB`: with as many digits as in Python's texts. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   let value = bytes;
@@ -26,7 +26,7 @@ export function formatDuration(duration_ns: number): string {
   return `${significant(duration_ns / 1e9)} s`;
 }
 
-/** `141 GFLOP/s`, `14 GB/s`: thousands, as for operations and as bandwidths are usually told. */
+/** `141 GFLOP/s`, `14 GB/s`: with prefixes of 1000, as is usual for rates. */
 export function formatRate(perSecond: number, unit: string): string {
   const prefixes = ["", "k", "M", "G", "T", "P"];
   const step = Math.min(Math.floor(Math.log10(Math.max(perSecond, 1)) / 3), prefixes.length - 1);
@@ -46,12 +46,12 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
 }
 
-/** As `formatCount`, in the room of five digits: `115k`. */
+/** Like `formatCount`, but at most five characters wide: `115k`. */
 export function formatShortCount(count: number): string {
   return count < 100_000 ? formatCount(count) : `${formatCount(Math.floor(count / 1000))}k`;
 }
 
-/** `999`, `4.09 G`, `25.6 M`, `12.3 k`: with the prefixes of powers of 1000. */
+/** `999`, `4.09 G`, `25.6 M`, `12.3 k`: with prefixes of powers of 1000. */
 export function formatAmount(count: number): string {
   let value = count;
   let prefix = -1;

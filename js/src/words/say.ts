@@ -6,11 +6,11 @@ export type Language = "en" | "zh";
 export type Values = Readonly<Record<string, string | number>>;
 type Table<Key extends string> = Readonly<Record<Key, Readonly<Record<Language, string>>>>;
 
-// As in paddle_lab/words/__init__.py.
+// The same as in paddle_lab/words/__init__.py.
 const PLACEHOLDER = /( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)/g;
 /** Marks a space next to a value: a character that no text contains. */
 const ROOM = "\ue000";
-/** Between Chinese and Chinese, and beside a sign that has a room of its own. */
+/** A space between two Chinese characters, or next to a sign that has its own space. */
 const NO_ROOM =
   /(?<=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65])\ue000+(?=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65])|\ue000+(?=[，。；：！？（）、])|(?<=[，。；：！？（）、])\ue000+/g;
 
@@ -21,7 +21,7 @@ export function speak(language: string | undefined): void {
   current = language === "zh" ? "zh" : "en";
 }
 
-/** The language that the page speaks. */
+/** The current language of the page. */
 export function language(): Language {
   return current;
 }
@@ -32,8 +32,8 @@ export function joined(sentences: readonly unknown[]): string {
 }
 
 /**
- * Outputs of one page may speak different languages: whatever a person does in `root`, the page
- * speaks that of `root` while it answers.
+ * Outputs of one page may have different languages. While the page handles an event in `root`, it
+ * uses the language of `root`.
  *
  * @returns a function that ends it
  */
@@ -62,7 +62,7 @@ const EVENTS = [
   "scroll",
 ] as const;
 
-/** Makes a room's `t`: the text of a key with `values` for its placeholders. */
+/** Makes the function `t` of a table: it returns the text of a key with `values` filled in. */
 export function sayFrom<Key extends string>(
   table: Table<Key>,
 ): (key: Key, values?: Values) => string {

@@ -24,7 +24,7 @@ class Operand(NamedTuple):
     lives_on
         Whether it is a parameter or a buffer, which is in memory anyway.
     repeats
-        Whether it is the same tensor as the one before, as in ``x * x``.
+        Whether it is the same tensor as the previous one, as in ``x * x``.
     """
 
     slot: int

@@ -20,7 +20,7 @@ _INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
 
 class DistinctCalls(NamedTuple):
-    """Each distinct call once, and which of them each op is, shape ``[ops]``."""
+    """Each distinct call once, and the number of each op's call, shape ``[ops]``."""
 
     calls: list[Call]
     of_op: Numbers
@@ -93,11 +93,11 @@ def _operand(record: Record, use: int, tensor: int, *, repeats: bool) -> Operand
 
 
 def first_and_inverse(hashes: Hashes) -> tuple[Numbers, Numbers]:
-    """Return the first row of each distinct hash, and which of them each row has.
+    """Return the first row of each distinct hash, and the number of each row's hash.
 
     ``np.unique`` with an index takes more than twice as long, because it sorts stably.
     """
     distinct, inverse = np.unique(hashes, return_inverse=True)
     first = np.empty(len(distinct), np.int64)
-    first[inverse[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # the last one written stays
+    first[inverse[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # the earliest row is written last
     return first, inverse.astype(np.int64)

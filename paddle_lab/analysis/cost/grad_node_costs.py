@@ -1,8 +1,8 @@
 """The costs of grad nodes: what one run of each computes.
 
 A grad node computes the gradients of those inputs that need one: the inputs that it has edges for.
-The sum of gradients that reach a tensor on several ways belongs to no grad node, and is not
-counted. ``paddle.grad`` may run a grad node for a part of its inputs; its cost is that of all.
+A tensor may receive several gradients. Their sum belongs to no grad node, and is not
+counted. ``paddle.grad`` may run a grad node for some inputs only; its cost is still that of all.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ACCUMULATION: Final = "GradNodeAccumulation"
 _PYLAYER: Final = "GradNodePyLayer"
 _MOST_SLOTS: Final = 62
 _CAST: Final = "cast"
-"""Any op whose inputs differ in dtype may have this grad node as well."""
+"""The grad node of any op whose inputs differ in dtype may be this one instead."""
 
 
 def _key(name: str) -> str:
@@ -62,7 +62,7 @@ _OTHER_NODES: Final[dict[tuple[str, str], GradFormula]] = {
     ("setitem", "indexelementwiseputwithtensor"): free_backward,
     **{(op, "scale"): scaled_backward for op in ("add", "subtract", "multiply", "divide")},
 }
-"""Ops whose grad nodes are those of other ops: a layer's product and its bias, ``x * 2``."""
+"""Ops that have the grad nodes of other ops: a layer's product and its bias, ``x * 2``."""
 
 
 def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
@@ -132,7 +132,7 @@ def _formula(node: str, op: str) -> GradFormula | None:
 
 
 def _needed(record: Record) -> npt.NDArray[np.int64]:
-    """Return a bit for each slot of each grad node that has an edge."""
+    """Return the slots of each grad node that have an edge, as bits of one number."""
     edges = record.grad_edges
     masks = np.zeros(len(record.grad_nodes), np.int64)
     slots = np.clip(edges["slot"], 0, _MOST_SLOTS).astype(np.int64)

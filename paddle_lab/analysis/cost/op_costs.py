@@ -19,7 +19,7 @@ from paddle_lab.trace.table import Table
 from paddle_lab.trace.trees import nearest_marked
 
 _ON_GRAD_NODES = "paddle.grad"
-"""Runs grad nodes, whose costs are in their own table."""
+"""The op that runs grad nodes; their costs are in their own table."""
 
 
 def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
@@ -27,8 +27,8 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
 
     ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.formulas.formula.Cost`. The
     ops inside a PyLayer have rows of their own, so its op costs nothing more. ``output_bytes`` is
-    the size of the tensors that the op returned, also where they share memory with an input. In a
-    saved program nothing tells what backward will keep.
+    the size of the tensors that the op returned, even if they share memory with an input. A
+    saved program does not tell what backward will keep.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def call_cost(call: Call) -> Cost:
 def columns(
     costs: Sequence[Cost], rows: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the columns ``flops`` and ``macs`` of rows that have one of some costs each."""
+    """Return the columns ``flops`` and ``macs``; ``rows`` has each row's position in ``costs``."""
     table = np.array(costs, np.int64).reshape(-1, 2)
     return table[:, 0][rows], table[:, 1][rows]
 

@@ -27,7 +27,7 @@ _FILLS = ("full_", "uniform_inplace_", "gaussian_inplace_", "assign_value_")
 """Ops that only write to their argument, as initializers do."""
 _NORMS = ("batch_norm", "batch_norm_", "sync_batch_norm_")
 _STATISTICS_SLOTS = (1, 2)
-"""Their arguments with the running mean and variance."""
+"""The argument positions of the running mean and variance."""
 
 
 class Parameters(NamedTuple):
@@ -65,7 +65,7 @@ def parameters(record: Record) -> Parameters:
 
 
 def _first_values(record: Record) -> _Keys:
-    """Return the first value of each tensor's parameter: by Paddle's name, which is unique."""
+    """Return the first value of each tensor's parameter, which its unique name identifies."""
     previous = record.tensors["previous"]
     first = outermost(previous).astype(np.int64)
     rows = np.flatnonzero(record.tensors["kind"] == TENSOR_KINDS.index("parameter"))

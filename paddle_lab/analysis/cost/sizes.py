@@ -24,9 +24,8 @@ _NAMES: Final = (
     "prelu dropout layer_norm"
 )
 _KNOWN: Final = frozenset(_NAMES.split())
-"""Ops of which it is known what their grad nodes keep: inputs and outputs as in :data:`KEPT`, all
-inputs where it does not say. ``tests/cost/test_saved_bytes.py`` asks
-Paddle."""
+"""Ops whose grad nodes keep known tensors: those in :data:`KEPT`, or all inputs if the op is not
+listed there. ``tests/cost/test_saved_bytes.py`` compares with Paddle."""
 _WITH_NUMBERS: Final = ("add", "subtract", "multiply", "divide")
 
 
@@ -51,13 +50,13 @@ def _is_basic(call: Call) -> bool:
 
 
 _HIDDEN: Final[dict[str, Callable[[Call], int]]] = {"dropout": _mask, "layer_norm": _row_statistics}
-"""Ops whose grad nodes keep tensors that Python never sees as well."""
+"""Ops whose grad nodes also keep tensors that Python never sees."""
 
 
 def output_bytes(call: Call) -> int:
     """Return the size of the tensors that a call returned, -1 if that is not known.
 
-    An ``einsum`` returns what it keeps for backward as well, which its caller never sees.
+    An ``einsum`` also returns what it keeps for backward; the user's code never sees that.
     """
     if is_open(*call.outputs[:1]):  # later ones are cuDNN's, and empty in evaluation
         return -1

@@ -33,7 +33,7 @@ class Check:
     consequence_of: tuple[str, ...] = ()
     """If this check and one of these kinds find an error, this error is only the consequence."""
     holds_on: tuple[Keep, ...] = KEEPS
-    """The parts of a long run that a limited trace may keep without false alarms of this check."""
+    """A limited trace keeps a part of a long run; on these parts the check gives no false alarm."""
     most: int = 20
     """How many findings are kept: a mistake can be found at every op."""
 

@@ -1,7 +1,7 @@
 """How large gradients are over depth: where they vanish or explode.
 
-A point is one call of a layer that has gradients of its own, or one op outside of layers. The
-flowing gradients are those that a point passes to earlier points; several gradients count as one
+A point is one call of a layer that has gradients of its own, or one op outside of layers. Its
+*flowing* gradients are those that it passes to earlier points; several gradients count as one
 long vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
 """
 
@@ -101,7 +101,7 @@ def _said(amount: Amount | None) -> tuple[str, str]:
 
 
 def _points(record: Record, call: int) -> list[DepthPoint]:
-    """Return the points of a backward call, by their first op."""
+    """Return the points of a backward call, in the order of their first op."""
     stats, edges, op = record.grad_stats, record.grad_edges, record.grad_nodes["op"]
     rows = np.flatnonzero((stats["backward_call"] == call) & (stats["grad_edge"] >= 0))
     source, target = (edges[end][stats["grad_edge"][rows]] for end in ("source", "target"))
@@ -134,7 +134,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
 
 
 def _amount(record: Record, rows: npt.NDArray[Any]) -> Amount | None:
-    """Return some rows of ``grad_stats`` combined, None for no rows."""
+    """Return some rows of ``grad_stats`` combined into one, None for no rows."""
     if not len(rows):
         return None
     norms = from_bits(record.grad_stats["norm"][rows]).astype(np.float64)

@@ -87,14 +87,14 @@ _MOST_OPS = 5000
 
 
 def feeds_itself(record: Record, ops: Keys) -> bool:
-    """Return whether the last of some ops was computed from another of them.
+    """Return whether the last of these ops was computed from another one of them.
 
     Parameters
     ----------
     record
         A record with answer tables.
     ops
-        Keys of ops that one place in the code ran again and again; -1 is none.
+        Keys of ops that one line called repeatedly; -1 is none.
     """
     same = set(ops[ops >= 0].tolist())
     if not same:

@@ -18,9 +18,9 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
 
     A grad node is in the group of its op. A leaf, or another node without an op, is in the lowest
     group that contains all paired nodes that pass it a gradient; for a leaf with one consumer, that
-    is the consumer's group. A node that ``paddle.grad`` made under ``create_graph`` is known only
-    by that call. It is in the lowest group that contains all its paired neighbours, which belong to
-    the layer that is differentiated again. ``-1`` is the top level.
+    is the consumer's group. A node that ``paddle.grad`` made under ``create_graph`` belongs to no
+    op. It is in the lowest group that contains all its paired neighbours: they belong to the layer
+    that is differentiated a second time. ``-1`` is the top level.
 
     Parameters
     ----------

@@ -130,8 +130,8 @@ def _with_pylayer_ops(record: Record) -> Keys:
     direct = np.bincount(scope_of_op[scope_of_op >= 0], minlength=len(scopes))
     nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
     has_others = direct - (own_scope == rows) + nested > 0
-    # The scope of a PyLayer's backward also names its op: the op stays in the forward.
-    # So does a compiled program, which is drawn inside the op that ran it.
+    # The scope of a PyLayer's backward also names the PyLayer's op, which stays in the forward.
+    # A compiled program's scope names the op that ran it; the program is drawn inside that op.
     is_call = np.isin(scopes["kind"], (_PYLAYER, _BLOCK)) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]

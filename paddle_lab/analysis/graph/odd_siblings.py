@@ -1,4 +1,4 @@
-"""Layers built unlike their siblings: of 96 blocks in a list, 95 are equal and one is not."""
+"""Layers that differ from their siblings: of 96 blocks in a list, 95 are equal and one is not."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class OddSibling:
 
     @property
     def sentence(self) -> str:
-        """Like ``"1 of 96 is built differently: it has dropout, which its siblings have not."``."""
+        """``"1 of 96 is built differently: it has dropout, which its siblings have not."``, say."""
         odd = self.siblings - self.alike
         return say("page.siblings.odd", count=odd, size=self.siblings, difference=self.difference)
 

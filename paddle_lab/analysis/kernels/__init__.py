@@ -1,1 +1,1 @@
-"""What the times of kernels tell: how near they are to what the machine can do."""
+"""The times of kernels, compared with the shortest times that the machine allows."""

@@ -3,9 +3,9 @@
 By the roofline model (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009) kernels take at
 least ``max(operations / peak rate, bytes / bandwidth)``. The operations are those of
 :mod:`paddle_lab.analysis.cost`. The bytes are those of an op's distinct inputs and of its outputs,
-each read or written once. What a grad node reads is not recorded. So it has a share only if it is
-of a product of matrices or a convolution, and operations bound it for certain: it reads as many
-bytes as its op read and wrote, and writes fewer than that.
+each read or written once. What a grad node reads is not recorded. So only grad nodes of matrix
+products and convolutions have a share, and only if they are certainly limited by operations: such
+a node reads as many bytes as its op read and wrote, and writes fewer.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ Floats = npt.NDArray[np.float64]
 def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
     """Return the share of the roofline that each row of ``kernel_times`` reaches.
 
-    It is not known where the operations are not, for ops without operations (a copy may move any
-    part of its input), for other dtypes than the roofline's, and on another device.
+    It is unknown if the operations are unknown, for ops without operations (a copy may move any
+    part of its input), for dtypes that the roofline was not measured for, and on another device.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
 
 
 def _tensors(record: Record) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return of each op the bytes of its tensors, and whether the roofline is one for them.
+    """Return each op's bytes of tensors, and whether the roofline holds for their dtype and place.
 
     Both have an extra entry at the end, for the key -1.
     """

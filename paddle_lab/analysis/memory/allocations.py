@@ -81,7 +81,7 @@ class Allocation(RecordRow, Placed):
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's code, else of another library; None if unknown."""
+        """The innermost frame of the user's code, or else of another library; None if unknown."""
         frame = int(self._attribution.frames[self.key])
         return Frame(self._record, frame) if frame >= 0 else None
 

@@ -29,7 +29,7 @@ UNSEEN = "before the trace, not used in it"
 _FROM_BEFORE = "before the trace"
 _OUTSIDE = "outside"
 _NOBODY, _BEFORE = -1, -2
-"""Groups of blocks without an owner: allocated in the trace, and before it."""
+"""Groups of blocks without an owner: allocated during the trace, and before it."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 
 _MISREAD = 0.01
-"""If more of the moments than this show less reserved than allocated memory, it is misread."""
+"""If reserved is less than allocated memory at more than this share of moments, it was misread."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class LineGrowth:
     total_bytes: int
     """The growth from the first compared step to the last one."""
     steps_grown: int
-    """The number of steps after which more of it was alive than one step before."""
+    """After how many steps more of it was alive than after the previous step."""
     steps_shrunk: int
     allocations: AllocationTable = field(repr=False)
     """Its blocks of the compared steps that were alive after the last one, largest first."""
@@ -59,7 +59,7 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
     step_count
         How many steps ended in the trace.
     compared_count
-        How many of them are compared: all but the first, which allocates what stays.
+        How many of them are compared: all but the first, whose allocations often stay.
     bytes_per_step
         Growth of all memory of the place, from any line.
     """
@@ -119,7 +119,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     memory of one of its ops was alive in the later half of the steps than in the earlier half, and
     if it grew at least twice, once in the later half. So a block that is allocated once, late, or a
     cache that is full is no leak. Larger batches are no leak either: the number of blocks must
-    grow, or each block must be made from the one before.
+    grow, or each block must be computed from the previous one.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class LayerNames:
     def _roots_of_tensors(self) -> npt.NDArray[np.int64]:
         """Return the model in whose layers each tensor was used, -1 for none.
 
-        After an optimizer's step a parameter is another tensor row, of the same model.
+        After an optimizer's step a parameter has another tensor row, but the same model.
         """
         record = self._record
         first = outermost(record.tensors["previous"])

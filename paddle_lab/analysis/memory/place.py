@@ -94,7 +94,7 @@ class PlaceMemory:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a part of the run's memory was not recorded, as with another active profiler.
+        """Whether a part of the run's memory was not recorded, as when another profiler is active.
 
         The peak is then the highest recorded value; later values are missing.
         """

@@ -25,7 +25,7 @@ class Timeline:
     start_bytes: int
     """Allocated when the trace began."""
     unseen_bytes: int
-    """The part of ``start_bytes`` that belongs to no block: allocated before, not used since."""
+    """The part of ``start_bytes`` in no known block: allocated before the trace, not used in it."""
 
     @property
     def peak_bytes(self) -> int:

@@ -48,7 +48,7 @@ def grad_node_columns(record: Record) -> dict[str, Values]:
 
 
 def node_runs(record: Record) -> npt.NDArray[Any]:
-    """Return the grad node of each run: a retained graph's nodes run in several backward calls."""
+    """Return the grad node of each run; a node of a retained graph may run several times."""
     members = record.backward_members
     kind = np.append(record.backward_calls["kind"], _REMAINING)[members["backward_call"]]
     ran: npt.NDArray[Any] = members["grad_node"][kind != _REMAINING]
@@ -56,7 +56,7 @@ def node_runs(record: Record) -> npt.NDArray[Any]:
 
 
 def _saved_bytes(record: Record) -> npt.NDArray[Any]:
-    """Return what each grad node keeps; -1 if its op has several, of which one keeps it."""
+    """Return the bytes that each grad node keeps; -1 if it is unknown which node of an op does."""
     op = record.grad_nodes["op"]
     nodes_of_op = np.bincount(op[op >= 0], minlength=len(record.ops))
     saved = taken(record.op_costs["saved_bytes"], op)

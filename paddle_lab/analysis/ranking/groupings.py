@@ -54,7 +54,7 @@ class Grouping:
 
 
 def _with_rest(own: npt.NDArray[Any], unit: Numbers, names: dict[str, Values]) -> npt.NDArray[Any]:
-    """Give the spans without a row a last row, which has no name."""
+    """Put the spans without a row into an extra last row, which has no name."""
     if not np.any(own[unit] < 0):
         return own
     count = len(next(iter(names.values())))
@@ -73,7 +73,7 @@ def by_op(record: Record, spans: Spans) -> Grouping:
     ]
     number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     name = np.fromiter((number[text] for text in texts), np.int64, len(texts))
-    # A unit is a name inside a unit: spans that are nested in the same way share one.
+    # A unit is a name inside a unit: spans that are nested in the same way share a unit.
     unit = np.zeros(len(spans), np.int64)
     parents: list[Numbers] = []
     rows: list[Numbers] = []
@@ -137,7 +137,7 @@ def by_turn(record: Record, spans: Spans) -> Grouping:
 def _by_scope(
     record: Record, spans: Spans, row: npt.NDArray[Any]
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Return unit of each span, parent and row of each unit; the last unit is outside scopes."""
+    """Return each span's unit, and each unit's parent and row; the last unit is outside scopes."""
     count = len(record.scopes)
     unit = np.where(spans.scope < 0, count, spans.scope).astype(np.int64)
     parent = np.append(record.scopes["parent"], -1).astype(np.int64)
@@ -145,7 +145,7 @@ def _by_scope(
 
 
 def by_line(record: Record, spans: Spans) -> Grouping:
-    """Group spans by the user's line that called them; one of unknown lines is the last row."""
+    """Group spans by the user's line that called them; spans of unknown lines are the last row."""
     stacks, frames = record.stacks, record.frames
     places = np.stack([frames[name] for name in ("file", "cell", "line")], axis=1)
     _, first, place = np.unique(

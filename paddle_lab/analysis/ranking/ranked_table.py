@@ -50,7 +50,7 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
     by
         What a row is.
     host
-        The host time of the cell: what its parts add up to.
+        The host time of the cell, which its parts add up to.
     unknown
         Names of ops and grad nodes whose FLOPs are not known, and how often each ran.
     """

@@ -40,7 +40,7 @@ class Sums:
         self._unit_of_op[spans.op[spans.op >= 0]] = grouping.unit[spans.op >= 0]
 
     def columns(self) -> dict[str, Values]:
-        """Return the columns beside the names; all but ``self_ns`` contain what ran inside."""
+        """Return the columns after the names; all but ``self_ns`` include what ran inside a row."""
         spans, grouping = self._spans, self._grouping
         own_row = grouping.own_row[grouping.unit]
         count = grouping.row_count
@@ -55,7 +55,7 @@ class Sums:
         unknown = {}
         for name in COSTS:
             cost, missing, counted = map(self._inside, self._cost(name))
-            # Of the bytes of outputs all are known or none: a saved program leaves extents open.
+            # A saved program leaves extents open: then no sum of output bytes is known.
             is_unknown = (missing > 0) & ((cost == 0) | (name == "output_bytes"))
             found[name] = Partial(cost, (counted == 0) | is_unknown)
             unknown[f"unknown_{name}"] = missing
@@ -63,7 +63,7 @@ class Sums:
         return {**found, **self._read_parameters(), "dtype": self._dtypes()}
 
     def _cost(self, name: str) -> tuple[Numbers, Numbers, Numbers]:
-        """Return of each span the known cost, and how many costs are unknown and known.
+        """Return each span's known cost, and how many of its costs are unknown and known.
 
         A backward call costs what the grad nodes in its graph cost.
         """
@@ -81,7 +81,7 @@ class Sums:
         return sums[0], sums[1], sums[2]
 
     def _costs(self, name: str) -> tuple[Numbers, Numbers | None]:
-        """Return the cost of each op, and that of one run of each grad node, if there is one."""
+        """Return the cost of each op, and the cost of one run of each grad node if there is one."""
         record = self._record
         if name == "kernel_ns":
             runs = np.bincount(node_runs(record), minlength=len(record.grad_nodes))
@@ -94,12 +94,12 @@ class Sums:
         """Return the sum over all spans inside each row."""
         grouping = self._grouping
         of_unit = np.bincount(grouping.unit, values, len(grouping.parent))
-        # Floats add integers exactly up to 2**53, and have 16 digits beyond.
+        # Floats add integers exactly up to 2**53, and to 16 digits beyond.
         sums = np.bincount(self._row, of_unit[self._unit], grouping.row_count)
         return sums.astype(np.int64)
 
     def _distinct(self, op: npt.NDArray[Any], value: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
-        """Return each pair of a row and a value of an op inside it, once."""
+        """Return the distinct pairs of a row and a value of an op inside it."""
         most = int(value.max(initial=0)) + 1
         pairs = np.unique(self._unit_of_op[op] * most + value)
         unit, value = np.divmod(pairs, most)

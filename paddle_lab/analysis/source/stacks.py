@@ -125,7 +125,7 @@ def stack_frames(record: Record) -> Keys:
     """Return the frame to show for each stack, int32, shape ``[stacks]``.
 
     It is the user's innermost frame, else the innermost library frame, else the innermost frame.
-    Frames that start a thread say nothing: the function that the thread runs is shown instead.
+    For frames that only start a thread, the function that the thread runs is shown instead.
     """
     frame, caller = record.stacks["frame"], record.stacks["caller"]
     kind = taken(record.frames["kind"], frame)

@@ -15,7 +15,7 @@ from paddle_lab.analysis.tables.columns import Partial, Values
 _OF_KIND = {"i": "int64", "u": "int64", "f": "float64", "b": "bool_", "O": "string", "U": "string"}
 """NumPy's kinds of arrays, and nanoarrow's types."""
 _OF_TYPE = {str: "string", float: "float64", int: "int64", bool: "bool_"}
-"""The types of a list's values; floats come first, because integers may stand among them."""
+"""The types of a list's values. Floats come first: a list of floats may also have integers."""
 
 
 def arrow_stream(columns: Mapping[str, Values], requested_schema: object | None = None) -> object:

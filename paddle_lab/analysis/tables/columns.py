@@ -1,4 +1,4 @@
-"""The cells of a table's columns, of which some may be unknown."""
+"""The cells of a table's columns; some cells may be unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Partial:
-    """The cells of a column of which some are unknown."""
+    """The cells of a column in which some are unknown."""
 
     values: npt.NDArray[Any]
     is_unknown: npt.NDArray[np.bool_]

@@ -49,9 +49,9 @@ class KernelTime(OpRow):
 
     @property
     def roofline_share(self) -> float | None:
-        """The shortest time that this machine allows over the kernels' time; None if unknown.
+        """The shortest time that this machine allows, divided by the kernels' time; None: unknown.
 
-        More than 1 if its data were in a cache. See :mod:`paddle_lab.analysis.kernels.roofline`.
+        More than 1 if data came from a cache. See :mod:`paddle_lab.analysis.kernels.roofline`.
         """
         share = float(from_bits(self._record.roofline_shares["share"][[self.key]])[0])
         return None if share < 0 else share

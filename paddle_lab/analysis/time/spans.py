@@ -10,8 +10,8 @@ This is the one definition of self time; ``js/src`` draws the same.
 - *Outside Paddle's ops* is the rest of the cell's thread: the time of the cell in which none of
   its spans ran. It is Python code of the user, of libraries and of Paddle itself, and waiting.
   Other threads run at the same time, and add nothing to it.
-- The trace's *own time* is what the trace itself took of these gaps. It was measured, and is not
-  part of the time outside Paddle's ops.
+- The trace's *own time* is the time that the trace itself spent in these gaps. It was measured,
+  and is not part of the time outside Paddle's ops.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Spans:
-    """Spans by thread and begin, each after the span around it. All arrays: shape ``[spans]``."""
+    """Spans by thread and start; each comes after the span around it. Shape of all: ``[spans]``."""
 
     op: Keys
     """The op; -1 for a backward call."""
@@ -49,7 +49,7 @@ class Spans:
     stack: Keys
     scope: Keys
     own_ns: Times
-    """The trace's own time in the thread until the span began; -1 if it was not recorded."""
+    """The trace's own time in this thread until the span began; -1 if it was not recorded."""
 
     def __len__(self) -> int:
         return len(self.op)
@@ -67,7 +67,7 @@ class Gaps:
     start_ns: Times
     end_ns: Times
     own_ns: Times
-    """What the trace itself took of it."""
+    """The trace's own time in it."""
     stack: Keys
     """The innermost call that contains the spans before and after; -1: the cell itself."""
 

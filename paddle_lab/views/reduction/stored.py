@@ -30,8 +30,8 @@ from paddle_lab.views.reduction.timeline import with_small_blocks_summed_up
 from paddle_lab.words import listing, say
 
 LARGEST_STORED_BYTES: Final = 640_000
-"""As base64, it is in the output and in the widget's state. Both leave room for the rest of a
-notebook of 2 MB."""
+"""The payload is stored twice as base64: in the output and in the widget's state. Both together
+leave room for the rest of a notebook of 2 MB."""
 _LEVEL: Final = 6
 """Level of zlib. Level 9 saves 2 to 4 % of a copy of 180,000 ops, and takes four times as long."""
 _LEVEL_SAVES: Final = 1.5

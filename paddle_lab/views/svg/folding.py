@@ -147,14 +147,14 @@ def _place_ops(record: Record, folded: Folded) -> None:
 def _ops_inside(op_group: Keys, parent: Keys) -> Callable[[int], Keys]:
     """Return a function from a group to its ops, with those of the groups inside it, in order.
 
-    They are not always a range: the body of a loop runs between the ops of its generator.
+    Their numbers are not always consecutive: a loop's body runs between its generator's ops.
     """
     parents = parent.tolist()
     size = [1] * len(parents)
     for group in range(len(parents) - 1, -1, -1):
         if parents[group] >= 0:
             size[parents[group]] += size[group]
-    # The groups inside a group are a range of places.
+    # Each group gets a place such that the groups inside it have the places right after it.
     place, free = [0] * len(parents), [0] * len(parents)
     top = 0
     for group, around in enumerate(parents):

@@ -62,9 +62,9 @@ class Recompilation:
     cause: str
     """The expression that changed: ``"n"``, ``"x.shape[0]"``, ``"self.training"``."""
     before: str
-    """What the last version was compiled for; empty if it is no simple value."""
+    """The value for which the previous version was compiled; empty if it is not a simple value."""
     now: str
-    """What it is now; empty if unknown."""
+    """The current value; empty if unknown."""
     function: str
 
     @property
@@ -99,7 +99,7 @@ class BreakMap:
     pieces: int | None = None
     """How many compiled programs one call ran; None if unknown."""
     eager_ops: int | None = None
-    """How many ops one call ran outside of them, by Paddle's profiler; None if unknown."""
+    """How many ops one call ran outside these programs, by Paddle's profiler; None if unknown."""
     error: str = ""
     """Why the function was not examined to its end; empty if it was."""
 
@@ -148,5 +148,5 @@ class BreakMap:
 
 
 _FEWEST_OPS = 10
-"""Paddle compiles pieces of so many ops or more, unless ``MIN_GRAPH_SIZE`` says another number."""
+"""Paddle compiles only pieces with at least this many ops; ``MIN_GRAPH_SIZE`` overrides it."""
 _LEFT = ' style="text-align: left"'

@@ -22,7 +22,7 @@ class Blocker:
     said: str = ""
     """What Paddle says, in a line."""
     cell: int | None = None
-    """The notebook cell that the file is; ``None`` for other files."""
+    """The cell, if the file is a notebook cell; ``None`` for other files."""
 
     @property
     def cause(self) -> str:
@@ -76,7 +76,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class FrozenDimension:
-    """A dimension that was left open, and that the exported model takes in one size only."""
+    """An open dimension that the exported model accepts in one size only."""
 
     input: str
     axis: int
@@ -95,7 +95,7 @@ class ExportCheck:
     is_random: bool = False
     """Whether outputs depend on Paddle's random numbers: then they are not compared."""
     is_evaluated: bool = False
-    """Whether the layer is in training mode, and the exported model computes as in evaluation."""
+    """Whether the layer is in training mode, while the exported model runs in evaluation mode."""
 
     unchecked: str = ""
     """Why nothing could be checked; empty if it was."""

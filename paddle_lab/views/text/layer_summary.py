@@ -108,7 +108,7 @@ def _last_outputs(record: Record, called: Keys) -> list[str]:
 
 
 def _totals(record: Record, table: RankedTable) -> list[str]:
-    # Other ops also read tensors that are only on their way to be parameters.
+    # Ops outside of layers also read tensors that become parameters only later.
     in_layers = np.flatnonzero(layers_of_scopes(record)[record.ops["scope"]] >= 0)
     count, size = parameters(record).among(in_layers)
     parameters_told = [say("reports.summary.parameters", n=count, size=size_text(size))]

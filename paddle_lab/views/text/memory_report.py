@@ -104,7 +104,7 @@ class MemoryReport:
 
     @property
     def releasable_bytes(self) -> int:
-        """How many bytes only kept outputs and tracebacks hold."""
+        """How many bytes are held only by kept outputs and tracebacks."""
         return releasable_bytes(self._storages)
 
     @cached_property

@@ -13,7 +13,7 @@ _SHARES, _ADVICE = 5, 3
 
 
 def memory_lines(record: Record) -> list[str]:
-    """Return lines on the memory of a record with answer tables; none if none was recorded."""
+    """Return lines on the memory of a record with answer tables; empty if it has no memory."""
     if not len(record.allocations) and not len(record.memory_totals):
         return []
     memory = Memory(Attribution(record))

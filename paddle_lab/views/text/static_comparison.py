@@ -36,7 +36,7 @@ class ComparedOp:
     error: str
     """How shapes or dtypes differ."""
     cell: int | None = None
-    """The notebook cell that the file is; ``None`` for other files."""
+    """The cell, if the file is a notebook cell; ``None`` for other files."""
 
     @property
     def source(self) -> str:

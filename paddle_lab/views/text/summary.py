@@ -24,7 +24,7 @@ from paddle_lab.words import say
 
 _SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
 _HANDED_ON = "(External)"
-"""How Paddle begins an error that backward met in Python; all lines of that error follow."""
+"""How Paddle begins the message of a Python error in backward; the error's own lines follow."""
 
 
 def one_line(record: Record) -> str:
@@ -132,7 +132,7 @@ def _layer_rows(record: Record) -> list[tuple[str, ...]]:
     if not len(outer):
         return []
     spent = _time_by_group(record)
-    # A program that stands alone took no time: nothing of it ran.
+    # A saved program that was not run has no times.
     spent_any = bool(record.origin.duration_ns)
     heading = ("layer", "class", "ops", *(["host_time"] if spent_any else []))
     rows: list[tuple[str, ...]] = [_heading(*heading)]
@@ -249,7 +249,7 @@ def _time_by_group(record: Record) -> npt.NDArray[np.float64]:
     # A PyLayer's own op lasts as long as the ops inside it, which are counted themselves.
     group = record.op_groups["group"]
     timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
-    # Floats add ns exactly for up to a hundred days.
+    # Floats add ns exactly up to 2**53 ns, which is more than a hundred days.
     own = np.bincount(group[timed], record.ops["duration_ns"][timed], len(record.groups))
     return gathered(record.groups["parent"], own, np.add)
 

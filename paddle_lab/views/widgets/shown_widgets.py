@@ -22,8 +22,7 @@ from IPython import get_ipython
 _ANSWER_LIMIT_S: Final = 5.0
 """How long pages have to answer that they show a widget."""
 _LEAST_QUIET_S: Final = 0.5
-"""No cell must have run for this long before the answers count, because answers wait while a cell
-runs."""
+"""Answers count only once no cell has run for this long: they wait while a cell runs."""
 _ELSEWHERE: Final = "elsewhere"
 """The "cell" of a widget that a callback of the page displayed: no cell is known."""
 
@@ -39,7 +38,7 @@ class ShownWidget:
     is_at_work: Callable[[], bool]
     cells: set[str] = field(default_factory=set)
     pages: set[str] = field(default_factory=set)
-    """Pages that have it and may show it: they have not answered that they do not."""
+    """Pages that have it and have not answered that they do not show it."""
     viewing: set[str] = field(default_factory=set)
     """Pages that answered that they show it."""
     asked_s: float | None = None
@@ -60,7 +59,7 @@ class ShownWidget:
     @property
     def is_in_a_box(self) -> bool:
         """Whether another widget shows it."""
-        # If a newer ipywidgets keeps them elsewhere, boxes are not known.
+        # A newer ipywidgets may keep its widgets elsewhere; then no box is found.
         others = list(getattr(ipywidgets.widgets.widget, "_instances", {}).values())
         boxes = [getattr(other, "children", None) for other in others]
         return any(self.widget in box for box in boxes if isinstance(box, (tuple, list)))

@@ -11,15 +11,15 @@ export interface CellText {
 /** A cell of the notebook, and the line (from 1) in its current text. */
 export interface CellLine {
   readonly index: number;
-  /** Undefined where the cell was edited, and the line is not in it any more. */
+  /** Undefined if the cell was edited and no longer has the line. */
   readonly line: number | undefined;
   readonly isChanged: boolean;
 }
 
-/** An edited cell has at least this part of its lines left; with less it may be another cell. */
+/** An edited cell must still have at least this share of its lines; otherwise it may be another cell. */
 const LEAST_LIKENESS = 0.5;
 
-/** Finds the cell a request means, and the line in it; `null` if it is not here. */
+/** Finds the cell and line of a request; `null` if the cell is not in this notebook. */
 export function findCell(cells: readonly CellText[], request: OpenSourceRequest): CellLine | null {
   const index = findIndex(cells, request);
   const cell = cells[index];
@@ -40,11 +40,11 @@ function tracedLines({ source_text }: OpenSourceRequest): string[] | undefined {
 }
 
 /**
- * Index of the cell a request means, or -1.
+ * Index of a request's cell, or -1.
  *
  * A cell's id survives saving, edits and a new kernel. Its text survives a new kernel but not an
- * edit. An execution count survives an edit but means another cell after a restart or in another
- * notebook, so it counts only between cells with the text, or with most of it, that was traced.
+ * edit. An execution count survives an edit, but belongs to another cell after a restart or in
+ * another notebook. So it only decides between cells with all or most of the traced text.
  */
 function findIndex(cells: readonly CellText[], request: OpenSourceRequest): number {
   if (request.cell_id !== undefined) {

@@ -1,11 +1,11 @@
 /** Finds a traced line in a text that may have been edited since. */
 
-/** A text as it was traced. */
+/** A text as it was when traced. */
 export interface TracedText {
   readonly lines: readonly string[];
-  /** Number of the first of them, from 1. */
+  /** Number of the first line, from 1. */
   readonly firstLine: number;
-  /** Whether that is all there was, and not a stretch of a longer text. */
+  /** Whether it is the whole text, not a part of it. */
   readonly isWhole: boolean;
 }
 
@@ -14,13 +14,13 @@ export interface FoundLine {
   readonly isChanged: boolean;
 }
 
-/** Equal neighbour lines that are needed if the line's text may also occur elsewhere. */
+/** How many neighbouring lines must be equal if the line's text may also occur elsewhere. */
 const FEWEST_NEIGHBOURS = 1;
 
 /**
  * @param line from 1, as it was traced
  * @param now the text as it is
- * @returns the line's number now, from 1; undefined where it is not found, or cannot be told from others
+ * @returns the line's number now, from 1; undefined if it is not found or not unique
  */
 export function findLine(traced: TracedText, line: number, now: string): FoundLine | undefined {
   const lines = now.trimEnd().split("\n");
@@ -58,7 +58,7 @@ function isSame(traced: TracedText, lines: readonly string[], above: number): bo
     .every((text, index) => text.trimEnd() === lines[above + index]?.trimEnd());
 }
 
-/** The one place that has the line's text and more of its neighbours than any other. */
+/** The one place with the line's text and the most equal neighbours. */
 function placeOf(traced: TracedText, at: number, lines: readonly string[]): number {
   const then = numbered(traced.lines);
   const now = numbered(lines);
@@ -67,7 +67,7 @@ function placeOf(traced: TracedText, at: number, lines: readonly string[]): numb
   if (text === undefined) return -1;
   const to = onlyBest(now, text, (other) => neighbours(then, from, now, other));
   if (to < 0) return -1;
-  // If one of two equal lines was deleted, the remaining one is that with the same neighbours.
+  // If one of two equal lines was deleted, choose the one with the same neighbours.
   const back = onlyBest(then, text, (other) => neighbours(then, other, now, to));
   if (back !== from) return -1;
   const needed = traced.isWhole ? 0 : Math.min(FEWEST_NEIGHBOURS, then.length - 1);
@@ -79,7 +79,7 @@ interface NumberedLine {
   readonly index: number;
 }
 
-/** The lines that are not empty, without their indents: a line may have been put into a loop. */
+/** The lines that are not empty, without indentation: a line may have been moved into a loop. */
 function numbered(lines: readonly string[]): NumberedLine[] {
   return lines.map((line, index) => ({ text: line.trim(), index })).filter(({ text }) => text);
 }
@@ -88,7 +88,7 @@ function filled(lines: readonly string[]): string[] {
   return numbered(lines).map(({ text }) => text);
 }
 
-/** Index of the line with a text that scores highest, -1 where there is none or two score the same. */
+/** Index of the line with this text that scores highest; -1 if there is none, or two score the same. */
 function onlyBest(
   lines: readonly NumberedLine[],
   text: string,
@@ -104,7 +104,7 @@ function onlyBest(
   return isOnly ? best : -1;
 }
 
-/** How many lines above and below two lines are the same, up to the first that differ. */
+/** How many lines above and below two lines are equal, up to the first difference. */
 function neighbours(
   then: readonly NumberedLine[],
   from: number,

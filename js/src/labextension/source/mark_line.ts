@@ -8,13 +8,13 @@ const WORDS_MS = 8000;
 /** Marks an element for a moment. */
 export function flash(node: HTMLElement, name: string): void {
   node.classList.remove(name);
-  // Reading the width ends the running animation, so that a second click is seen again.
+  // Reading the width restarts the animation, so that a second click is visible.
   void node.offsetWidth;
   node.classList.add(name);
   setTimeout(() => node.classList.remove(name), FLASH_MS);
 }
 
-/** Selects a line (from 1) of an editor, and puts a band with `words` at its end over it. */
+/** Selects a line (from 1) of an editor, and puts a band over it with `words` at its end. */
 export async function markLine(editor: CellEditor, line: number, words: string): Promise<void> {
   const row = Math.min(line, editor.lineCount) - 1;
   editor.focus();
@@ -26,7 +26,7 @@ export async function markLine(editor: CellEditor, line: number, words: string):
   // CodeMirror scrolls with the page's next frame.
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   const at = editor.getCoordinateForPosition({ line: row, column: 0 });
-  // CodeMirror owns its lines and takes classes set on them off again.
+  // CodeMirror owns its lines and removes classes set on them.
   for (const old of editor.host.querySelectorAll(".paddle-lab-line-flash")) old.remove();
   if (at === null) return;
   const host = editor.host.getBoundingClientRect();

@@ -17,7 +17,7 @@ interface FileWidget {
   setFragment(fragment: string): void;
 }
 
-/** Shows a line of a file in an editor; `null` where the application cannot. */
+/** Shows a line of a file in an editor; `null` if the application cannot. */
 export function openFile(app: JupyterFrontEnd, request: OpenSourceRequest): Promise<void> | null {
   // Notebook 7 opens files in another browser tab, at the first line.
   if (app.name !== "JupyterLab" || !app.commands.hasCommand("docmanager:open")) return null;
@@ -51,7 +51,7 @@ async function openPath(
   const widget = await openedFile(app, path);
   const { editor } = widget.content;
   if (editor) await markLine(editor, line, words);
-  // A fragment counts the lines before the place (RFC 5147).
+  // The line number in a fragment is the number of lines before the line (RFC 5147).
   else widget.setFragment(`#line=${line - 1}`);
 }
 
@@ -61,7 +61,7 @@ function lineIn(request: OpenSourceRequest, now: string): FoundLine | undefined 
   return findLine({ lines: source_text.split("\n"), firstLine, isWhole: false }, line, now);
 }
 
-/** The file's text, with what was typed into its editor and is not saved. */
+/** The file's text, including unsaved changes in its editor. */
 async function textOf(app: JupyterFrontEnd, path: string): Promise<string> {
   for (const widget of app.shell.widgets("main")) {
     const { context } = widget as Partial<FileWidget>;

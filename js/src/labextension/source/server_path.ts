@@ -1,9 +1,9 @@
 /**
- * Path of `file` as Jupyter's contents service names it, or `null` where it cannot serve it.
+ * Path of `file` as Jupyter's contents service names it, or `null` if the service cannot open it.
  *
- * `root_uri` is `file:///…` (from the language server support that JupyterLab brings), `server_root`
- * the same directory with the home directory written `~`. Names that begin with a dot are refused by
- * the server: the packages of a `.venv` under the root cannot be opened there.
+ * `root_uri` is `file:///…` (from JupyterLab's support for language servers); `server_root` is the
+ * same directory, with the home directory written as `~`. The server refuses names that begin with a
+ * dot, so packages in a `.venv` under the root cannot be opened.
  */
 export function serverPath(
   file: string,

@@ -1,4 +1,4 @@
-/** Vertical alignment after Brandes and Köpf: joins vertices of neighbouring ranks into upright blocks. */
+/** Vertical alignment after Brandes and Köpf: joins vertices of neighbouring ranks into vertical blocks. */
 
 import type { MainPath } from "./main_path.ts";
 import type { Proper } from "./proper.ts";
@@ -22,7 +22,7 @@ export function findUprightSegments(proper: Proper, mainPath: MainPath): Upright
   for (let r = 0; r < proper.rankCount; r++) {
     width = Math.max(width, layerStart[r + 1]! - layerStart[r]!);
   }
-  // For each place of the upper rank: where the upright segments left (right) of it arrive at most (at least).
+  // For each place of the upper rank: the rightmost (leftmost) end of the vertical segments to its left (right).
   const reachLeft = new Int32Array(width + 1);
   const reachRight = new Int32Array(width + 1);
 

@@ -62,7 +62,7 @@ function layoutRanks(boxes: Boxes, settings: Settings): ComponentLayout {
   return part;
 }
 
-/** Give each edge the path of its flow edge, in its own direction. */
+/** Give each edge the path of its flow edge, in the edge's own direction. */
 function addPaths(
   part: ComponentLayout,
   boxes: Boxes,
@@ -93,7 +93,7 @@ function addPaths(
 
 const LOOP_PX = 10;
 
-/** A self loop: a small ear on the box's right side. */
+/** A self loop: a small curve at the box's right side. */
 function addLoop(part: ComponentLayout, boxes: Boxes, v: number): void {
   const side = part.x[v]! + boxes.right[v]!;
   const y = part.y[v]!;

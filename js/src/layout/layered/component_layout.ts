@@ -1,4 +1,4 @@
-/** What the layout of one connected part gives. */
+/** The result of the layout of one connected component. */
 
 import type { PointList } from "../points.ts";
 

@@ -1,6 +1,6 @@
 /** Splits a graph into connected components, and packs their layouts side by side. */
 
-/** @returns for each node the number of its component; these are numbered by their first node in execution order. */
+/** @returns the component's number of each node; components are in the order of their first node. */
 export function connectedComponents(
   nodeCount: number,
   source: Int32Array,
@@ -38,11 +38,11 @@ export interface Tile {
   height: number;
   x: number;
   y: number;
-  /** Touches the frame's top or bottom, so no tile may be above or below it. */
+  /** Whether it touches the frame's top or bottom, so that no tile may be above or below it. */
   pinned: boolean;
 }
 
-/** Place tiles from left to right in rows of about the picture's shape; sets x and y of each (its top left). */
+/** Place tiles in rows, from left to right, so that the whole is about 3 : 2; sets each x and y. */
 export function packTiles(tiles: Tile[], gap: number): { width: number; height: number } {
   let x = 0;
   let height = 0;
@@ -60,7 +60,7 @@ export function packTiles(tiles: Tile[], gap: number): { width: number; height: 
     area += (tile.width + gap) * (tile.height + gap);
     widest = Math.max(widest, tile.width);
   }
-  // A row is as wide as a 3 : 2 picture of this area.
+  // The width of a 3 : 2 picture with this area.
   const rowWidth = Math.max(widest, Math.sqrt(1.5 * area));
   const left = x;
   let width = Math.max(0, x - gap);

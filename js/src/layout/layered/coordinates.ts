@@ -1,11 +1,11 @@
-/** Gives every vertex its x: blocks pack towards the main path, and the four alignments are weighed against each other. */
+/** Gives every vertex its x: blocks pack towards the main path, and four alignments are combined. */
 
 import { alignBlocks, findUprightSegments } from "./align.ts";
 import type { MainPath } from "./main_path.ts";
 import { type Proper, sortDowns, sortUps } from "./proper.ts";
 
 export interface Extents {
-  /** Extent of each vertex to either side of its anchor, in px. */
+  /** Distance from each vertex's anchor to its left and right side, in px. */
   left: Float64Array;
   right: Float64Array;
   /** Gap between two boxes, and next to a dummy, in px. */
@@ -13,7 +13,7 @@ export interface Extents {
   dummyGap: number;
 }
 
-/** Least distance of the anchors of `v` and its right neighbour `w`. */
+/** Least distance between the anchors of `v` and of `w`, its right neighbour. */
 export function distance(proper: Proper, extents: Extents, v: number, w: number): number {
   const dummy = v >= proper.boxCount || w >= proper.boxCount;
   return extents.right[v]! + extents.left[w]! + (dummy ? extents.dummyGap : extents.boxGap);
@@ -43,7 +43,7 @@ export function assignCoordinates(
   return x;
 }
 
-/** The mean of the two middle values keeps order and distances, since all four alignments do. */
+/** The mean of the two middle values. It keeps order and distances, since all four alignments do. */
 function middleOf([a, b, c, d]: [Float64Array, Float64Array, Float64Array, Float64Array]) {
   const x = new Float64Array(a.length);
   for (let v = 0; v < x.length; v++) {
@@ -54,7 +54,7 @@ function middleOf([a, b, c, d]: [Float64Array, Float64Array, Float64Array, Float
   return x;
 }
 
-/** Pack the blocks: those right of the main path as far left as they go, those left of it as far right. */
+/** Pack the blocks towards the main path: those right of it to the left, those left of it to the right. */
 function packBlocks(
   proper: Proper,
   mainPath: MainPath,
@@ -115,9 +115,9 @@ function packBlocks(
   return x;
 }
 
-/** If a side is wider than its fullest rank times this factor, its edges lose straightness, ... */
+/** A side wider than its fullest rank times this factor is made narrower, with less straight edges, ... */
 const TOLERANCE = 1.35;
-/** ... and the side becomes as wide as its fullest rank times this factor. */
+/** ... until it is as wide as its fullest rank times this factor. */
 const SLACK = 1.1;
 
 function bound(has: number, need: number): number {
@@ -127,7 +127,7 @@ function bound(has: number, need: number): number {
 /** Move outer vertices inwards to limit the width; the main path stays at 0. Changes `x`. */
 function limitWidth(proper: Proper, mainPath: MainPath, extents: Extents, x: Float64Array): void {
   const { layer, layerStart, rankCount } = proper;
-  // The least room on either side of the main path, without one, and what is taken now.
+  // The width needed left and right of the main path, and by parts without one; and the width used now.
   let [needLeft, needRight, needLoose, hasLeft, hasRight] = [0, 0, 0, 0, 0];
   for (let rank = 0; rank < rankCount; rank++) {
     const [first, last] = [layerStart[rank]!, layerStart[rank + 1]! - 1];

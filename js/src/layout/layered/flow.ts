@@ -1,8 +1,8 @@
-/** The graph as the layered steps see it: one connected part, without self loops, cycles or doubled edges. */
+/** The graph for the layered steps: one connected part, without self loops, cycles or parallel edges. */
 
 import { groupBy } from "../adjacency.ts";
 
-/** Boxes and edges of one connected part. `left` and `right` are the extents about a box's anchor, the point edges aim at. */
+/** Boxes and edges of one connected part. `left` and `right` are the distances from the anchor, where edges end. */
 export interface Boxes {
   count: number;
   left: Float64Array;
@@ -15,7 +15,7 @@ export interface Boxes {
   source: Int32Array;
   target: Int32Array;
   weight: Float64Array;
-  /** Edges of one bundle carry the same tensor: they leave their source as one line. Ids below `bundleCount`. */
+  /** Edges of one bundle carry the same tensor and leave their source as one line. Less than `bundleCount`. */
   bundle: Int32Array;
   bundleCount: number;
   /** Offset from the anchor at which an edge meets its boxes; NaN if the layout may choose. */
@@ -23,7 +23,7 @@ export interface Boxes {
   targetPort: Float64Array;
 }
 
-/** Distinct edges, all with the flow. */
+/** Distinct edges, all in the direction of flow. */
 export interface Flow {
   count: number;
   from: Int32Array;
@@ -96,7 +96,7 @@ function samePort(ports: Float64Array, a: number, b: number): boolean {
 }
 
 /**
- * Edges that close a cycle in a depth-first walk in execution order.
+ * Edges that close a cycle when a depth-first search follows the execution order.
  *
  * @returns 1 for each edge to reverse; 0 for self loops.
  */

@@ -1,10 +1,10 @@
-/** Side lanes: edges over very many ranks run beside the picture, one lane for all edges of a bundle. */
+/** Side lanes: edges over very many ranks run next to the picture, one lane for each bundle. */
 
 import type { Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
 export interface Lane {
-  /** The box it comes from, and its flow edges. */
+  /** The lane's source box, and its flow edges. */
   source: number;
   edges: number[];
   lastRank: number;

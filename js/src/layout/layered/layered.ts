@@ -19,7 +19,7 @@ export interface BoxLayout extends EdgePaths {
   mainPathX: number;
 }
 
-/** One laid-out part: a connected one, or all boxes without edges. */
+/** One laid-out part: a connected component, or all boxes without edges. */
 interface Piece {
   layout: ComponentLayout;
   /** Box and edge ids of the piece. */
@@ -63,7 +63,7 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
   return packed(boxes, pieces, 2 * settings.nodeGap);
 }
 
-/** Place boxes without edges together. */
+/** Place all boxes without edges in a grid. */
 function gridOf(boxes: Boxes, lone: readonly number[], gap: number): ComponentLayout {
   const tiles = lone.map((v): Tile => {
     const width = boxes.left[v]! + boxes.right[v]!;

@@ -1,4 +1,4 @@
-/** Chooses the main path: the heaviest path, and among equals the one nearest to the middle of its ranks. */
+/** Chooses the main path: the heaviest path; among equal ones, the nearest to the middle of its ranks. */
 
 import type { Boxes, Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
@@ -13,7 +13,7 @@ export interface MainPath {
 
 /** A tensor with more consumers than this is treated as a mask or a table, not as main data. */
 const FEW_CONSUMERS = 3;
-/** How many steps longer a path through such a tensor must be to win: masks take some ops to make. */
+/** A path through such a tensor must be this many steps longer to win: masks take some ops to make. */
 const BROADCAST_PENALTY = 3;
 
 export function chooseMainPath(boxes: Boxes, flow: Flow, proper: Proper): MainPath {

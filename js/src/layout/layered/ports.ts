@@ -3,11 +3,11 @@
 import type { Boxes, Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
-/** Offsets from the anchor in px, of each segment. */
+/** Offsets of each segment's ends from the anchors, in px. */
 export interface Ports {
-  /** At the bottom of its upper box. */
+  /** At the bottom of the segment's upper box. */
   atFrom: Float64Array;
-  /** At the top of its lower box. */
+  /** At the top of the segment's lower box. */
   atTo: Float64Array;
 }
 

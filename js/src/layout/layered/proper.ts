@@ -1,11 +1,11 @@
-/** The proper layered graph: long edges become chains of dummies, so that every segment joins neighbouring ranks. */
+/** The proper layered graph: a chain of dummies replaces a long edge, so that segments join neighbouring ranks. */
 
 import { groupBy } from "../adjacency.ts";
 import type { Boxes, Flow } from "./flow.ts";
 
 /**
- * Vertices 0 .. boxCount - 1 are boxes, the rest dummies. All edges of a bundle share one chain: one tensor with
- * many far consumers is one line with taps. Edges over very many ranks are lanes and have no dummies at all.
+ * Vertices 0 .. boxCount - 1 are boxes, the others dummies. All edges of a bundle share one chain: a tensor
+ * with many far consumers is one line with branches. Edges over very many ranks are lanes, without dummies.
  */
 export interface Proper {
   boxCount: number;
@@ -22,8 +22,8 @@ export interface Proper {
   segmentFrom: Int32Array;
   segmentTo: Int32Array;
   /**
-   * A box whose ports are fixed has this many places on each side, all others one; 1 where no box has fixed ports.
-   * `fromLevel` and `toLevel` are the places of a segment's ends.
+   * How many places each side of a box with fixed ports has; other boxes have one. 1 if no box has fixed
+   * ports. `fromLevel` and `toLevel` are the places of a segment's ends.
    */
   levels: number;
   fromLevel: Uint8Array;

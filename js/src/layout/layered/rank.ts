@@ -1,4 +1,4 @@
-/** Gives every box its rank: data flows down, edges are short, parameters sit just above their consumer. */
+/** Gives every box its rank: data flows down, edges are short, parameters are just above their consumer. */
 
 import { groupBy } from "../adjacency.ts";
 import type { Boxes, Flow } from "./flow.ts";
@@ -37,7 +37,7 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
   }
   for (let v = 0; v < count; v++) if (pin[v] === 1) rank[v] = last;
 
-  // Boxes with at least as many consumers as inputs sink to their first consumer: their edges get shorter.
+  // Boxes with at least as many consumers as inputs move down to their first consumer: edges get shorter.
   for (let i = filled - 1; i >= 0; i--) {
     const v = topological[i]!;
     if (pin[v] !== 0) continue;

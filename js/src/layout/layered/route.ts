@@ -22,7 +22,7 @@ export interface Routes {
   points: PointList;
 }
 
-/** A gap grows with its longest sideways step, so edges stay steep; at most by this many px. */
+/** A gap grows with its longest horizontal step, so that edges stay steep; at most by this many px. */
 const MOST_EXTRA_GAP_PX = 120;
 
 export function routeEdges(
@@ -98,7 +98,7 @@ export function routeEdges(
   return { y, height: bands.bottom[proper.rankCount - 1]!, minX, maxX, start, points };
 }
 
-/** y of the upper and the lower end of each rank. */
+/** y of the upper and lower edge of each rank. */
 interface Bands {
   top: Float64Array;
   bottom: Float64Array;

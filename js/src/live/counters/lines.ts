@@ -55,7 +55,7 @@ export function paddleDevices(counters: readonly Counter[]): string[] {
   return [...new Set(devices.map(({ device }) => device))];
 }
 
-/** The device that Paddle uses most: an accelerator where there is one in use. */
+/** The device of which Paddle uses the most memory: an accelerator if one is in use. */
 export function busiestDevice(counters: readonly Counter[], values: readonly number[]): string {
   const devices = paddleDevices(counters);
   const allocated = (device: string): number =>
@@ -65,7 +65,7 @@ export function busiestDevice(counters: readonly Counter[], values: readonly num
   return first ?? devices[0] ?? "";
 }
 
-/** The panels of a chart, those without a line left out. */
+/** The panels of a chart, without empty ones. */
 export function panelsOf(counters: readonly Counter[], device: string): Panel[] {
   const paddle: Line[] = [];
   const machine: Line[] = [];
@@ -106,7 +106,7 @@ export function panelsOf(counters: readonly Counter[], device: string): Panel[] 
   return panels.filter(({ lines }) => lines.length > 0);
 }
 
-/** "used", "utilisation": as NVIDIA's counters are called. */
+/** "used", "utilisation": NVIDIA's names of its counters. */
 function counterName(name: string): string {
   return name === "used" || name === "utilisation" ? t(`counter.${name}`) : name;
 }

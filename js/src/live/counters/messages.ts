@@ -5,23 +5,23 @@ export interface Counter {
   readonly device: string;
   readonly source: string;
   readonly unit: "bytes" | "percent";
-  /** The largest value it can have, 0 where that is unknown. */
+  /** The largest possible value, 0 if unknown. */
   readonly limit: number;
-  /** Why it has no values, "" while it has. */
+  /** Why it has no values, "" if it has. */
   readonly absence: string;
 }
 
-/** Start and end in ms since the sampler was made (`null`: it still runs), and what ran. */
+/** Start and end in ms since the sampler was made (end `null`: it still runs), and what ran. */
 export type Span = readonly [start_ms: number, end_ms: number | null, label: string];
 
 export interface BatchMessage {
-  /** `history` is everything that is kept, `batch` what is new. */
+  /** `history` has all rows that are kept, `batch` the new rows. */
   readonly kind: "batch" | "history";
   /** Rows of each tier, one buffer of float64 each: samples, bins of a second, of a minute. */
   readonly rows: readonly number[];
   readonly cells: readonly Span[];
   readonly layers: readonly Span[];
-  /** All counters, where they have changed. */
+  /** All counters, if they have changed. */
   readonly counters?: readonly Counter[];
 }
 
@@ -35,10 +35,10 @@ export interface MessageToKernel {
   readonly kind: "opened" | "present" | "closed" | "stop" | "free";
 }
 
-/** A tier's rows as they came: time in ms, then the values. */
+/** A tier's rows as they arrived: time in ms, then the values. */
 export function readRows(buffer: DataView | undefined, rows: number): Float64Array[] {
   if (buffer === undefined || rows === 0) return [];
-  // A message's buffers need not begin at a multiple of eight.
+  // A message's buffers may begin at an address that is no multiple of eight.
   const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
   const values = new Float64Array(bytes as ArrayBuffer);
   const width = values.length / rows;

@@ -1,9 +1,9 @@
-/** What the kernel has sent: the counters, their samples, and what ran when. */
+/** What the kernel has sent: the counters, their samples, and which code ran when. */
 import { type BatchMessage, type Counter, readRows } from "./messages.ts";
 import { Samples } from "./samples.ts";
 import { Spans } from "./spans.ts";
 
-/** The values at one moment, or the newest ones if no time is pointed at. */
+/** The values at one moment: where the pointer is, or the newest ones. */
 export interface Moment {
   readonly values: readonly number[];
   readonly cell: string;

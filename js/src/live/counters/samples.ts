@@ -1,10 +1,10 @@
-/** The samples that the page keeps: as many as the kernel does, so that days fit. */
+/** The samples that the page keeps: as many as the kernel keeps, so that days fit. */
 
 /** Rows kept of samples, bins of a second and bins of a minute. */
 const CAPACITY = [6000, 7200, 10_080] as const;
-/** Widths of the tiers' rows in ms; a sample has none. */
+/** How many ms a row of each tier covers; 0 for a sample. */
 const WIDTH_MS = [0, 1000, 60_000] as const;
-/** Samples farther apart have a gap between them: something held the interpreter. */
+/** Samples farther apart have a gap between them: something blocked the interpreter. */
 const GAP_MS = 250;
 
 export type Tiers = readonly (readonly Float64Array[])[];
@@ -61,7 +61,7 @@ export class Samples {
     return Array.from({ length: counters }, (_, counter) => counted(row, counter, 0));
   }
 
-  /** The row that held at a moment: its values, NaN for none. */
+  /** The values at a moment, NaN for none. */
   at(time_ms: number, counters: number): number[] {
     const tier = this.#tierFor(time_ms);
     const rows = this.#tiers[tier]!;

@@ -1,7 +1,7 @@
-/** What ran when: the page's copy of the spans of one kind. */
+/** Which code ran when: the page's copy of the spans of one kind. */
 import type { Span } from "./messages.ts";
 
-/** As many as samples: each may see another layer. */
+/** As many as samples: a different layer may run at each sample. */
 const CAPACITY = 6000;
 
 export class Spans {

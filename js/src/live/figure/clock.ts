@@ -1,11 +1,11 @@
 /** Wall-clock times of the chart. */
 
-/** Converts the sampler's ms to the ms that Bokeh, without time zones, shows as local time. */
+/** Converts the sampler's ms to ms that Bokeh, which has no time zones, shows as local time. */
 export function localOffset(epoch_ms: number): number {
   return epoch_ms - new Date(epoch_ms).getTimezoneOffset() * 60_000;
 }
 
-/** `14:03:12.5`, of local time. */
+/** Local time: `14:03:12.5`. */
 export function clockTime(epoch_ms: number): string {
   const date = new Date(epoch_ms);
   const two = (value: number): string => String(value).padStart(2, "0");

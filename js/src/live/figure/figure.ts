@@ -1,4 +1,4 @@
-/** The figure: one plot a panel above a common time axis, and a strip of what ran. */
+/** The figure: one plot for each panel above a common time axis, and a strip of the code that ran. */
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
 import { type BokehNamespace, bokehModels } from "../../charts/bokeh_loader.ts";
@@ -9,7 +9,7 @@ import type { Series } from "../counters/samples.ts";
 import { AXIS_PX, LEFT_PX, type PanelPlot, panelPlot } from "./panel_plot.ts";
 import { type StripRow, stripData, stripPlot } from "./strip.ts";
 
-/** "14:03:12" and room beside it. */
+/** Room for "14:03:12" and the space around it. */
 const TIME_LABEL_PX = 96;
 const STRIP_PX = 40;
 
@@ -17,20 +17,20 @@ export interface FigureOptions {
   readonly theme: Theme;
   readonly panels: readonly Panel[];
   readonly height_px: number;
-  /** The user moved the time axis. */
+  /** Called when the user moved the time axis. */
   readonly onMove: (start_ms: number, end_ms: number) => void;
 }
 
-/** What is drawn: times are local wall-clock ms, as Bokeh's time axis shows them. */
+/** What is drawn. Times are local wall-clock ms, as Bokeh's time axis shows them. */
 export interface Picture {
   readonly start_ms: number;
   readonly end_ms: number;
-  /** What to add to the series' times. */
+  /** Offset to add to the series' times. */
   readonly offset_ms: number;
   readonly series: Series;
   readonly cells: StripRow;
   readonly layers: StripRow;
-  /** Counters whose lines are switched off. */
+  /** Counters whose lines are hidden. */
   readonly hidden: ReadonlySet<number>;
 }
 
@@ -118,7 +118,7 @@ export class Figure {
       for (const { counter, renderers } of this.#drawn.flatMap(({ lines }) => lines)) {
         for (const renderer of renderers) renderer.visible = !hidden.has(counter);
       }
-      // BokehJS 3.9.2 never returns from drawing an area without points.
+      // BokehJS 3.9.2 hangs when it draws an area without points.
       this.#source.data = series.times_ms.length > 0 ? data : emptyColumns(this.#panels);
       this.#gaps.data = {
         left: series.gaps.map((gap) => gap.start_ms + offset_ms),
@@ -157,7 +157,7 @@ export class Figure {
     return view?.frame.bbox.width || 600;
   }
 
-  /** Fits a y range to its largest value. It grows at once and shrinks late, so that the scale stays steady. */
+  /** Fits a y range to its largest value. It grows at once but shrinks late, so that the scale is steady. */
   #fit(index: number, largest: number): void {
     const range = this.#drawn[index]!.y_range;
     const end = Math.max(largest * 1.12, 1024);
@@ -165,7 +165,7 @@ export class Figure {
   }
 }
 
-/** One row of zeros: Bokeh warns if a glyph's column is missing, and never finishes if a column is empty. */
+/** One row of zeros: Bokeh warns about a glyph without its column, and hangs on an empty column. */
 function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   const names = panels.flatMap(({ lines }) =>
     lines.flatMap(({ counter }) => [`c${counter}`, `a${counter}`]),
@@ -173,7 +173,7 @@ function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   return Object.fromEntries(["time", ...names].map((name) => [name, [0]]));
 }
 
-/** Heights of the panels. That of Paddle's own memory gets half of the height or more. */
+/** Heights of the panels; the panel of Paddle's own memory gets at least half of the height. */
 function panelHeights(panels: readonly Panel[], height_px: number): number[] {
   const weights = panels.map(({ unit }, index) => (unit === "percent" ? 1 : index === 0 ? 3 : 1.6));
   const sum = weights.reduce((total, weight) => total + weight, 0);

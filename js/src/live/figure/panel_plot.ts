@@ -1,4 +1,4 @@
-/** The plot of one panel: its axes, its lines over the gaps, and the pointer's line. */
+/** The plot of one panel: its axes, its lines, the gaps, and the pointer's line. */
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { Range1d } from "@bokeh/bokehjs/build/js/lib/models/ranges/range1d";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
@@ -16,13 +16,13 @@ export const AXIS_PX = 24;
 interface PanelOptions {
   readonly theme: Theme;
   readonly panel: Panel;
-  /** `time`, and `c` and a counter's number; `a` and the number for an area. */
+  /** `time`; for each counter, `c` and its number; for an area also `a` and the number. */
   readonly samples: ColumnDataSource;
   /** `left` and `right` of spans without samples. */
   readonly gaps: ColumnDataSource;
   readonly x_range: Range1d;
   readonly height_px: number;
-  /** Whether the times are written below it. */
+  /** Whether the time axis is shown below it. */
   readonly has_axis: boolean;
 }
 
@@ -99,7 +99,7 @@ export function panelPlot(models: BokehModels, options: PanelOptions): PanelPlot
   };
 }
 
-/** Values at the left, times below; returns what says how many times are written. */
+/** Values at the left, times below; returns the ticker that sets how many times are shown. */
 function addAxes(
   models: BokehModels,
   plot: Plot,
@@ -144,7 +144,7 @@ function addAxes(
   return time_ticker;
 }
 
-/** A counter's steps, and the area below them where it has one. */
+/** A counter's steps, and the area below them if it has one. */
 function addLine(
   models: BokehModels,
   plot: Plot,

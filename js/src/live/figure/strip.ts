@@ -1,4 +1,4 @@
-/** The strip above the chart: which cell ran when, and which layer. */
+/** The strip above the chart: when each cell and each layer ran. */
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { Range1d } from "@bokeh/bokehjs/build/js/lib/models/ranges/range1d";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
@@ -12,7 +12,7 @@ export type StripRow = readonly Span[];
 
 const CHARACTER_PX = 6.2;
 const LABEL_MARGIN_PX = 8;
-/** Shorter spans are drawn together: a layer may run for a fraction of a pixel. */
+/** Shorter spans are merged: a layer may run for a fraction of a pixel. */
 const LEAST_PX = 4;
 
 interface StripOptions {
@@ -92,8 +92,8 @@ export interface StripWindow {
 }
 
 /**
- * Columns of the strip's source; a label is written where it fits. One of a span that began before
- * the window stands at the window's edge: a cell that runs for long is named all the time.
+ * Columns of the strip's source. A label is written if it fits. If a span began before the window, its
+ * label is at the window's edge: the name of a cell that runs for long stays visible.
  */
 export function stripData(
   cells: StripRow,
@@ -133,7 +133,7 @@ export function stripData(
   return data;
 }
 
-/** Join near spans if their labels are equal, or if the first is short: under their common path. */
+/** Merge neighbouring spans with equal labels; a short first span is merged under their common path. */
 function merged(spans: StripRow, now_ms: number, least_ms: number): Span[] {
   const merged: [number, number, string][] = [];
   for (const [start_ms, end, label] of spans) {
@@ -153,7 +153,7 @@ function merged(spans: StripRow, now_ms: number, least_ms: number): Span[] {
   return merged;
 }
 
-/** `layer1.0` of `layer1.0.conv1` and `layer1.0.relu`; "" where nothing is common. */
+/** `layer1.0` for `layer1.0.conv1` and `layer1.0.relu`; "" if they have nothing in common. */
 function commonPath(one: string, other: string): string {
   const parts = one.split(".");
   const others = other.split(".");

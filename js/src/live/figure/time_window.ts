@@ -7,7 +7,7 @@ export interface Window {
 }
 
 const FIRST_SPAN_MS = 30_000;
-/** The width of a chart that has just begun. */
+/** The least width of the window, for a chart that has just begun. */
 const LEAST_SPAN_MS = 10_000;
 
 export class TimeWindow {
@@ -19,12 +19,12 @@ export class TimeWindow {
     return this.#looking_at === undefined;
   }
 
-  /** Show the newest, as wide as before. */
+  /** Show the newest values, in a window as wide as before. */
   follow(): void {
     this.#looking_at = undefined;
   }
 
-  /** Show the newest `span_ms`, infinite for all. */
+  /** Show the newest `span_ms`; all values if infinite. */
   followFor(span_ms: number): void {
     this.#span_ms = span_ms;
     this.follow();
@@ -41,7 +41,7 @@ export class TimeWindow {
     this.look({ start_ms: middle_ms - width_ms / 2, end_ms: middle_ms + width_ms / 2 });
   }
 
-  /** What is shown now, where there are samples since `first_ms`: little of the time before them. */
+  /** The visible window. The first sample is at `first_ms`; little time before it is shown. */
   at(now_ms: number, first_ms: number): Window {
     const span_ms = Math.min(this.#span_ms, Math.max(now_ms - first_ms, LEAST_SPAN_MS));
     return this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };

@@ -10,22 +10,22 @@ import { type PhaseChanges, phaseChanges } from "./phases.ts";
 import { timeOrder } from "./time_order.ts";
 
 /**
- * Blocks are known by their position here. A block is alive from its start up to, and without, its end.
+ * A block's number is its position here. A block is alive from its start until just before its end.
  */
 export interface Blocks {
   readonly place: string;
-  /** Row of `allocations` by position; -1 is the sum of older memory that the trace never met. */
+  /** Each block's row in `allocations`; -1 for the sum of older memory that the trace never saw. */
   readonly rows: Int32Array;
-  /** Ascending; blocks from before the trace start with it. */
+  /** Ascending; for blocks from before the trace, the start of the trace. */
   readonly start_ns: Float64Array;
-  /** Infinity where the block outlived the trace. */
+  /** Infinity if the block outlived the trace. */
   readonly end_ns: Float64Array;
   readonly bytes: Float64Array;
   /** Positions in MEMORY_KINDS. */
   readonly kinds: Uint8Array;
   /** 1 for each block that is a sum of several; undefined if there is none. */
   readonly isSum: Uint8Array | undefined;
-  /** The kinds that occur, ascending. */
+  /** The kinds that the blocks have, ascending. */
   readonly kindsMet: readonly number[];
   readonly first_ns: number;
   readonly last_ns: number;
@@ -49,7 +49,7 @@ export function blocksByPlace(trace: Trace): Blocks[] {
     .sort((a, b) => b.events.peak_bytes - a.events.peak_bytes);
 }
 
-/** @param own rows of the device's blocks */
+/** @param own the device's rows in `allocations` */
 function blocksOf(trace: Trace, place: number, own: readonly number[]): Blocks {
   const table = trace.table("allocations");
   const [startOf, endOf] = [table.column("start_ns"), table.column("end_ns")];
@@ -85,7 +85,7 @@ function blocksOf(trace: Trace, place: number, own: readonly number[]): Blocks {
       last_ns = Math.max(last_ns, end_ns[at]!);
     }
   }
-  // Nothing is known of the time before memory was recorded.
+  // The time before memory was recorded is unknown.
   for (let at = 0; at < start_ns.length && start_ns[at]! < first_ns; at++) {
     start_ns[at] = first_ns;
   }
@@ -115,9 +115,9 @@ function sumsAmong(trace: Trace, rows: Int32Array): Uint8Array | undefined {
   return Uint8Array.from(rows, (row) => Number(kindOf[scopeOf[row] ?? -1] === sum));
 }
 
-/** Rows by start, after a -1 if there are blocks that the trace never met. */
+/** Rows by start; the first is -1 if there are blocks that the trace never saw. */
 function rowsByStart(own: readonly number[], startOf: Column, hasUnmet: boolean): Int32Array {
-  // Blocks from before the trace start with it.
+  // Blocks from before the trace start with the trace.
   const start_ns = new Float64Array(own.length);
   own.forEach((row, at) => {
     start_ns[at] = Math.max(0, startOf[row]!);

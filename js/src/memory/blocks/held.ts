@@ -1,4 +1,4 @@
-/** Blocks that outlived the trace, by who held them. */
+/** Blocks that outlived the trace, by their holder. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Blocks } from "./blocks.ts";
 import { aliveAt } from "./moment.ts";
@@ -7,7 +7,7 @@ export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
   readonly kind: number;
   readonly name: string;
-  /** Other names that hold the same blocks. */
+  /** Other names of holders of the same blocks. */
   readonly others: readonly string[];
   /** The largest first. */
   readonly blocks: readonly number[];
@@ -23,7 +23,7 @@ export interface HeldAtEnd {
   /** Whether a block has several holders: then the holders' sum is larger than `alive_bytes`. */
   readonly isShared: boolean;
   readonly unheld: Held;
-  /** Whether holders were looked for at all. */
+  /** Whether the trace searched for holders. */
   readonly hasHolders: boolean;
 }
 
@@ -52,7 +52,7 @@ export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
     const bytes = sorted.reduce((total, block) => total + blocks.bytes[block]!, 0);
     return { kind, name: names[0] ?? "", others: names.slice(1), blocks: sorted, bytes };
   };
-  // A parameter is in its layer and in its optimizer: one row says both.
+  // A layer and an optimizer both hold a parameter: one row names both.
   const alike = new Map<string, { kind: number; names: string[]; blocks: Set<number> }>();
   for (const { kind, name, blocks: own } of groups.values()) {
     const key = [...own].sort((a, b) => a - b).join(" ");

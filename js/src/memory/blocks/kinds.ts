@@ -1,4 +1,4 @@
-/** The kinds of memory that the screen distinguishes. */
+/** The kinds of memory that the memory view distinguishes. */
 import { ALLOCATION_KINDS } from "../../trace/protocol.ts";
 import { t } from "../../words/page.ts";
 

@@ -1,7 +1,7 @@
 /** Readings of Paddle's own counters for a device: their times, and the memory that is in no recorded block. */
 import type { Trace } from "../../trace/trace.ts";
 
-/** From the first to the last time that Paddle's counters were read. */
+/** The times of the first and the last reading of Paddle's counters. */
 export function countedSpan(
   trace: Trace,
   place: number,
@@ -13,7 +13,7 @@ export function countedSpan(
     return undefined;
   }
   const from_ns = times_ns[first]!;
-  // After an error the notebook writes the traceback, which may take longer than the cell did.
+  // After an error the notebook writes the traceback, which may take longer than the cell.
   const to_ns = trace.origin.exception ? lastOpEnd(trace) : Infinity;
   return { from_ns, to_ns: Math.max(from_ns + 1, Math.min(times_ns[last]!, to_ns)) };
 }
@@ -28,7 +28,7 @@ function lastOpEnd(trace: Trace): number {
   return last_ns;
 }
 
-/** Paddle's counter at the begin of the trace, minus the recorded blocks from before it. */
+/** Paddle's counter at the start of the trace, minus the recorded blocks from before the trace. */
 export function unmetBytes(trace: Trace, place: number): number {
   const totals = trace.table("memory_totals");
   const first = totals.column("place").indexOf(place);

@@ -7,8 +7,8 @@ export function stepEnds(trace: Trace): Float64Array {
 }
 
 /**
- * What a device's allocator held of the system's memory, as steps; none where it keeps nothing back
- * (as on the CPU) and they would say what the blocks say.
+ * The memory that a device's allocator had reserved, as steps. Empty if it keeps no memory back, as on
+ * the CPU: the steps would only repeat the blocks.
  */
 export function reservedSteps(
   trace: Trace,

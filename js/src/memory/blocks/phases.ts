@@ -36,9 +36,9 @@ export interface PhaseSpan {
 }
 
 /**
- * Spans of one phase each within a window.
+ * The spans of time within a window; each has one phase.
  *
- * @param least_ns shorter ones are left out
+ * @param least_ns shorter spans are left out
  */
 export function phaseSpans(
   { times_ns, phases }: PhaseChanges,
@@ -46,7 +46,7 @@ export function phaseSpans(
   least_ns: number,
 ): PhaseSpan[] {
   const spans: PhaseSpan[] = [];
-  // The span under way began before the window.
+  // The current span began before the window.
   const first = Math.max(0, countUntil(times_ns, window.from_ns) - 1);
   for (let at = first; at < times_ns.length && times_ns[at]! < window.to_ns; at++) {
     const from_ns = Math.max(window.from_ns, times_ns[at]!);

@@ -6,8 +6,8 @@ import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
 
 /**
- * Groups blocks by layer name; all calls of a layer are one group. A parameter that was made before the trace belongs
- * to its layer.
+ * Groups blocks by layer name; all calls of a layer are one group. A parameter made before the trace
+ * belongs to its layer.
  */
 export function byLayer(trace: Trace): Groups {
   const ofScope = layersOfScopes(trace);
@@ -18,7 +18,7 @@ export function byLayer(trace: Trace): Groups {
   const gradNodeOf = table.column("grad_node");
   const scopeOf = table.column("scope");
   const tensorOf = table.column("tensor");
-  // Inside a backward call the op says whose gradient it is; the scope is the call.
+  // Inside a backward call, the op gives the layer of the gradient; the scope is only the call.
   const opOf = table.column("op");
   const groupOf = new Int32Array(table.length);
   for (let row = 0; row < groupOf.length; row++) {

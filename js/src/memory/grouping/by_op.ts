@@ -8,9 +8,9 @@ import { kindLabel } from "../blocks/kinds.ts";
 import type { Groups } from "./groups.ts";
 
 /**
- * Ops; in the backward, grad nodes; of blocks from before, their tensors.
+ * Groups blocks by op, in backward by grad node, and blocks from before the trace by tensor.
  *
- * A group is the number of an op; behind the ops follow the grad nodes, the tensors, and one group for all else.
+ * A group is the number of an op. After the ops come the grad nodes, the tensors, and one group for the rest.
  */
 export function byOp(trace: Trace): Groups {
   const table = trace.table("allocations");
@@ -21,7 +21,7 @@ export function byOp(trace: Trace): Groups {
   const gradEnd = opEnd + trace.gradNodeCount;
   const none = gradEnd + paths.length;
   const groupOf = new Int32Array(table.length);
-  /** By group: the first tensor with a name that the op made, -1 for none. */
+  /** For each group: the first tensor with a name that the op made, -1 for none. */
   const made = new Int32Array(none + 1).fill(-1);
   for (let row = 0; row < groupOf.length; row++) {
     const [gradNode, op, tensor] = [gradNodeOf[row]!, opOf[row]!, tensorOf[row]!];
@@ -49,7 +49,7 @@ export function byOp(trace: Trace): Groups {
     return group < none ? { kind: "tensor", tensor: group - gradEnd } : { kind: "none" };
   };
   let kinds: ReadonlyMap<number, number> | undefined;
-  /** The graph calls an optimizer's state a buffer, and an input external. */
+  /** The graph calls an optimizer state a buffer, and an input external. */
   const kindAndShapeOf = (tensor: number): string => {
     kinds ??= kindsOfTensors(trace);
     const kind = kinds.get(tensor);

@@ -1,4 +1,4 @@
-/** Sorts the rows of the table, only as many as it shows. */
+/** Sorts the rows of the table, but only as many as it shows. */
 import { compare, nameKey, type Sorting } from "../../model/table/sorting.ts";
 import type { GroupSums } from "./group_sums.ts";
 import { type Groups, UNMET, unmetLabel } from "./groups.ts";

@@ -9,16 +9,16 @@ export interface GroupSums {
   /** By position in `groups`. */
   readonly bytes: Float64Array;
   readonly counts: Float64Array;
-  /** Bytes of the blocks that started in the span, also of freed ones. */
+  /** Bytes of the blocks that started in the span, including freed ones. */
   readonly allocated_bytes: Float64Array;
 }
 
-/** Position of a group in columns that have one more for those the trace never met. */
+/** Position of {@link UNMET} in columns with one extra entry for it. */
 const ROOM = -UNMET;
 
 /**
  * @param alive positions of the blocks whose bytes and number are summed
- * @param started range of positions of the blocks whose allocated bytes are summed, freed ones too
+ * @param started range of positions of the blocks whose allocated bytes are summed, including freed ones
  */
 export function sumGroups(
   groups: Groups,
@@ -56,7 +56,7 @@ export function sumGroups(
   };
 }
 
-/** Bytes by position in MEMORY_KINDS, of some groups alone: a row of kinds for each of `wanted`. */
+/** Bytes by position in MEMORY_KINDS, only for the groups `wanted`: one row for each group. */
 export function kindsOfGroups(
   groups: Groups,
   blocks: Blocks,

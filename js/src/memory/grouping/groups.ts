@@ -4,17 +4,17 @@ import { t } from "../../words/page.ts";
 
 /** A way to group all blocks of a trace. */
 export interface Groups {
-  /** Group by row of `allocations`. */
+  /** The group of each row of `allocations`. */
   readonly groupOf: Int32Array;
   readonly count: number;
   label(group: number): string;
   /** More text to distinguish it from other groups, or "". */
   note(group: number): string;
-  /** What it is in the graph. */
+  /** The group's selection in the graph. */
   selection(group: number): Selection;
 }
 
-/** The group of memory from before the trace that it never used. */
+/** The group of memory from before the trace that was not used in it. */
 export const UNMET = -1;
 export function unmetLabel(): string {
   return t("memory.unmet");

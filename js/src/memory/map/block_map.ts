@@ -7,19 +7,19 @@ import { timeOrder } from "../blocks/time_order.ts";
 /** Allocators round sizes up to multiples of this; a smaller gap is not free memory. */
 const ALIGNMENT_BYTES = 256;
 
-/** Rows of equal length, one below the other, as a page is read. */
+/** Rows of equal length, one below the other, like the lines of a page. */
 export interface BlockMap {
   /** Bytes of one row. */
   readonly row_bytes: number;
   readonly rowCount: number;
-  /** Blocks by position; one that reaches into the next row is there twice; -1 is free memory. */
+  /** The block of each position; -1 is free memory. A block that continues in the next row is there twice. */
   readonly blocks: Int32Array;
   readonly rows: Int32Array;
-  /** From the begin of the row. */
+  /** Offset from the start of the row. */
   readonly from_bytes: Float64Array;
   readonly to_bytes: Float64Array;
   readonly used_bytes: number;
-  /** Between blocks of a region. */
+  /** The free memory between blocks of a region. */
   readonly free_bytes: number;
   readonly largestFree_bytes: number;
   readonly regionCount: number;
@@ -29,9 +29,9 @@ const MOST_ROWS = 24;
 const LEAST_WIDTH_PX = 1;
 
 /**
- * @param options.width_px pixels of a row: what is narrower than one joins the piece before it
- * @param options.kept_bytes what the allocator holds back beyond the blocks: only gaps that are no
- *   larger in all can be its free memory, the others are between regions of the address space
+ * @param options.width_px pixels of a row: a piece narrower than a pixel joins the previous piece
+ * @param options.kept_bytes what the allocator holds in addition to the blocks. Gaps whose sum is not
+ *   larger can be its free memory; the other gaps lie between regions of the address space
  */
 export function mapBlocks(
   trace: Trace,
@@ -47,7 +47,7 @@ export function mapBlocks(
   const alive = aliveAt(blocks, time_ns).filter((block) => blocks.rows[block]! >= 0);
   const addresses = Float64Array.from(alive, (block) => address[blocks.rows[block]!]!);
   const order = timeOrder(addresses);
-  // First the whole length, regions put end to end; then it is broken into rows.
+  // First all regions one after the other; then the whole length is broken into rows.
   const spans = { blocks: [] as number[], from: [] as number[], to: [] as number[] };
   const largestGap_bytes = largestFreeGap(
     Float64Array.from(order, (at) => addresses[at]!),
@@ -94,7 +94,7 @@ export function mapBlocks(
   };
 }
 
-/** The gaps that fit into what is kept, from the smallest on: the size of the last of them. */
+/** The largest gap that can be free: gaps count from the smallest on, until their sum exceeds what is kept. */
 function largestFreeGap(addresses: Float64Array, bytes: Float64Array, kept_bytes: number): number {
   const gaps = addresses
     .map((address, at) => (at ? address - addresses[at - 1]! - bytes[at - 1]! : 0))

@@ -1,14 +1,14 @@
-/** The map of addresses by keys: from block to block. */
+/** Moves in the map of addresses by keys, from block to block. */
 import type { BlockMap } from "./block_map.ts";
 
 export const MAP_KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"] as const;
 export type MapKey = (typeof MAP_KEYS)[number];
 
 /**
- * The block that a key leads to, left and right by address, up and down to what lies there.
+ * The block that a key leads to: left and right by address, up and down to the block in that row.
  *
- * @param block where one is, -1 for nowhere; free memory is passed over
- * @returns -1 where the map has no block
+ * @param block the current block, -1 for none; free memory is skipped
+ * @returns -1 if the map has no such block
  */
 export function stepInMap(map: BlockMap, block: number, key: MapKey): number {
   const pieces = [...map.blocks.keys()].filter((piece) => map.blocks[piece]! >= 0);

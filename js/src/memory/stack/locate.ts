@@ -6,12 +6,12 @@ import { countUntil } from "../blocks/time_order.ts";
 import { chooseBlocks, MOST_MOVES } from "./stack_choice.ts";
 import { LEAST_HEIGHT_PX, type Window } from "./stack_window.ts";
 
-/** Events of other blocks in the same picture, at most. */
+/** The most events of other blocks in the same picture. */
 const MOST_EVENTS = 600;
-/** Its part of the height. */
+/** The share of the picture's height that the block gets. */
 const PART_OF_HEIGHT = 1 / 8;
 
-/** @param frame the picture's size, and the bytes over its whole height when nothing is magnified */
+/** @param frame the picture's size, and the bytes over its whole height without zoom */
 export function windowAround(
   blocks: Blocks,
   block: number,
@@ -26,7 +26,7 @@ export function windowAround(
   const at = countUntil(events.times_ns, middle_ns);
   const margin_ns = Math.max(1, (end - start) / 4);
   const near = (by: number): number => events.times_ns[Math.round(at + by)] ?? middle_ns;
-  // Its edges are seen, unless too much happens in its life.
+  // The block's start and end are visible, unless too much happens while it is alive.
   const from_ns = Math.max(blocks.first_ns, start - margin_ns, Math.min(middle_ns, near(-reach)));
   const to_ns = Math.min(last_ns, end + margin_ns, Math.max(middle_ns, near(reach)));
   const height_bytes = Math.min(

@@ -2,10 +2,10 @@
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 
 export interface BandSteps {
-  /** The band of all other blocks, as steps: from each time on, the bytes below it. */
+  /** The band of all other blocks, as steps: from each time on, the height in bytes at which it begins. */
   readonly band_ns: Float64Array;
   readonly band_bottom_bytes: Float64Array;
-  /** Its bytes by position in MEMORY_KINDS, stacked in that order. */
+  /** The band's bytes by position in MEMORY_KINDS, stacked in that order. */
   readonly band_bytes: readonly Float64Array[];
 }
 

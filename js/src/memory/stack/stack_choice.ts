@@ -6,7 +6,7 @@ import { LEAST_HEIGHT_PX, LEAST_WIDTH_PX, type Window } from "./stack_window.ts"
 
 /** How many blocks a picture shows at most. */
 export const MOST_BLOCKS = 2500;
-/** Moves of blocks in a picture of which a part of the height is shown. */
+/** The most moves of blocks in a picture that shows only a part of the height. */
 export const MOST_MOVES = 4e6;
 
 export interface Choice {
@@ -16,7 +16,7 @@ export interface Choice {
   readonly inWindow: number;
 }
 
-/** @param least_px lower blocks are not chosen */
+/** @param least_px blocks with less height are not chosen */
 export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): Choice {
   const { start_ns, end_ns, bytes, isSum } = blocks;
   const { from_ns, to_ns, width_px, height_px, height_bytes } = window;
@@ -25,7 +25,7 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
   const started = countUntil(start_ns, to_ns);
   const found: number[] = [];
   for (let block = 0; block < started; block++) {
-    // Consecutive sums would jump up and down if each were drawn.
+    // The sums that follow each other would jump up and down if each were drawn.
     if (bytes[block]! < least_bytes || isSum?.[block]) {
       continue;
     }
@@ -40,8 +40,8 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
 }
 
 /**
- * Where a part of the height is shown, blocks below and above it are stacked too, though not drawn:
- * the fewer events there are, the more blocks.
+ * If only a part of the height is shown, blocks below and above it are stacked but not drawn. With
+ * fewer events, more blocks are possible.
  */
 function mostWhere({ events }: Blocks, { from_ns, to_ns, width_px }: Window): number {
   const { times_ns } = events;
@@ -49,7 +49,7 @@ function mostWhere({ events }: Blocks, { from_ns, to_ns, width_px }: Window): nu
   return Math.max(MOST_BLOCKS, Math.floor(MOST_MOVES / Math.min(width_px, eventCount + 1)));
 }
 
-/** The largest of some blocks, at most `most`; of equals the first. */
+/** The largest of some blocks, at most `most`; among equal ones the first. */
 function largest(found: Int32Array, bytes: Float64Array, most: number): Int32Array {
   if (found.length <= most) {
     return found;
@@ -62,13 +62,13 @@ function largest(found: Int32Array, bytes: Float64Array, most: number): Int32Arr
   );
 }
 
-/** Each further tier allows blocks that are smaller by this factor. */
+/** Each higher tier has blocks that are smaller by this factor. */
 const TIER = 4;
 
 /**
- * In the order of their starts, tier upon tier. All that are seen when nothing is magnified are the
- * lowest tier. Smaller ones lie on top, where they were a part of the band: what is magnified stays
- * in its place.
+ * In tiers, and by start within a tier. Blocks that are visible without zoom are the lowest tier.
+ * Smaller ones are above them, where they were a part of the band without zoom: so a block keeps its
+ * place when the user zooms.
  */
 function stacked(chosen: Int32Array, bytes: Float64Array, window: Window): Int32Array {
   const { whole_bytes = window.height_bytes, height_px } = window;

@@ -1,4 +1,4 @@
-/** The positions of stacked blocks, which sink when a block below them ends. */
+/** The positions of stacked blocks; a block sinks when a block below it ends. */
 import { countBefore } from "../blocks/time_order.ts";
 
 export interface PieceColumns {

@@ -7,11 +7,11 @@ export interface Window {
   readonly to_ns: number;
   readonly width_px: number;
   readonly height_px: number;
-  /** Bytes over the whole height. */
+  /** The bytes that the whole height shows. */
   readonly height_bytes: number;
-  /** Bytes over the whole height without zoom; omitted: `height_bytes`. */
+  /** The bytes that the whole height shows without zoom; by default `height_bytes`. */
   readonly whole_bytes?: number;
-  /** The part of the height that is drawn, in bytes from the bottom; omitted: all of it. */
+  /** The part of the height that is drawn, in bytes from the bottom; by default all of it. */
   readonly shown?: { readonly from_bytes: number; readonly to_bytes: number };
 }
 
@@ -19,7 +19,7 @@ export interface StackPicture extends PieceColumns, BandSteps {
   readonly window: Window;
   /** Blocks drawn one by one, from the bottom up. */
   readonly drawn: Int32Array;
-  /** Blocks of the window that are in the band. */
+  /** How many blocks of the window are in the band. */
   readonly bandCount: number;
 }
 

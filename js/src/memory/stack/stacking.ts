@@ -1,7 +1,7 @@
 /**
- * The timeline's picture: blocks stacked in the order of their starts, each on the one below it. When
- * a block ends, those above it sink. Blocks too small to be seen, or too many, are one band on top,
- * so the outline is the exact total whatever is drawn one by one.
+ * The timeline's picture: blocks stacked in the order of their starts. When a block ends, the blocks
+ * above it sink. Blocks that are too small, or too many, form one band on top. So the outline is
+ * always the exact total.
  */
 import type { Blocks } from "../blocks/blocks.ts";
 import { highestWithin } from "../blocks/events.ts";
@@ -31,7 +31,7 @@ export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
 
 /**
  * @param chosen blocks that are stacked one by one, from the bottom up
- * @returns undefined where it would take too many pieces
+ * @returns undefined if it would need too many pieces
  */
 function sweep(
   blocks: Blocks,
@@ -86,7 +86,7 @@ function sweep(
     }
   };
   for (let at = first; at < end; ) {
-    // Events of one column of pixels sink the stack once; one alone keeps its own time.
+    // Within one column of pixels the stack sinks once, but a single event keeps its own time.
     const time_ns = times_ns[at]!;
     const until_ns = columnEnd(window, time_ns);
     const columnEndAt = countBefore(times_ns, until_ns, at + 1, end);
@@ -121,7 +121,7 @@ function columnEnd({ from_ns, to_ns, width_px }: Window, time_ns: number): numbe
 interface Changes {
   /** Positions of the blocks that are alive when the window begins. */
   readonly first: number[];
-  /** By time, ends before starts: a position that comes, or `~position` that goes. */
+  /** By time, ends before starts: a position for a block that starts, `~position` for one that ends. */
   readonly times_ns: Float64Array;
   readonly slots: Int32Array;
 }
@@ -141,7 +141,7 @@ function changesOf({ start_ns, end_ns }: Blocks, window: Window, chosen: Int32Ar
       ends.push(slot);
     }
   });
-  // Equal times keep this order.
+  // Equal times keep this order: ends come before starts.
   const all_ns = Float64Array.from([
     ...ends.map((slot) => end_ns[chosen[slot]!]!),
     ...starts.map((slot) => start_ns[chosen[slot]!]!),

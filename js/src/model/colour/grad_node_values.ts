@@ -1,12 +1,12 @@
-/** Quantities of grad nodes, one number each; NaN where it is not known. */
+/** Values of grad nodes to colour them by; NaN if unknown. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Gradients } from "../graph/gradients.ts";
 import type { Colouring } from "../state/view_state.ts";
 
 /**
- * Of the gradients that a grad node passes on; a leaf passes none on, so of those that it receives.
+ * Statistics of the gradients that a grad node passes on; for a leaf, of those that it receives.
  *
- * @param backwardCall whose gradients count; each of them has its own statistics
+ * @param backwardCall the call whose gradients count; each call has its own statistics
  */
 export function gradNodeValues(
   trace: Trace,

@@ -1,4 +1,4 @@
-/** Quantities of ops, one number each; NaN where it is not known. */
+/** Values of ops to colour them by; NaN if unknown. */
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -13,7 +13,7 @@ const INPUT = ROLES.indexOf("input");
 export function opValues(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
   return kept(trace, `values of ${name}`, () => {
     const values = numbersOf(trace, name);
-    // An op that stands for several in a reduced copy has the numbers of one of them.
+    // In a reduced copy, an op that represents several has the values of only one of them.
     standInsOf(trace).ops?.forEach((count, op) => {
       if (count > 1) values[op] = Number.NaN;
     });
@@ -50,7 +50,7 @@ function parameterElements(trace: Trace): Float64Array {
   return elements;
 }
 
-/** Of the outputs with recorded values. */
+/** The share of NaN in the outputs with recorded values. */
 function nanShares(trace: Trace): Float64Array {
   const [nans, elements] = [new Float64Array(trace.opCount), new Float64Array(trace.opCount)];
   const { valueStat } = traceTotals(trace);
@@ -62,7 +62,7 @@ function nanShares(trace: Trace): Float64Array {
     nans[op]! += nansOf[row]!;
     elements[op]! += elementsOf[row]!;
   });
-  // Without a recorded value 0 / 0 is NaN.
+  // An op without a recorded value gets 0 / 0, which is NaN.
   return nans.map((count, op) => count / elements[op]!);
 }
 

@@ -1,4 +1,4 @@
-/** Ops that the forward graph leaves out until they are asked for. */
+/** Ops that the forward graph leaves out unless the user asks for them. */
 import { FRAME_KINDS, PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
@@ -6,8 +6,8 @@ const OPTIMIZER = PHASES.indexOf("optimizer");
 const PADDLE = FRAME_KINDS.indexOf("paddle");
 
 /**
- * 1 for an optimizer's ops, and for those of Paddle's initializers: a model that is made in the
- * traced code has one for each parameter. A trace with nothing else shows the initializers.
+ * 1 for the ops of optimizers and of Paddle's initializers: a model made in the traced code has one
+ * initializer op for each parameter. If a trace has nothing else, the initializers are shown.
  */
 export function asideOps(trace: Trace): Uint8Array {
   const ops = trace.table("ops");

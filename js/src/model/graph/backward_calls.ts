@@ -62,8 +62,8 @@ export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
 
 /**
  * The backward call to show first, -1 for none: the outermost call with the largest graph. Among
- * equals it is the first, since the first iteration of a training loop is the open one. A graph that
- * remained and never ran comes last.
+ * equal ones it is the first, since the first iteration of a training loop is open. A graph that no
+ * call ran comes last.
  */
 export function firstCall(trace: Trace): number {
   const around = callsAround(trace);

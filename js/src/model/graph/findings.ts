@@ -4,7 +4,7 @@ import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 
 export type Severity = (typeof SEVERITIES)[number];
-/** `here` marks the op or grad node of a finding that gives it no other role. */
+/** `here` marks the op or grad node of a finding if the finding gives it no other role. */
 export type MarkRole = (typeof MARK_ROLES)[number] | "here";
 
 export interface Finding {
@@ -16,7 +16,7 @@ export interface Finding {
   readonly advice: string;
   /** String code of the file's name. */
   readonly file: number;
-  /** From 1; 0 where no line is known. */
+  /** From 1; 0 if the line is unknown. */
   readonly line: number;
   /** Execution count of the notebook cell, -1 for a file. */
   readonly cell: number;
@@ -30,7 +30,7 @@ export interface Mark {
   readonly role: MarkRole;
 }
 
-/** The op, grad node or groups of a box, for which marks are looked up. */
+/** The op, grad node or groups of a box whose marks are looked up. */
 export interface MarkedThing {
   readonly op: number;
   readonly gradNode: number;
@@ -44,7 +44,7 @@ export type MarkSide = "ops" | "grad_nodes";
 
 /** The order of the marks, if one thing has several. */
 const ROLE_ORDER: readonly MarkRole[] = ["failed", "cut", "origin", "here", "path", "related"];
-/** Marks that are also shown at the other half of a pair. */
+/** Marks that are also shown at the paired op or grad node. */
 const TELLING: ReadonlySet<MarkRole> = new Set(["failed", "cut", "origin", "here"]);
 const OTHER_SIDE = { ops: "grad_nodes", grad_nodes: "ops" } as const;
 const DETACH = EDGE_KINDS.indexOf("detach");

@@ -6,7 +6,7 @@ import { isLeaf } from "./grad_leaves.ts";
 import type { Gradients } from "./gradients.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 
-/** One layer's call, or one op outside of layers. */
+/** The call of one layer, or one op outside of layers. */
 export interface DepthPoint {
   /** -1 for an op. */
   readonly group: number;
@@ -73,7 +73,7 @@ export function gradientsOverDepth(
     .filter((point) => point.flowing >= 0 || point.parameters >= 0);
 }
 
-/** The innermost layer call around, -1 for none. */
+/** The innermost layer call that contains a group, -1 for none. */
 function layerAround(trace: Trace, group: number): number {
   for (let at = group; at >= 0; at = trace.at("groups", "parent", at)) {
     if (trace.groupKind(at) === "layer") {

@@ -5,15 +5,15 @@ import { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "./backward_calls.ts";
 
-/** One number for one or several gradients together. */
+/** The norm of one gradient, or of several combined. */
 export interface GradientNorm {
-  /** Of the finite values. */
+  /** Over the finite values. */
   readonly norm: number;
   readonly nans: number;
   readonly infs: number;
 }
 
-/** Decades of the norm, as tints and widths show them: floor(log10). */
+/** The range of norms in decades, floor(log10), which determines tints and widths. */
 export interface NormRange {
   readonly least: number;
   readonly most: number;
@@ -26,7 +26,7 @@ export class Gradients {
   readonly #call: Column;
   readonly #floats = new Map<string, Float32Array>();
   readonly #ranges = new Map<number, NormRange | undefined>();
-  /** Norms by the edges that one line of the picture shows; needed at every repaint. */
+  /** Norms by the edges of one drawn line; needed at every repaint. */
   readonly #norms = new WeakMap<
     readonly number[],
     { backwardCall: number; norm: GradientNorm | undefined }
@@ -46,17 +46,17 @@ export class Gradients {
     return this.#call.length > 0;
   }
 
-  /** Rows of `grad_stats` of an edge, in the order in which they ran. */
+  /** Rows of `grad_stats` for an edge, in execution order. */
   ofEdge(edge: number): Int32Array {
     return this.#ofEdge.of(edge);
   }
 
-  /** Rows of `grad_stats`: the gradients with which backward calls began at a grad node. */
+  /** Rows of `grad_stats` for the gradients with which backward calls began at a grad node. */
   beganAt(gradNode: number): Int32Array {
     return this.#began.of(gradNode);
   }
 
-  /** The row of an edge in a backward call; the last row if it ran twice, -1 for none. */
+  /** The row of an edge in a backward call: the last one if it ran twice, -1 for none. */
   ofEdgeIn(edge: number, backwardCall: number): number {
     const isInside = callsInside(this.#trace, backwardCall);
     return this.#ofEdge.of(edge).findLast((row) => isInside[this.#call[row]!]) ?? -1;
@@ -71,7 +71,7 @@ export class Gradients {
     return values[row]!;
   }
 
-  /** The norm of several edges' gradients together; undefined where none was recorded. */
+  /** The norm of several edges' gradients combined; undefined if none was recorded. */
   normOf(edges: readonly number[], backwardCall: number): GradientNorm | undefined {
     let known = this.#norms.get(edges);
     if (known?.backwardCall !== backwardCall) {
@@ -98,7 +98,7 @@ export class Gradients {
     return isKnown ? { norm: Math.sqrt(squares), nans, infs } : undefined;
   }
 
-  /** The decades between which a backward call's norms lie; undefined where it has none. */
+  /** The range of a backward call's norms; undefined if it has none. */
   range(backwardCall: number): NormRange | undefined {
     if (!this.#ranges.has(backwardCall)) {
       this.#ranges.set(backwardCall, this.#rangeOf(backwardCall));

@@ -1,7 +1,7 @@
 /**
- * The group tree as it is drawn: the content of each group in execution order, and which siblings
- * repeat each other. Groups without ops and grad nodes are left out; a layer that runs one op only
- * is drawn as that op ("transparent").
+ * The group tree as drawn: the content of each group in execution order, and the runs of equal
+ * siblings. Groups without ops and grad nodes are left out. A layer that runs only one op is drawn as
+ * that op ("transparent").
  */
 
 import { RowsByKey } from "../../trace/csr.ts";
@@ -17,20 +17,20 @@ const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((
 );
 
 export class Hierarchy {
-  /** The group around each group, -1 at the top. */
+  /** The parent of each group, -1 at the top. */
   readonly parents: ArrayLike<number>;
   /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
   readonly groupOfOp: Int32Array;
   readonly groupOfGradNode: Int32Array;
-  /** 1 where a group is drawn as its only op. */
+  /** 1 if a group is drawn as its only op. */
   readonly isTransparent: Uint8Array;
   /** First group of the run of repeats that a group belongs to, -1 for none. */
   readonly runOf: Int32Array;
   /** For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. */
   readonly pylayerOfBackwardOp: Int32Array;
-  /** 1 for optimizer steps and all inside them. */
+  /** 1 for optimizer steps and all groups inside them. */
   readonly isOptimizer: Uint8Array;
-  /** By op, see `asideOps`. */
+  /** The result of `asideOps`, by op. */
   readonly isAside: Uint8Array;
 
   #groupOnRow: Int32Array | undefined;
@@ -49,7 +49,7 @@ export class Hierarchy {
     this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
-    // A block whose inside was not stored stays a block.
+    // A block whose content was not stored stays a block.
     const ops = countInside(parents, this.groupOfOp, undefined, standInsOf(trace).ops);
     const gradNodes = countInside(parents, this.groupOfGradNode);
     this.isTransparent = new Uint8Array(count);
@@ -88,20 +88,20 @@ export class Hierarchy {
   }
 
   /**
-   * The group of each grad node on the rows of a ladder: that of its op. Nodes that `paddle.grad`
-   * made are among those of the layers, where the call itself is not.
+   * The group of each grad node in the rows of a ladder: the group of its op. Nodes that `paddle.grad`
+   * made are in the groups of the layers, and the call itself is not.
    */
   get groupOnRow(): Int32Array {
     this.#groupOnRow ??= groupsOnRows(this.#trace, this.groupOfOp, this.groupOfGradNode);
     return this.#groupOnRow;
   }
 
-  /** Groups right inside `parent` (-1: the top), in execution order. */
+  /** Groups directly inside `parent` (-1: the top), in execution order. */
   groupsIn(parent: number): Int32Array {
     return this.#groups.of(parent + 1);
   }
 
-  /** Ops right inside `parent` (-1: the top), in execution order. */
+  /** Ops directly inside `parent` (-1: the top), in execution order. */
   opsIn(parent: number): Int32Array {
     return this.#ops.of(parent + 1);
   }
@@ -110,7 +110,7 @@ export class Hierarchy {
     return this.#gradNodes.of(parent + 1);
   }
 
-  /** Members of the run that begins with `first`, in execution order; none if it begins no run. */
+  /** Members of the run that begins with `first`, in execution order; empty if it begins no run. */
   runMembers(first: number): Int32Array {
     return this.#runs.members.get(first) ?? new Int32Array(0);
   }
@@ -120,12 +120,12 @@ export class Hierarchy {
     return [...this.#runs.members.keys()];
   }
 
-  /** Position of a group among ops: that of its first op. */
+  /** Position of a group among ops: the position of its first op. */
   orderOf(group: number): number {
     return this.#order[group]!;
   }
 
-  /** The groups around a group, itself included, outermost first, without transparent ones. */
+  /** A group and all groups that contain it, outermost first, without transparent ones. */
   pathOf(group: number): number[] {
     return this.#trace.groupPath(group).filter((at) => !this.isTransparent[at]);
   }
@@ -145,7 +145,7 @@ export class Hierarchy {
   }
 }
 
-/** The analysis gives each grad node its group; the node of a PyLayer's own op follows the op. */
+/** The group of each grad node, from the analysis; the node of a PyLayer's own op follows the op. */
 function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const analysed = trace.table("op_groups").column("group");
   const op = trace.pairedOps;
@@ -155,7 +155,7 @@ function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
   });
 }
 
-/** @returns `groups` itself where all grad nodes are in the groups of their ops */
+/** @returns `groups` itself if all grad nodes are in the groups of their ops */
 function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): Int32Array {
   const op = trace.pairedOps;
   const onRows = groups.map((group, node) => (op[node]! >= 0 ? groupOfOp[op[node]!]! : group));
@@ -163,7 +163,7 @@ function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): 
 }
 
 /**
- * How many leaves each group holds, those of nested groups included.
+ * How many leaves each group contains, including nested groups.
  *
  * @param groupOf group of each leaf
  * @param weight how many leaves each one represents; 1 each if omitted

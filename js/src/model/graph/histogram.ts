@@ -1,4 +1,4 @@
-/** Recorded histograms of gradients and of what ops made. */
+/** Recorded histograms of gradients and of op outputs. */
 
 import { RowsByKey } from "../../trace/csr.ts";
 import { kept } from "../../trace/kept.ts";
@@ -11,7 +11,7 @@ export interface HistogramBin {
   positive: number;
 }
 
-/** Of a row of `grad_stats` or `value_stats`: by exponent, ascending, without gaps. */
+/** The histogram for a row of `grad_stats` or `value_stats`: by exponent, ascending, without gaps. */
 export function histogramOf(trace: Trace, of: "grad" | "value", row: number): HistogramBin[] {
   const table = trace.table(`${of}_histograms`);
   const stat =
@@ -24,7 +24,7 @@ export function histogramOf(trace: Trace, of: "grad" | "value", row: number): Hi
   const exponents = Array.from(rows, (bin) => table.column("exponent")[bin]!);
   if (!exponents.length) return [];
   const least = Math.min(...exponents);
-  // float32 has 277 powers of two, float64 some 2,100: more is a damaged file.
+  // float32 has 277 powers of two, float64 about 2,100: a file with more is damaged.
   const length = Math.min(2200, Math.max(...exponents) - least + 1);
   const bins = Array.from({ length }, (_, at) => ({
     exponent: least + at,

@@ -1,9 +1,9 @@
-/** Layers by name, as `paddle_lab/analysis/memory/layer_names.py` calls them. */
+/** The names of layers, as in `paddle_lab/analysis/memory/layer_names.py`. */
 
 import { SCOPE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** String code of the name by scope: the layer around it, 0 outside of layers. */
+/** For each scope, the string code of its layer's name; 0 outside of layers. */
 export function layersOfScopes(trace: Trace): Int32Array {
   const scopes = trace.table("scopes");
   const [kind, parent, layer] = [
@@ -13,7 +13,7 @@ export function layersOfScopes(trace: Trace): Int32Array {
   ];
   const name = trace.table("layer_names").column("name");
   const found = new Int32Array(scopes.length);
-  // Scopes stand after those around them.
+  // A scope comes after its parent.
   for (let scope = 0; scope < found.length; scope++) {
     const isLayer = kind[scope] === SCOPE_KINDS.indexOf("layer");
     found[scope] = (isLayer && name[layer[scope]!]) || found[parent[scope]!] || 0;
@@ -21,7 +21,7 @@ export function layersOfScopes(trace: Trace): Int32Array {
   return found;
 }
 
-/** String code of the name by tensor: the layer that a parameter belongs to, 0 where it is not known. */
+/** For each tensor, the string code of the layer that the parameter belongs to; 0 if unknown. */
 export function layersOfTensors(trace: Trace): Int32Array {
   const { length, column } = trace.table("tensor_layers");
   const [tensor, name] = [column("tensor"), column("name")];

@@ -1,14 +1,14 @@
-/** Which group is built unlike its siblings, as `paddle_lab/analysis/graph/odd_siblings.py` found. */
+/** Groups that differ from their siblings, found by `paddle_lab/analysis/graph/odd_siblings.py`. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 
-/** Members of one list that are of one class. */
+/** Members of one list that have the same class. */
 export interface Family {
   readonly size: number;
   /** How many of them are equal. */
   readonly alike: number;
-  /** The first of those; -1 where it was not stored. */
+  /** The first of the equal members; -1 if it was not stored. */
   readonly typical: number;
 }
 
@@ -25,7 +25,7 @@ export class OddSiblings {
       });
   }
 
-  /** The family that a group is unlike; undefined where it is not odd. */
+  /** The family that a group differs from; undefined if the group is not odd. */
   familyOf(group: number): Family | undefined {
     return this.#differenceOf(group) ? this.#family(group) : undefined;
   }
@@ -41,7 +41,7 @@ export class OddSiblings {
     return t("siblings.odd", { count: size - alike, size, difference });
   }
 
-  /** "95 of 96 siblings are alike." of one of them, where another is odd; else "". */
+  /** "95 of 96 siblings are alike." for one of the 95; "" if no sibling is odd. */
   alikeSentence(group: number): string {
     const family = this.#differenceOf(group) ? undefined : this.#family(group);
     return family ? t("siblings.alike_of", { alike: family.alike, size: family.size }) : "";

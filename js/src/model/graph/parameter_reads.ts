@@ -7,10 +7,10 @@ const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 const INPUT = ROLES.indexOf("input");
 
 export interface ParameterReads {
-  /** Keys of ops, and beside each the number of a parameter that it reads, once. */
+  /** Keys of ops; `numbers` has the parameter that each reads. Each pair occurs once. */
   readonly ops: readonly number[];
   readonly numbers: readonly number[];
-  /** By number. */
+  /** By parameter number. */
   readonly elements: readonly number[];
   readonly bytes: readonly number[];
 }
@@ -54,8 +54,8 @@ export function elementsOf(trace: Trace, tensor: number): number {
 }
 
 /**
- * Equal for all rows of one parameter. Its initializer and an optimizer's step make new rows, which have
- * Paddle's name of it.
+ * Equal for all rows of one parameter. Its initializer and each optimizer step make a new row; the
+ * rows share the parameter's name in Paddle.
  */
 function identities(trace: Trace): (tensor: number) => number {
   const name = trace.table("tensors").column("name");

@@ -19,7 +19,7 @@ export function ownGroupOfPyLayers(trace: Trace): Int32Array {
   for (let group = 0; group < trace.groupCount; group++) {
     if (kind[group] === PYLAYER && scope[group]! >= 0 && opOfScope[scope[group]!]! >= 0) {
       const op = opOfScope[scope[group]!]!;
-      // The backward of a PyLayer is a group as well; its op stays in the forward one.
+      // The backward of a PyLayer is also a group; the PyLayer's op stays in the forward group.
       if (isPyLayer[op] && parent[group] === groupOfOp[op]) {
         groupOfOp[op] = group;
       }
@@ -30,7 +30,7 @@ export function ownGroupOfPyLayers(trace: Trace): Int32Array {
 
 /**
  * For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. A PyLayer's
- * backward is a call, and so a group, of its own: found by the PyLayer's own op.
+ * backward is a call, and so a group of its own; the PyLayer's own op identifies it.
  */
 export function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const ofOp = new Int32Array(groupOfOp.length).fill(-1);

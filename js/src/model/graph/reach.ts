@@ -1,10 +1,10 @@
-/** What can be reached in the graph: from ops along tensors, from grad nodes along gradients. */
+/** Which nodes can be reached in the graph: ops along tensors, grad nodes along gradients. */
 import type { Trace } from "../../trace/trace.ts";
 
-/** A graph of ops or of grad nodes. */
+/** The neighbours in a graph of ops or of grad nodes. */
 export interface Steps {
   readonly count: number;
-  /** The nodes one step back, or one step on. */
+  /** The nodes one step backwards, or one step forwards. */
   before(node: number): number[];
   after(node: number): number[];
 }
@@ -32,9 +32,9 @@ export function gradSteps(trace: Trace): Steps {
 }
 
 /**
- * 1 for each node that a walk comes to, the starts included.
+ * 1 for each node that can be reached, including the starts.
  *
- * @param isFar whether the walk goes on after its first step
+ * @param isFar whether to go further than one step
  */
 export function reached(
   starts: Iterable<number>,

@@ -2,7 +2,7 @@
 import type { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** From how many repeats a run is folded: fewer where a member holds more than one op. */
+/** A run is folded from this length on: a shorter one suffices if its members have several ops. */
 const RUN_OF_SINGLES = 3;
 const RUN_OF_BLOCKS = 2;
 
@@ -20,7 +20,7 @@ export interface Siblings {
 export interface Runs {
   /** First group of the run that a group belongs to, -1 for none. */
   readonly runOf: Int32Array;
-  /** The members of each run in execution order, by the first of them. */
+  /** The members of each run in execution order, by the first member. */
   readonly members: ReadonlyMap<number, Int32Array>;
 }
 
@@ -74,7 +74,7 @@ export function findRuns(trace: Trace, siblings: Siblings): Runs {
   return { runOf, members };
 }
 
-/** "layers.0–11" from "layers.0" … "layers.11"; "a … b" where the names differ otherwise. */
+/** "layers.0–11" for "layers.0" … "layers.11"; "a … b" if the names differ in another way. */
 export function runLabel(first: string, last: string): string {
   const a = /^(.*?)(\d+)$/s.exec(first);
   const b = /^(.*?)(\d+)$/s.exec(last);

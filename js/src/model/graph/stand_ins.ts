@@ -1,6 +1,6 @@
 /**
- * Ops and grad nodes that represent several: a notebook stores a reduced copy of a large trace
- * (`paddle_lab/views/reduction/`), and the counts still describe the whole trace.
+ * Ops and grad nodes that represent several. A notebook stores a reduced copy of a large trace
+ * (`paddle_lab/views/reduction/`), but counts still describe the whole trace.
  */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -11,9 +11,9 @@ type Weights = Int32Array | undefined;
 export interface StandIns {
   readonly ops: Weights;
   readonly gradNodes: Weights;
-  /** As `gradNodes`, without those that accumulate into a parameter. */
+  /** Like `gradNodes`, without nodes that accumulate into a parameter. */
   readonly gradNodesOnTheWay: Weights;
-  /** How many ran. */
+  /** How many ops ran. */
   readonly opTotal: number;
   readonly gradNodeTotal: number;
 }

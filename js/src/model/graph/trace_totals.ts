@@ -1,4 +1,4 @@
-/** Sums and lookups over a whole trace. */
+/** Totals and lookups for a whole trace. */
 
 import { kept } from "../../trace/kept.ts";
 import type { ColumnName } from "../../trace/protocol.ts";
@@ -9,13 +9,13 @@ export interface TraceTotals {
   /** Host time of all ops; the time of a PyLayer's inner ops is counted once. */
   readonly duration_ns: number;
   readonly threadCount: number;
-  /** By tensor: what the tensor became when it was modified in place, -1 where it was not. */
+  /** For each tensor: its version after an in-place modification, -1 for none. */
   readonly nextVersion: Int32Array;
-  /** By tensor: its row of `value_stats`, -1 where its values were not recorded. */
+  /** For each tensor: its row of `value_stats`, -1 if its values were not recorded. */
   readonly valueStat: Int32Array;
 }
 
-/** Each value is computed at its first use. */
+/** Each value is computed on first use. */
 export function traceTotals(trace: Trace): TraceTotals {
   return {
     get duration_ns() {
@@ -33,7 +33,7 @@ export function traceTotals(trace: Trace): TraceTotals {
   };
 }
 
-/** The row that names each tensor in a column, the last of several; -1 for none. */
+/** For each tensor, the row that names it in a column: the last of several, -1 for none. */
 function rowsByTensor<T extends "tensors" | "value_stats">(
   trace: Trace,
   table: T,

@@ -1,8 +1,8 @@
-/** Entries of Paddle's log in blocks: those that one op or grad node wrote one after another. */
+/** Entries of Paddle's log in blocks: consecutive entries of one op or grad node. */
 
 import type { Trace } from "../../trace/trace.ts";
 
-/** Whose entries are shown. */
+/** The op or grad node whose entries are shown. */
 export type LogOwner =
   | { readonly kind: "op"; readonly op: number }
   | { readonly kind: "grad_node"; readonly gradNode: number }

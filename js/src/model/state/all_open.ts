@@ -4,7 +4,7 @@ import type { ViewState } from "./view_state.ts";
 
 type Opened = Pick<ViewState, "open" | "unfolded" | "taken">;
 
-/** Every group open, every run member by member. */
+/** Every group open, every run unfolded. */
 export function allOpen(hierarchy: Hierarchy): Opened {
   const open = new Set<number>();
   for (let group = 0; group < hierarchy.isTransparent.length; group++) {

@@ -1,12 +1,12 @@
-/** Which groups are open before the user opens or closes any: as many as a picture has room for. */
+/** The groups that are open at first: as many as fit into a picture. */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 
-/** Boxes that a first picture holds at most. */
+/** The most boxes of a first picture. */
 const MOST_BOXES = 40;
 /** With at most this many boxes, the next level opens even if it exceeds `MOST_BOXES`. */
 const TOO_FEW_BOXES = 3;
 
-/** What is open at first, and which members are taken out of their folds. */
+/** The groups that are open at first, and the members taken out of folds. */
 interface InitialOpen {
   readonly open: ReadonlySet<number>;
   readonly taken: ReadonlySet<number>;
@@ -31,13 +31,13 @@ export class FirstOpen {
     return this.#ofModes.get(mode)?.now ?? this.#all;
   }
 
-  /** Whether a state shows what is open at first. */
+  /** Whether a state shows exactly the groups that are open at first. */
   is({ mode, open, taken }: InitialOpen & { readonly mode: string }): boolean {
     const first = this.of(mode);
     return open === first.open && taken === first.taken;
   }
 
-  /** Keep groups closed that make a mode's picture too wide. */
+  /** Keep groups closed that make the picture of a mode too wide. */
   shut(mode: string, groups: readonly number[]): InitialOpen {
     const shut = new Set([...(this.#ofModes.get(mode)?.shut ?? []), ...groups]);
     const now = initialOpen(this.#hierarchy, shut);
@@ -47,7 +47,7 @@ export class FirstOpen {
 }
 
 /**
- * Open whole levels, from the top, while the number of visible boxes stays small.
+ * Open whole levels, from the top, as long as few boxes are visible.
  *
  * @param shut groups that stay closed
  */
@@ -63,7 +63,7 @@ function initialOpen(hierarchy: Hierarchy, shut: ReadonlySet<number> = new Set()
       if (boxes >= TOO_FEW_BOXES) {
         break;
       }
-      // A fold with hardly any other box shows too little: open one of its members.
+      // A fold with hardly any other box next to it shows too little: open one of its members.
       closed = folds.splice(0, 1);
       taken.add(closed[0]!);
       boxes++;
@@ -84,7 +84,7 @@ function initialOpen(hierarchy: Hierarchy, shut: ReadonlySet<number> = new Set()
   return { open, taken };
 }
 
-/** The first members of the runs right inside `parent`. */
+/** The first members of the runs directly inside `parent`. */
 function foldsIn(hierarchy: Hierarchy, parent: number): number[] {
   return Array.from(hierarchy.groupsIn(parent)).filter(
     (group) => hierarchy.runOf[group] === group && !hierarchy.isOptimizer[group],
@@ -101,7 +101,7 @@ function closedGroupsIn(hierarchy: Hierarchy, parent: number): number[] {
   );
 }
 
-/** Boxes right inside `parent` while everything in it is closed and folded. */
+/** How many boxes are directly inside `parent` if everything in it is closed and folded. */
 function boxCount(hierarchy: Hierarchy, parent: number): number {
   let count = hierarchy.opsIn(parent).filter((op) => !hierarchy.isAside[op]).length;
   for (const group of hierarchy.groupsIn(parent)) {

@@ -1,22 +1,22 @@
 /**
- * Which members of a run of repeats are one box: all of them, until the run is shown member by
- * member, or members are taken out of it one at a time.
+ * Which members of a run share one box: all of them, until the run is unfolded or single members are
+ * taken out.
  */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { ViewState } from "./view_state.ts";
 
 export type FoldState = Pick<ViewState, "unfolded" | "taken" | "isolation">;
 
-/** Whether a group is shown as part of a fold, with others. */
+/** Whether a group shares its box with other members of a run. */
 export function isFolded(hierarchy: Hierarchy, state: FoldState, group: number): boolean {
   const run = hierarchy.runOf[group]!;
   return run >= 0 && !state.unfolded.has(run) && foldAround(hierarchy, state, group).length > 1;
 }
 
 /**
- * The members of a run that are one box with a group, in execution order: those between the members
- * that are taken out. The group alone where it is taken out, or in no run. A member of which
- * something is hidden is never in a fold: it is unlike the others.
+ * The members of a run that share a box with a group, in execution order: those between the members
+ * that are taken out. Only the group itself if it is taken out, or in no run. A member with hidden
+ * content is never in a fold, because it differs from the others.
  */
 export function foldAround(
   hierarchy: Hierarchy,

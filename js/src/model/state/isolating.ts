@@ -1,4 +1,4 @@
-/** Finds the part of the graph that is left when a user isolates something. */
+/** Finds the part of the graph that remains when a user isolates something. */
 import type { Trace } from "../../trace/trace.ts";
 import { leafMask } from "../graph/grad_leaves.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
@@ -12,15 +12,15 @@ interface Viewed {
   readonly state: ViewState;
 }
 
-/** Where walks against the flow and with it begin: ops or grad nodes. */
+/** The ops or grad nodes at which searches against and with the flow begin. */
 interface Ends {
   readonly up: readonly number[];
   readonly down: readonly number[];
 }
 
 /**
- * @param to the other end of `between`
- * @returns undefined if nothing would be left
+ * @param to the other end, for `between`
+ * @returns undefined if nothing would remain
  */
 export function isolated(
   { trace, hierarchy, state }: Viewed,
@@ -42,7 +42,7 @@ export function isolated(
   return { way, from: seen, to, isBackward, ops, gradNodes, isPart, before };
 }
 
-/** Whether a selection is in the part that is left; what is no op or grad node counts as left. */
+/** Whether a selection is in the remaining part; always true if it is no op or grad node. */
 export function isLeft(trace: Trace, { ops, gradNodes }: Isolation, selection: Selection): boolean {
   const isOpLeft = litOps(trace, selection);
   const isNodeLeft = litGradNodes(trace, selection, isOpLeft);
@@ -52,7 +52,7 @@ export function isLeft(trace: Trace, { ops, gradNodes }: Isolation, selection: S
   return isNone || isAny(isOpLeft, ops) || isAny(isNodeLeft, gradNodes);
 }
 
-/** The innermost layer, call or region around an op or a grad node; a group is its own. */
+/** The innermost layer, call or region that contains an op or grad node; for a group, the group. */
 function layerOf(trace: Trace, selection: Selection): Selection {
   const group =
     selection.kind === "op"
@@ -63,7 +63,7 @@ function layerOf(trace: Trace, selection: Selection): Selection {
   return group >= 0 ? { kind: "group", group } : selection;
 }
 
-/** In a backward picture the way goes along gradients; in a ladder, if it begins at a grad node. */
+/** Whether the path follows gradients: in backward, and in a ladder if it begins at a grad node. */
 function isAlongGradients(mode: ViewState["mode"], from: Selection, to: Selection): boolean {
   const isOfGradients = ({ kind }: Selection): boolean =>
     kind === "grad_node" || kind === "gradient";
@@ -138,7 +138,7 @@ function pairedOps(trace: Trace, gradNodes: Uint8Array): Uint8Array {
   return ops;
 }
 
-/** The grad nodes of the ops, and the leaves to which these pass gradients. */
+/** The ops' grad nodes, and the leaves that receive their gradients. */
 function pairedNodes(trace: Trace, ops: Uint8Array): Uint8Array {
   const op = trace.pairedOps;
   const nodes = new Uint8Array(trace.gradNodeCount);
@@ -156,7 +156,7 @@ function pairedNodes(trace: Trace, ops: Uint8Array): Uint8Array {
   return nodes;
 }
 
-/** 1 for each group that holds an op or a grad node which is not left, at any depth. */
+/** 1 for each group that contains, at any depth, an op or grad node that does not remain. */
 function partGroups(
   { parents, groupOfOp, groupOfGradNode }: Hierarchy,
   ops: Uint8Array,

@@ -31,7 +31,7 @@ export function litOps(trace: Trace, selection: Selection): Uint8Array {
   return lit;
 }
 
-/** 1 for each grad node to highlight: the nodes of highlighted ops, or only the selected node. */
+/** 1 for each highlighted grad node: the nodes of highlighted ops, or only the selected node. */
 export function litGradNodes(trace: Trace, selection: Selection, ops: Uint8Array): Uint8Array {
   const lit = new Uint8Array(trace.gradNodeCount);
   if (selection.kind === "none") {
@@ -126,13 +126,13 @@ function markTensor(lit: Uint8Array, trace: Trace, tensor: number): void {
   }
 }
 
-/** Every op whose stack passes through the line, from the notebook cell down into layers. */
+/** Every op whose stack passes through the line, in the notebook cell or deep inside layers. */
 function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): void {
   const frames = trace.table("frames");
   const files = frames.column("file");
   const lines = frames.column("line");
   const ends = frames.column("end_line");
-  // A line inside a longer statement means that statement, unless something begins on it.
+  // A line inside a longer statement stands for that statement, unless another one begins on it.
   const isOnLine = new Uint8Array(frames.length);
   const isInside = new Uint8Array(frames.length);
   let begins = false;

@@ -1,4 +1,4 @@
-/** The parts of the store that a picture is drawn from. */
+/** The parts of the store that determine a picture. */
 
 import type { Store } from "./store.ts";
 

@@ -19,14 +19,14 @@ import { type Isolation, isGraph, type Selection, type ViewState, type Way } fro
 
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
-/** @param now what has become of the line, where its cell or file was edited */
+/** @param now the line's state, if its cell or file was edited */
 export type SourceListener = (file: number, line: number, now?: LineNow) => void;
 
 const LONGEST_HISTORY = 200;
 /** An isolated part with at most this many ops is shown open. */
 const MOST_OPENED = 40;
 const NOTHING: Selection = { kind: "none" };
-/** In larger graphs the norms are drawn on request. */
+/** In larger graphs the norms are drawn only if the user asks for them. */
 const MOST_GRAD_NODES_WITH_NORMS = 150;
 
 export class Store {
@@ -35,12 +35,12 @@ export class Store {
   readonly findings: Findings;
   readonly gradients: Gradients;
   readonly oddSiblings: OddSiblings;
-  /** Called when a selection is to be brought into view. */
+  /** Called when a selection should be brought into view. */
   readonly onReveal = new Set<RevealListener>();
   readonly #firstOpen: FirstOpen;
-  /** Called when a line of source is to be shown in the panel. */
+  /** Called when the panel should show a line of source. */
   readonly onSource = new Set<SourceListener>();
-  /** Called when a part of the page about the whole trace is to be shown. */
+  /** Called when the panel should show a part of the overview. */
   readonly onOverview = new Set<(part: string) => void>();
   #state: ViewState;
   readonly #listeners = new Set<StoreListener>();
@@ -91,7 +91,7 @@ export class Store {
     return this.findings.all[this.#state.finding];
   }
 
-  /** The same selection in the graph: a memory block becomes its owner. */
+  /** The selection in the graph; for a memory block, its owner. */
   get selectionInGraph(): Selection {
     return inGraph(this.trace, this.#state.selection);
   }
@@ -123,13 +123,13 @@ export class Store {
     );
   }
 
-  /** Keep groups closed at first that make the picture too wide. Undo does not include this. */
+  /** Keep groups closed at first, because they make the picture too wide. Undo does not revert this. */
   shutAtFirst(groups: readonly number[]): void {
     const { mode } = this.#state;
     this.#become({ ...this.#state, ...this.#firstOpen.shut(mode, groups) });
   }
 
-  /** @param options.reveal open the groups around it and bring it into view */
+  /** @param options.reveal open the groups that contain the selection, and bring it into view */
   select(selection: Selection, options: { reveal?: boolean } = {}): void {
     if (!options.reveal) {
       this.update({ selection });
@@ -147,10 +147,10 @@ export class Store {
   }
 
   /**
-   * Hide all but a part of the graph, seen from a selection.
+   * Hide all but a part of the graph, relative to a selection.
    *
-   * @param to the other end of `between`
-   * @returns whether there is such a part: two ends may have no way between them
+   * @param to the other end, for `between`
+   * @returns whether there is such a part: no path may connect the two ends
    */
   isolate(way: Way, from: Selection, to: Selection = NOTHING): boolean {
     const isolation = isolated(this, way, inGraph(this.trace, from), inGraph(this.trace, to));
@@ -164,7 +164,7 @@ export class Store {
     this.update({ isolation: undefined, wayFrom: NOTHING, ...isolation?.before });
   }
 
-  /** Show a part of the page about the whole trace: nothing is selected then. */
+  /** Show a part of the overview, and clear the selection. */
   showOverview(part: string): void {
     this.update({ selection: { kind: "none" }, panelOpen: true });
     for (const listener of this.onOverview) {
@@ -172,29 +172,29 @@ export class Store {
     }
   }
 
-  /** Ops that the selection means: 1 at the key of each. */
+  /** The highlighted ops: 1 at the key of each. */
   litOps(): Uint8Array {
     return this.#kept("ops", () => litOps(this.trace, this.selectionInGraph));
   }
 
-  /** Grad nodes that the selection means: 1 at the key of each. */
+  /** The highlighted grad nodes: 1 at the key of each. */
   litGradNodes(): Uint8Array {
     const find = () => litGradNodes(this.trace, this.selectionInGraph, this.litOps());
     return this.#kept("grad nodes", find);
   }
 
-  /** Groups that hold an op or a grad node which the selection means. */
+  /** The groups that contain a highlighted op or grad node. */
   litGroups(): Uint8Array {
     const find = () => litGroups(this.hierarchy, this.litOps(), this.litGradNodes());
     return this.#kept("groups", find);
   }
 
-  /** Find what the selection highlights at the first use: closed groups do not need it. */
+  /** Compute what the selection highlights on first use: closed groups may not need it. */
   #kept(what: string, find: () => Uint8Array): Uint8Array {
     return kept(this.#state.selection, what, find);
   }
 
-  /** What the search found: 1 at the key of each op. */
+  /** The ops that the search found: 1 at the key of each. */
   matchMask(): Uint8Array {
     const { matches } = this.#state;
     return kept(matches, "mask", () => {
@@ -240,7 +240,7 @@ export class Store {
     this.update({ open });
   }
 
-  /** Show the run of repeats that a group is in member by member, or as one box. */
+  /** Show the group's run member by member, or as one box. */
   setUnfolded(group: number, isUnfolded: boolean): void {
     const run = this.hierarchy.runOf[group]!;
     const unfolded = new Set(this.#state.unfolded);
@@ -253,7 +253,7 @@ export class Store {
     this.update({ unfolded, taken: new Set(taken) });
   }
 
-  /** Show one member of a folded run open, beside the box of the rest. */
+  /** Show one member of a folded run open, next to the box of the other members. */
   takeOut(group: number): void {
     const open = new Set([...this.#state.open, group]);
     this.update({ open, taken: new Set([...this.#state.taken, group]) });
@@ -279,7 +279,7 @@ export class Store {
     }
   }
 
-  /** Open the groups around what is left, if that is little. */
+  /** Open the groups that contain the remaining part, if it is small. */
   #openInside({ ops, gradNodes, isBackward }: Isolation): Partial<ViewState> {
     const [isLeaf, groupOf] = isBackward
       ? [gradNodes, this.groupOfGradNode]
@@ -330,7 +330,7 @@ export class Store {
     }
   }
 
-  /** An op of a PyLayer's backward is not in the forward graph. */
+  /** The mode that can show a selection: the forward graph has no op of a PyLayer's backward. */
   #modeFor(selection: Selection): Partial<ViewState> {
     const op = selection.kind === "op" ? selection.op : -1;
     if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || !isGraph(this.#state.mode)) {

@@ -1,4 +1,4 @@
-/** What the user has chosen to see. */
+/** What the user has chosen to show. */
 
 export type Selection =
   | { kind: "none" }
@@ -7,30 +7,30 @@ export type Selection =
   | { kind: "group"; group: number }
   /** An edge or a chip. */
   | { kind: "tensor"; tensor: number }
-  /** An edge of the backward graph: a row of `grad_edges`, and other rows that its line shows. */
+  /** A row of `grad_edges`; `beside` are the other rows that the same line represents. */
   | { kind: "gradient"; edge: number; beside: readonly number[] }
   /** `file` is a string code, as in `frames.file`; `line` counts from 1. */
   | { kind: "line"; file: number; line: number }
-  /** A block of memory: a row of `allocations`. In the graph it is its grad node, op or tensor. */
+  /** A row of `allocations`. In the graph, the block's grad node, op or tensor is selected. */
   | { kind: "allocation"; allocation: number };
 
-/** Which part of the graph is left, seen from a selection. `neighbours`: its layer with them. */
+/** Which part of the graph remains. `neighbours`: the selection's layer, and what it is connected to. */
 export type Way = "ancestors" | "descendants" | "between" | "neighbours";
 
 /** A part of the graph; all else is hidden. */
 export interface Isolation {
   readonly way: Way;
   readonly from: Selection;
-  /** The other end of `between`; for the other ways none. */
+  /** The other end, for `between` only. */
   readonly to: Selection;
-  /** Whether it was found along the gradients; the ops are then those of the grad nodes. */
+  /** Whether the part was found along gradients; its ops are then the ops of its grad nodes. */
   readonly isBackward: boolean;
-  /** 1 for each op and each grad node that is left. */
+  /** 1 for each op and each grad node that remains. */
   readonly ops: Uint8Array;
   readonly gradNodes: Uint8Array;
-  /** 1 for each group of which something is hidden. */
+  /** 1 for each group with hidden content. */
   readonly isPart: Uint8Array;
-  /** What was open before. */
+  /** The groups that were open before. */
   readonly before: Pick<ViewState, "open" | "unfolded" | "taken">;
 }
 
@@ -42,7 +42,7 @@ export function isGraph(mode: Mode): boolean {
   return mode === "forward" || mode === "backward" || mode === "ladder";
 }
 
-/** What the boxes can be coloured by. */
+/** The quantities by which boxes can be coloured. */
 export const COLOURINGS = [
   "time",
   "flops",
@@ -57,33 +57,33 @@ export type Colouring = (typeof COLOURINGS)[number];
 
 export interface ViewState {
   readonly mode: Mode;
-  /** Which backward call's graph is shown; -1 where there is none. */
+  /** The backward call whose graph is shown; -1 for none. */
   readonly backwardCall: number;
   readonly selection: Selection;
-  /** Keys of open groups; replaced as a whole when it changes. */
+  /** Keys of open groups; a change replaces the whole set. */
   readonly open: ReadonlySet<number>;
-  /** Runs of repeated groups that are shown member by member, each by its first group. */
+  /** Runs that are shown member by member, by their first group. */
   readonly unfolded: ReadonlySet<number>;
-  /** Members taken out of a folded run: each has a box of its own, beside the box of the other members. */
+  /** Members taken out of a folded run; each has its own box next to the box of the others. */
   readonly taken: ReadonlySet<number>;
   readonly isolation: Isolation | undefined;
-  /** The first end of a way whose second end is to be chosen next; none while no end is chosen. */
+  /** The first end of a path, while the user chooses the second; otherwise none. */
   readonly wayFrom: Selection;
   readonly showParameters: boolean;
   readonly showOptimizer: boolean;
   readonly showShapes: boolean;
-  /** The gradients' norms on the edges of the backward graph, where they were recorded. */
+  /** Whether the gradients' norms are shown on the edges of the backward graph. */
   readonly showNorms: boolean;
   readonly colourBy: Colouring | "none";
   readonly query: string;
-  /** What the search found: op keys in execution order. */
+  /** The ops that the search found: keys in execution order. */
   readonly matches: readonly number[];
   readonly panelOpen: boolean;
   readonly outlineOpen: boolean;
-  /** Key of the finding that is shown above the graph, and whose path is drawn; -1 for none. */
+  /** Key of the finding that is shown above the graph with its path in the graph; -1 for none. */
   readonly finding: number;
   readonly findingsShown: FindingsShown;
 }
 
-/** One sentence, all of them below it, or only how many there are. */
+/** One sentence, all sentences, or only their number. */
 export type FindingsShown = "one" | "all" | "count";

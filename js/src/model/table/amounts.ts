@@ -1,4 +1,4 @@
-/** What each op, backward call or grad node costs: the numbers that the table adds up. */
+/** The cost of each op, backward call or grad node: the numbers that the table sums up. */
 
 import { kept } from "../../trace/kept.ts";
 import { BACKWARD_KINDS, TENSOR_KINDS } from "../../trace/protocol.ts";
@@ -12,11 +12,11 @@ const REMAINING = BACKWARD_KINDS.indexOf("remaining");
 
 export type AmountName = "self" | "kernel" | "flops" | "output" | "saved";
 
-/** By item. */
+/** By item: an op, a backward call or a grad node. */
 export interface Amounts {
-  /** Below 0: not known. NaN: there is none. */
+  /** Below 0: unknown. NaN: no value. */
   readonly values: ArrayLike<number>;
-  /** How many parts of it are not known; by default 1 where the value is not known. */
+  /** How many parts of each value are unknown; by default 1 if the value is unknown. */
   readonly unknown?: ArrayLike<number>;
 }
 
@@ -70,7 +70,7 @@ function readAmounts(
   return { values, unknown };
 }
 
-/** Of one run of each grad node; what a backward call saved or made belongs to its nodes' ops. */
+/** For one run of each grad node. What a backward call saved or made counts for its nodes' ops. */
 function amountsOfRuns(trace: Trace, name: AmountName): ArrayLike<number> | undefined {
   if (name === "kernel") {
     const runs = runsOfNodes(trace);
@@ -82,7 +82,7 @@ function amountsOfRuns(trace: Trace, name: AmountName): ArrayLike<number> | unde
   return name === "flops" && table.length ? table.column("flops") : undefined;
 }
 
-/** Of all runs of each grad node. */
+/** For all runs of each grad node. */
 export function amountsOfNodes(
   trace: Trace,
   name: AmountName | "calls" | "parameters" | "parameter_bytes",
@@ -111,7 +111,7 @@ export function amountsOfNodes(
       const ops = trace.table("grad_nodes").column("op");
       const nodesOf = new Int32Array(trace.opCount);
       for (const op of ops) if (op >= 0) nodesOf[op]!++;
-      // Of the nodes of one op, one keeps what it saved: which is not known.
+      // If an op has several nodes, it is unknown which of them keeps the saved bytes.
       const isUnclear = (op: number): boolean => nodesOf[op]! > 1 && bytes[op]! > 0;
       return {
         values: Float64Array.from(ops, (op) => (op < 0 || isUnclear(op) ? -1 : bytes[op]!)),
@@ -126,7 +126,7 @@ export function amountsOfNodes(
   }
 }
 
-/** How often each grad node ran: those of a retained graph run in several backward calls. */
+/** How often each grad node ran; a retained graph's nodes may run in several backward calls. */
 export function runsOfNodes(trace: Trace): Float64Array {
   return kept(trace, "runs of grad nodes", () => {
     const runs = new Float64Array(trace.gradNodeCount);
@@ -161,7 +161,7 @@ function leavesOf(trace: Trace): { elements: Float64Array; bytes: Float64Array }
   return { elements: elements!, bytes: bytes! };
 }
 
-/** On the device where there is one, else in the kernels' calls on the host. */
+/** The kernels' times on the device; without device times, their calls on the host. */
 function kernelTimes(trace: Trace, of: "op" | "grad_node"): Float64Array | undefined {
   const times = trace.table("kernel_times");
   if (!times.length) return undefined;

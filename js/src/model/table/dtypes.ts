@@ -1,4 +1,4 @@
-/** The dtypes of what the ops of a row made, or of the gradients of its grad nodes. */
+/** The dtypes of a row: of its ops' outputs, or of its grad nodes' gradients. */
 
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
@@ -8,14 +8,14 @@ import { foldPlaces, type Mask } from "./sums.ts";
 import type { TableRows } from "./table_rows.ts";
 
 const OUTPUT = ROLES.indexOf("output");
-/** Paddle has fewer; they are bits of a number. */
+/** Paddle has fewer dtypes; each is one bit of a number. */
 const MOST_DTYPES = 30;
 
 interface Dtypes {
   readonly names: readonly string[];
   /** By op or grad node: bit `n` is set if it has a tensor of dtype `names[n]`. */
   readonly ofOp: Int32Array;
-  /** Of the gradients that a node passes on, and that it receives. */
+  /** Dtypes of the gradients that a node passes on, and of those that it receives. */
   readonly passed: Int32Array;
   readonly received: Int32Array;
 }
@@ -49,7 +49,7 @@ function dtypesOf(trace: Trace): Dtypes {
   });
 }
 
-/** By row: a number, equal for rows with the same dtypes. */
+/** For each row a number that is equal for rows with the same dtypes. */
 export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Array {
   const { ofOp, passed, received } = dtypesOf(trace);
   const { places, kind, count } = rows;
@@ -73,7 +73,7 @@ export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Ar
   return foldPlaces(places, bins, new Int32Array(count), (one, other) => one | other);
 }
 
-/** "float32, int64"; "" of a row without a tensor. */
+/** "float32, int64"; "" for a row without a tensor. */
 export function dtypeNames(trace: Trace, set: number): string {
   return dtypesOf(trace)
     .names.filter((_, bit) => set & (1 << bit))

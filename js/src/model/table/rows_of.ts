@@ -11,7 +11,7 @@ import { isNested, type RowKind, type TableRows } from "./table_rows.ts";
 const LAYER = GROUP_KINDS.indexOf("layer");
 const USER = FRAME_KINDS.indexOf("user");
 
-/** The kinds of which a trace has rows. */
+/** Whether a trace has rows of a kind. */
 export function isKindOffered(trace: Trace, kind: RowKind): boolean {
   if (kind === "node") return trace.gradNodeCount > 0;
   if (kind === "layer") return trace.table("layers").length > 0;
@@ -24,7 +24,7 @@ export function rowsOf(trace: Trace, kind: RowKind): TableRows {
   return isNested(kind) && rows.rowOf.includes(-1) ? withRest(rows) : rows;
 }
 
-/** A last row for the items without one. */
+/** Add a last row for the items without a row. */
 function withRest(rows: TableRows): TableRows {
   const { count: rest, rowOf } = rows;
   const { parent, ofItem, row } = rows.places!;
@@ -52,13 +52,13 @@ const FINDERS: Readonly<Record<RowKind, (trace: Trace, spans: Spans) => TableRow
   node: byNodeName,
 };
 
-/** What a span is in the graph: an op, or the line that called `backward`. */
+/** A span's selection in the graph: an op, or the line that called `backward`. */
 export function selectionOfSpan(trace: Trace, { op, call }: Spans, span: number): Selection {
   if (op[span]! >= 0) return { kind: "op", op: op[span]! };
   return lineOfStack(trace, trace.at("backward_calls", "stack", call[span]!));
 }
 
-/** The line of the user's code in a stack. */
+/** The innermost line of the user's code in a stack. */
 export function lineOfStack(trace: Trace, stack: number): Selection {
   const frame = stack < 0 ? -1 : trace.at("stack_frames", "frame", stack);
   return frame < 0 ? { kind: "none" } : lineOfFrame(trace, frame);
@@ -102,7 +102,7 @@ function eachOp(trace: Trace, spans: Spans): TableRows {
   };
 }
 
-/** The ops around ops; in most traces no op runs inside another. */
+/** The ops that contain other ops; most traces have none. */
 function inSpans({ parent, length }: Spans, row: Int32Array): Pick<TableRows, "places"> {
   const isNested = parent.some((around) => around >= 0);
   return isNested ? { places: { parent, ofItem: identity(length), row } } : {};
@@ -171,8 +171,8 @@ function inScopes(
 }
 
 /**
- * Lines of the user's source. An op's own line is the innermost of its stack; it is also inside the
- * lines that called this one.
+ * Lines of the user's source. An op's own line is the innermost line of its stack; the op also counts
+ * for the lines that called this one.
  */
 function byLine(trace: Trace, spans: Spans): TableRows {
   const frames = trace.table("frames");

@@ -1,6 +1,6 @@
 /** The order of a table's rows. */
 
-/** How many values one digit of a sorted number has. */
+/** How many values a digit can have in the radix sort. */
 const DIGITS = 2 ** 12;
 
 export interface Sorting<Column extends string> {
@@ -8,7 +8,7 @@ export interface Sorting<Column extends string> {
   readonly isDown: boolean;
 }
 
-/** The order after a press on a column: numbers from the largest, texts from the first. */
+/** The order after a click on a column: numbers from the largest, texts from the first. */
 export function sortedBy<Column extends string>(
   { by, isDown }: Sorting<Column>,
   pressed: Column,
@@ -17,12 +17,12 @@ export function sortedBy<Column extends string>(
   return { by: pressed, isDown: pressed === by ? !isDown : !isText };
 }
 
-/** Sorts as people count: "matmul #9" before "matmul #10". A collator does it at 20 times the time. */
+/** Sorts numbers in names by value: "matmul #9" before "matmul #10". A collator takes 20 times as long. */
 export function nameKey(label: string): string {
   return label.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/** The place of each text among all, by `nameKey`; equal texts share a place. */
+/** The rank of each text by `nameKey`; equal texts have the same rank. */
 export function ranksOf(texts: readonly string[]): Float64Array {
   const keys = texts.map(nameKey);
   const order = [...keys.keys()].sort((a, b) => compare(keys[a]!, keys[b]!));
@@ -39,11 +39,11 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * Rows in the order of a number of each; equal ones keep their order. By the digits of the numbers:
- * a comparison of 100,000 rows takes ten times as long.
+ * Sort rows by one number each; equal ones keep their order. It is a radix sort, because comparing
+ * 100,000 rows takes ten times as long.
  *
- * @param rows sorted
- * @param keys by row, whole and from 0; NaN is last in both directions
+ * @param rows changed in place
+ * @param keys one per row: integers from 0, or NaN, which is last in both directions
  */
 export function sortRows(rows: Int32Array, keys: Float64Array, isDown: boolean): Int32Array {
   let most = 0;

@@ -6,13 +6,13 @@ import type { Amounts } from "./amounts.ts";
 import type { Places, TableRows } from "./table_rows.ts";
 
 export interface Sums {
-  /** By row: the sum of what is known. */
+  /** By row: the sum of the known values. */
   readonly values: Float64Array;
-  /** By row: of how many items it is known. */
+  /** By row: how many items have a known value. */
   readonly known: Int32Array;
-  /** By row: of how many it is not. */
+  /** By row: how many items have an unknown value. */
   readonly unknown: Int32Array;
-  /** Of all counted items, each once. */
+  /** The sum over all counted items, each once. */
   readonly total: number;
   readonly totalKnown: number;
   readonly totalUnknown: number;
@@ -62,7 +62,7 @@ export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested:
   };
 }
 
-/** From what is right in each place to what is anywhere in each row. */
+/** Convert sums over the items directly in each place to sums over all items anywhere in each row. */
 export function foldPlaces<T extends Float64Array | Int32Array>(
   { parent, row }: Places,
   inside: T,
@@ -81,7 +81,7 @@ export function foldPlaces<T extends Float64Array | Int32Array>(
   return ofRows;
 }
 
-/** Whether a place is inside another one of its row: a layer that calls itself counts once. */
+/** Whether a place is inside another place of its row: a layer that calls itself counts once. */
 function isInsideOwnRow(place: number, parent: ArrayLike<number>, row: Int32Array): boolean {
   for (let at = parent[place]!; at >= 0; at = parent[at]!) {
     if (row[at] === row[place]) return true;
@@ -89,7 +89,7 @@ function isInsideOwnRow(place: number, parent: ArrayLike<number>, row: Int32Arra
   return false;
 }
 
-/** How often each layer was called; with a mask, the calls that have a counted item inside. */
+/** How often each layer was called; with a mask, how many calls contain a counted item. */
 export function countCalls(rows: TableRows, mask: Mask): Float64Array {
   const { parent, ofItem, row } = rows.places!;
   const hasItems = new Uint8Array(parent.length).fill(mask ? 0 : 1);
@@ -108,7 +108,7 @@ export function countCalls(rows: TableRows, mask: Mask): Float64Array {
  * Parameters that the ops of each row read: each counts once in a row.
  *
  * @param itemOf the item of each op
- * @param counted of the same rows and mask: which ops are known
+ * @param counted of the same rows and mask: for which ops the parameters are known
  */
 export function sumParameters(
   trace: Trace,

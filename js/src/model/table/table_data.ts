@@ -1,4 +1,4 @@
-/** The numbers of a table: one column of sums for each thing that is known. */
+/** The numbers of a table: one column of sums for each known quantity. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
@@ -26,11 +26,11 @@ export interface TableData {
   readonly rows: TableRows;
   /** Which items are counted; all if undefined. */
   readonly mask: Mask;
-  /** Rows with a counted item, and if all are counted also layers without any. */
+  /** Rows with a counted item; without a mask, also layers without items. */
   readonly shown: Int32Array;
-  /** The columns of which the trace has at least one value, in their order. */
+  /** The columns for which the trace has at least one value, in order. */
   readonly sums: ReadonlyMap<SumColumn, Sums>;
-  /** By row, see `dtypeNames`. */
+  /** By row, for `dtypeNames`. */
   readonly dtypes: Int32Array;
 }
 
@@ -42,7 +42,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
   const opOf = isOfNodes ? trace.pairedOps : spans.op;
   const mask = found && maskOf(found, opOf, rows.rowOf.length);
   const sums = new Map<SumColumn, Sums>();
-  // A search that finds nothing leaves the columns as they are.
+  // A search without results leaves the columns as they are.
   const put = (name: SumColumn, column: Sums | undefined): void => {
     if (column && (column.totalKnown > 0 || mask)) sums.set(name, column);
   };
@@ -67,7 +67,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
     add("output", amountsOf("output"));
     add("saved", amountsOf("saved"));
   }
-  // A layer without ops was called all the same.
+  // A layer without ops was called, too.
   const hasIdleRows = kind === "layer" && !mask;
   return {
     rows,
@@ -108,7 +108,7 @@ function hasKnown({ values }: Amounts): boolean {
   return false;
 }
 
-/** How often layers were called, else how many ops ran; undefined where that is always one. */
+/** How often layers were called, or how many ops ran; undefined if it is always one. */
 function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums | undefined {
   const { ops: weights } = standInsOf(trace);
   if (rows.kind === "each" && !weights) return undefined;
@@ -121,7 +121,7 @@ function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums 
   return { ...ops, values: calls, known, total: calls.reduce((sum, each) => sum + each, 0) };
 }
 
-/** What one stored op stands for has parameters that were not stored; backward calls read none. */
+/** Whether parameters are known: not for an op that represents several; backward calls read none. */
 function parametersKnown(trace: Trace, { op }: Spans): Amounts {
   const { ops: weights } = standInsOf(trace);
   const values = new Float64Array(op.length);

@@ -1,4 +1,4 @@
-/** The rows of the table, without their numbers: what each row stands for. */
+/** The rows of the table without their numbers: which items each row represents. */
 
 import type { Selection } from "../state/view_state.ts";
 
@@ -6,7 +6,7 @@ export const ROW_KINDS = ["op", "each", "layer", "line", "turn", "node"] as cons
 /** `op`: ops of one name; `each`: one op; `turn`: an iteration; `node`: grad nodes of one name. */
 export type RowKind = (typeof ROW_KINDS)[number];
 
-/** Places inside each other, such as scopes or stacks. A place comes after the place around it. */
+/** Nested places, such as scopes or stacks. A place comes after the place that contains it. */
 export interface Places {
   readonly parent: ArrayLike<number>;
   /** The place of each item, -1 for none. */
@@ -15,23 +15,23 @@ export interface Places {
   readonly row: Int32Array;
 }
 
-/** Items are the spans of all threads, ops and backward calls; of grad nodes, the nodes. */
+/** Items are the ops and backward calls of all threads; for rows of grad nodes, the grad nodes. */
 export interface TableRows {
   readonly kind: RowKind;
   readonly count: number;
-  /** The row of each item, -1 for none; of rows inside each other, the innermost. */
+  /** The row of each item, -1 for none; for nested rows, the innermost one. */
   readonly rowOf: Int32Array;
-  /** Where items are: a row includes what is inside its places. Without it, nothing is in another. */
+  /** A row includes the items in its places. Without places, no row contains another. */
   readonly places?: Places;
-  /** By row, a number for each name: a string code, or below 0 a kind of backward call. */
+  /** For each row the code of its name: a string code, or below 0 a kind of backward call. */
   readonly names?: ArrayLike<number>;
-  /** The last row, of the items that are in no layer, iteration or known line; -1 for none. */
+  /** The last row, for items in no layer, iteration or known line; -1 for none. */
   readonly rest?: number;
-  /** What a row is in the graph; of the ops or grad nodes of one name, none. */
+  /** The row's selection in the graph; none for all ops or grad nodes of one name. */
   selection(row: number): Selection;
 }
 
-/** Whether a row also shows where only rows inside it have what a search found. */
+/** Whether a row is also shown if only rows inside it contain search results. */
 export function isNested(kind: RowKind): boolean {
   return kind === "layer" || kind === "line" || kind === "turn";
 }

@@ -1,4 +1,4 @@
-/** What the table shows: which rows, in which order, and which of them the selection means. */
+/** What the table shows: which rows, their order, and which of them are highlighted. */
 
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -17,10 +17,10 @@ export class TableState {
   #data: TableData | undefined;
   #matches: readonly number[] | undefined;
   #order: Int32Array | undefined;
-  /** Each op in its order, without a search. */
+  /** The order of rows of single ops, without a search. */
   #whole: (Sorting<TableColumn> & { rows: TableRows; order: Int32Array }) | undefined;
 
-  /** @param nameOf the name of a row, by which rows are sorted */
+  /** @param nameOf returns the name by which a row is sorted */
   constructor(
     readonly store: Store,
     readonly nameOf: (rows: TableRows, row: number) => string,
@@ -30,7 +30,7 @@ export class TableState {
     return this.#kind;
   }
 
-  /** By the first column of numbers if the chosen one is not there. */
+  /** The chosen column, or the first column of numbers if the chosen one is not shown. */
   get sorting(): Sorting<TableColumn> {
     const { sums } = this.data;
     const { by } = this.#sorting;
@@ -86,7 +86,7 @@ export class TableState {
       isSorted && mask
         ? whole.order.filter((row) => mask[row])
         : sortRows(shown, this.#keys(data), sorting.isDown);
-    // A search leaves rows out, and changes no number of the others.
+    // A search removes rows, but changes no number of the other rows.
     if (!mask && rows.kind === "each" && !rows.places)
       this.#whole = { ...sorting, rows, order: this.#order };
     return this.#order;
@@ -113,7 +113,7 @@ export class TableState {
     return keys;
   }
 
-  /** 1 for each row that has something the selection means. */
+  /** 1 for each row with a highlighted item. */
   litRows(): Uint8Array {
     const { rows } = this.data;
     const lit = new Uint8Array(rows.count);
@@ -135,7 +135,7 @@ export class TableState {
     return isSame(this.data.rows.selection(row), this.store.selectionInGraph);
   }
 
-  /** What a click on a row selects: of the ops or grad nodes of one name, the first, and then the next. */
+  /** The selection after a click on a row: for all ops or grad nodes of one name, one after the other. */
   selectionOf(row: number, isNext: boolean): Selection {
     const { rows, mask } = this.data;
     if (rows.kind !== "op" && rows.kind !== "node") return rows.selection(row);
@@ -158,7 +158,7 @@ export class TableState {
   }
 }
 
-/** The text of a number in `names`. */
+/** The text for a code in `names`. */
 export function textOfName(trace: Trace, name: number): string {
   return name < 0 ? BACKWARD_KINDS[-1 - name]! : trace.text(name);
 }

@@ -1,4 +1,4 @@
-/** Facts about the boxes of a time tree: their ops, their phases, which of them are meant. */
+/** Facts about the boxes of a time tree: their ops, phases and members, and the box of a mask. */
 import { PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
@@ -32,7 +32,7 @@ export function timeOf({ spans }: GrownTree, mask: Uint8Array): number {
   return sum_ns;
 }
 
-/** The phase of all that is in a box: its position in `PHASES`; -1 for none, -2 for several. */
+/** The phase of everything in a box: its position in `PHASES`; -1 for none, -2 for several. */
 export function phasesOf(trace: Trace, { tree, spans, boxOfSpan }: GrownTree): Int8Array {
   const phases = new Int8Array(tree.length).fill(-1);
   const note = (box: number, phase: number): void => {
@@ -48,14 +48,14 @@ export function phasesOf(trace: Trace, { tree, spans, boxOfSpan }: GrownTree): I
   return phases;
 }
 
-/** The innermost box with all ops of a mask, -1 if it has none. */
+/** The innermost box that contains all ops of a mask, -1 if the mask is empty. */
 export function boxAround({ tree, spans, boxOfSpan }: GrownTree, mask: Uint8Array): number {
   let found = -1;
   for (let span = 0; span < spans.length; span++) {
     const op = spans.op[span]!;
     if (op < 0 || !mask[op]) continue;
     let box = boxOfSpan[span]!;
-    // A box comes after the box around it.
+    // A box comes after the box that contains it.
     if (found < 0) found = box;
     while (box !== found) {
       if (box > found) box = tree.parent(box);
@@ -65,7 +65,7 @@ export function boxAround({ tree, spans, boxOfSpan }: GrownTree, mask: Uint8Arra
   return found;
 }
 
-/** What a box shows as one, in time: ops, backward calls, groups or frames. */
+/** The ops, backward calls, groups or frames that a box represents, in order of time. */
 export function membersOf(
   { tree, spans, boxOfSpan, boxOfPlace }: GrownTree,
   places: Places,

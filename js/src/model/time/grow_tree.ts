@@ -1,4 +1,4 @@
-/** From the spans of a thread to a tree of boxes, with the time between spans in boxes of its own. */
+/** Makes a tree of boxes from the spans of a thread; the time between spans has its own boxes. */
 import type { Column } from "../../trace/columns.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -15,13 +15,13 @@ export interface GrownTree {
   readonly spans: Spans;
   /** The box of each span. */
   readonly boxOfSpan: Int32Array;
-  /** The box of each place, -1 for none: the last one, where boxes are in the order of time. */
+  /** The box of each place, -1 for none; the last one if boxes are in order of time. */
   readonly boxOfPlace: Int32Array;
 }
 
 /**
- * The root of the cell's thread lasts as long as the cell, that of another thread from its first op
- * to its last. A gap between two spans belongs to the innermost place that contains both.
+ * The root of the cell's thread lasts as long as the cell; the root of another thread lasts from its
+ * first op to its last. A gap between two spans belongs to the innermost place that contains both.
  */
 export function growTree(
   trace: Trace,
@@ -57,7 +57,7 @@ export function growTree(
   return grower.finish();
 }
 
-/** The kernels of ops and grad nodes; equal ones of one place share a box. */
+/** The tree for the kernels of ops and grad nodes; equal ones in one place share a box. */
 export function growKernels(trace: Trace, places: Places): GrownTree {
   const spans = kernelSpans(trace);
   const grower = new Grower(trace, places, new TimeTree(true), spans);
@@ -71,7 +71,7 @@ class Grower {
   readonly #placeOfSpan: Int32Array;
   readonly #weights: Int32Array | undefined;
   readonly #columns: Readonly<Record<"name" | "phase" | "isPyLayer", Column>>;
-  /** Boxes of ops, of other spans and of places, by the box around them and what they show. */
+  /** Boxes of ops, other spans and places, by the box that contains them and what they show. */
   readonly #ops = new Map<number, number>();
   readonly #others = new Map<number, number>();
   readonly #inside = new Map<number, number>();
@@ -118,8 +118,8 @@ class Grower {
   }
 
   /**
-   * @param before the span before the gap, -1 for none; `after` is past the last for none
-   * @param own_ns what the trace itself took of it
+   * @param before the span before the gap, -1 for none; `after` is past the last span if there is none
+   * @param own_ns how much of the gap the trace itself took
    */
   addGap(before: number, after: number, gap_ns: number, own_ns: number): void {
     const kind = before < 0 ? "before" : after >= this.spans.length ? "after" : "outside";
@@ -187,7 +187,7 @@ class Grower {
     return { kind: node >= 0 ? "grad_node" : "other", key: node };
   }
 
-  /** The box of a place; it is made where it is missing. */
+  /** The box of a place; it is made if it does not exist. */
   #enter(place: number): number {
     const { places, tree } = this;
     if (place < 0) return 0;
@@ -210,7 +210,7 @@ class Grower {
     return box;
   }
 
-  /** Forget the boxes of the places around a span, as far as a place that stays open. */
+  /** Forget the boxes of the places around a span, up to a place that stays open. */
   #leave(place: number, span: number): void {
     for (let at = this.#placeOfSpan[span]!; at >= 0 && at !== place; at = this.places.parent[at]!) {
       this.#boxOfPlace[at] = -1;

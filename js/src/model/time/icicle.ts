@@ -1,4 +1,4 @@
-/** The boxes of a time tree as rows, the outermost box above. */
+/** The boxes of a time tree as rows, the outermost box on top. */
 import type { TimeTree } from "./time_tree.ts";
 
 /** Narrower boxes are drawn together. */
@@ -6,14 +6,14 @@ const NARROWEST_PX = 1;
 /** Boxes that are drawn together fill at most this part of the width: a zoom then shows more. */
 const WIDEST_RUN = 1 / 16;
 
-/** What fills the width: a box, or with `only` some of the boxes inside it. */
+/** What fills the width: a box, or with `only`, some of the boxes inside it. */
 export interface Part {
   readonly box: number;
   readonly only?: readonly number[];
 }
 
 export interface IcicleBox extends Part {
-  /** From the top, from 0. */
+  /** Counted from the top, from 0. */
   readonly row: number;
   readonly left_px: number;
   readonly width_px: number;
@@ -35,7 +35,7 @@ export function icicle(tree: TimeTree, part: Part, width_px: number): IcicleBox[
   const drawn: IcicleBox[] = [{ ...part, row: 0, left_px: 0, width_px, total_ns }];
   if (total_ns <= 0) return drawn;
   const px = width_px / total_ns;
-  // The list grows while it is read.
+  // The loop appends to the list that it reads.
   for (const around of drawn) {
     if (around.width_px < NARROWEST_PX || (around.only && around.row > 0)) continue;
     const row = around.row + 1;
@@ -50,7 +50,7 @@ export function icicle(tree: TimeTree, part: Part, width_px: number): IcicleBox[
   return drawn;
 }
 
-/** The boxes right inside a part; narrow ones are drawn together. */
+/** The boxes directly inside a part; narrow ones are drawn together. */
 function partsIn(tree: TimeTree, around: Part, px: number, width_px: number): Part[] {
   const parts: Part[] = [];
   let [run, run_px]: [number[], number] = [[], 0];

@@ -1,8 +1,8 @@
-/** Times of kernels as spans: those of an op or of a grad node, none inside another. */
+/** Times of kernels as spans: one for each op or grad node, not nested. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Spans } from "./spans.ts";
 
-/** Whether the kernels' own times on a device were recorded; else only the calls on the host. */
+/** Whether the kernels' times on a device were recorded, not only the calls on the host. */
 export function hasDevice(trace: Trace): boolean {
   return trace
     .table("kernel_times")
@@ -11,8 +11,8 @@ export function hasDevice(trace: Trace): boolean {
 }
 
 /**
- * The kernels of each op and of each grad node; with neither, the kernels outside of both. All
- * begin at 0: their places in time were not recorded.
+ * The kernels of each op and of each grad node; a span without either has the other kernels. All
+ * spans begin at 0, because kernels' start times were not recorded.
  */
 export function kernelSpans(trace: Trace): Spans {
   const times = trace.table("kernel_times");

@@ -1,4 +1,4 @@
-/** Where boxes of time are: in calls of layers, in iterations of loops, or in lines of a stack. */
+/** Where boxes of time are: in layer calls, in loop iterations, or in lines of a stack. */
 import { kept } from "../../trace/kept.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -13,25 +13,25 @@ const TURN = GROUP_KINDS.indexOf("turn");
 
 type PlaceKind = Extract<BoxKind, "group" | "loop" | "frame"> | "";
 
-/** Places inside each other, each after the place around it. */
+/** Nested places; each comes after the place that contains it. */
 export interface Places {
-  /** The place around each, -1 at the top. */
+  /** The place that contains each place, -1 at the top. */
   readonly parent: ArrayLike<number>;
-  /** How many places are around each. */
+  /** How many places contain each place. */
   readonly depth: Int32Array;
-  /** What each place is. "": it has no box, and what is inside it is in the place around. */
+  /** What each place is. "": it has no box; its content is in the place that contains it. */
   readonly kind: readonly PlaceKind[];
   /** The group, loop or frame. */
   readonly key: ArrayLike<number>;
-  /** Places in one box share a box if this is equal. */
+  /** Two places in one box share a box if this is equal. */
   readonly likeness: ArrayLike<number>;
-  /** All likenesses are less. */
+  /** All numbers in `likeness` are less than this. */
   readonly likenessEnd: number;
   /** The place in which an op ran, -1 for none. */
   ofOp(op: number): number;
   /** The place of a backward call. */
   ofCall(call: number): number;
-  /** The place of a grad node: among the layers its own, in stacks that of its op. */
+  /** The place of a grad node: in layers its own place, in stacks the place of its op. */
   ofGradNode(gradNode: number): number;
 }
 
@@ -42,8 +42,8 @@ export function placesOf(trace: Trace, hierarchy: Hierarchy, nesting: Nesting): 
 }
 
 /**
- * Groups; with `hasLoops` also loops, around the groups of their iterations. Without it, iterations
- * have no boxes.
+ * Groups as places. With `hasLoops`, a loop is a place that contains its iterations; otherwise,
+ * iterations have no boxes.
  */
 function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Places {
   const groups = trace.table("groups");
@@ -98,7 +98,7 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
   };
 }
 
-/** The scope of each backward call: its own, if it was stored, or the one in which it was called. */
+/** The scope of each backward call: its own if it was stored, otherwise the scope that called it. */
 export function scopesOfCalls(trace: Trace): Int32Array {
   const scopes = Int32Array.from(trace.table("backward_calls").column("scope"));
   trace
@@ -113,7 +113,7 @@ export function scopesOfCalls(trace: Trace): Int32Array {
 /**
  * The group of each scope, -1 for none.
  *
- * @param isInherited whether a scope without a group has that of the nearest scope around it
+ * @param isInherited whether a scope without a group gets the group of the nearest scope that has one
  */
 export function groupsOfScopes(trace: Trace, isInherited: boolean): Int32Array {
   const parent = trace.table("scopes").column("parent");
@@ -125,7 +125,7 @@ export function groupsOfScopes(trace: Trace, isInherited: boolean): Int32Array {
       if (scope >= 0) groupOf[scope] = group;
     });
   for (let scope = 0; isInherited && scope < groupOf.length; scope++) {
-    // A scope begins after the scope around it.
+    // A scope comes after its parent.
     if (groupOf[scope]! < 0 && parent[scope]! >= 0) groupOf[scope] = groupOf[parent[scope]!]!;
   }
   return groupOf;
@@ -153,7 +153,7 @@ function stackPlaces(trace: Trace): Places {
   };
 }
 
-/** Whether a frame of Paddle does nothing but call the next: `Layer.__call__`, a decorator. */
+/** Whether a frame of Paddle only calls the next one: `Layer.__call__`, a decorator. */
 function isPassedThrough(trace: Trace, frame: number): boolean {
   return (
     trace.frameKind(frame) === "paddle" &&

@@ -1,6 +1,6 @@
 /**
- * Host time as spans: ops and backward calls, one inside another. The definition is that of
- * `analysis/time/spans.py`.
+ * Host time as spans: ops and backward calls, nested in each other. `analysis/time/spans.py` has the
+ * definition.
  */
 import { kept } from "../../trace/kept.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
@@ -12,28 +12,28 @@ export const CELL_THREAD = 0;
 const PADDLE_GRAD = BACKWARD_KINDS.indexOf("paddle.grad");
 const REMAINING = BACKWARD_KINDS.indexOf("remaining");
 
-/** The spans of one thread by their start, each after the span around it. */
+/** The spans of one thread by their start; each comes after the span that contains it. */
 export interface Spans {
   readonly length: number;
   /** The op, -1 for a backward call. */
   readonly op: Int32Array;
   /** The backward call, -1 for an op. */
   readonly call: Int32Array;
-  /** The grad node whose kernels these are, -1 for none; only of kernels. */
+  /** The grad node of the kernels, -1 for none; only for kernels. */
   readonly gradNode?: Int32Array;
   /** Since the trace began. */
   readonly start_ns: Float64Array;
-  /** Not after the end of the span around it. */
+  /** Not after the end of the span that contains it. */
   readonly end_ns: Float64Array;
-  /** Without the spans directly inside. */
+  /** The span's time without the spans directly inside it. */
   readonly self_ns: Float64Array;
-  /** The span directly around it, -1 for none. */
+  /** The span that directly contains it, -1 for none. */
   readonly parent: Int32Array;
-  /** The trace's own work in the thread until the span began; -1 if it is not known. */
+  /** The trace's own work in this thread before the span began; -1 if unknown. */
   readonly own_ns: Float64Array;
 }
 
-/** Threads in which ops ran, that of the cell first. */
+/** Threads in which ops ran, the cell's thread first. */
 export function threadsOf(trace: Trace): number[] {
   return kept(trace, "threads with spans", () => {
     const threads = new Set([CELL_THREAD]);
@@ -42,7 +42,7 @@ export function threadsOf(trace: Trace): number[] {
   });
 }
 
-/** From the beginning of the trace to its end; a record from elsewhere may end before its last op. */
+/** From the beginning of the trace to its end; a saved record may end before its last op. */
 export function wallOf(trace: Trace, spans: Spans): number {
   let end_ns = trace.origin.duration_ns;
   for (let span = 0; span < spans.length; span++) end_ns = Math.max(end_ns, spans.end_ns[span]!);
@@ -57,8 +57,8 @@ export function ownOf(trace: Trace): number {
 }
 
 /**
- * Whether the record has the time of all ops and backward calls, and of its own work. If not, ops
- * may have run in the gaps.
+ * Whether the record has the time of all ops and backward calls, and of the trace's own work. If not,
+ * ops may have run in the gaps.
  */
 export function isTimeComplete(trace: Trace): boolean {
   const kinds = trace.table("backward_calls").column("kind");
@@ -185,14 +185,14 @@ function ownOfOps(trace: Trace): Float64Array {
   return ownOfOp;
 }
 
-/** Find the span around each span, and its self time. */
+/** Find the span that contains each span, and each span's self time. */
 function nest({ length, start_ns, end_ns, self_ns, parent }: Spans): void {
   let open = -1;
   for (let span = 0; span < length; span++) {
     while (open >= 0 && end_ns[open]! <= start_ns[span]!) open = parent[open]!;
     parent[span] = open;
     if (open >= 0) {
-      // A stored copy of a trace has rounded times.
+      // A reduced copy of a trace has rounded times.
       end_ns[span] = Math.min(end_ns[span]!, end_ns[open]!);
       self_ns[open]! -= end_ns[span]! - start_ns[span]!;
     }

@@ -1,4 +1,4 @@
-/** What the view of time shows: how boxes are nested, of which thread, and which box fills it. */
+/** What the view of time shows: the nesting of boxes, the thread, and the box that fills the view. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Store } from "../state/store.ts";
 import { type GrownTree, growKernels, growTree } from "./grow_tree.ts";
@@ -7,16 +7,16 @@ import { type Nesting, type Places, placesOf } from "./places.ts";
 import { CELL_THREAD } from "./spans.ts";
 
 export const MEASURES = ["host", "kernels"] as const;
-/** Whose time is shown: that of ops on the host, or that of kernels. */
+/** Which time is shown: of ops on the host, or of kernels. */
 export type Measure = (typeof MEASURES)[number];
 
 export interface TimeChoice {
   readonly measure: Measure;
   readonly nesting: Nesting;
   readonly thread: number;
-  /** Whether equal boxes next to each other are one; else they are in the order of time. */
+  /** Whether equal neighbouring boxes are merged; otherwise boxes are in order of time. */
   readonly isMerged: boolean;
-  /** From the root to the part that fills the view. */
+  /** The parts from the root to the part that fills the view. */
   readonly trail: readonly Part[];
   /** The part that the keys move. */
   readonly cursor: Part;
@@ -81,7 +81,7 @@ export class TimeState {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Nest the boxes anew: the view begins at the root again. */
+  /** Nest the boxes again, and show the root. */
   regrow(change: Partial<Pick<TimeChoice, "measure" | "nesting" | "thread" | "isMerged">>): void {
     this.#grown = undefined;
     this.#past = [];
@@ -92,13 +92,13 @@ export class TimeState {
     this.#become({ cursor });
   }
 
-  /** Let a part fill the view; it is inside the part that does now. */
+  /** Let a part fill the view; it must be inside the current part. */
   zoom(part: Part): void {
     const { trail } = this.#choice;
     if (nameOfPart(part) === nameOfPart(this.part)) return;
     const path = this.grown.tree.path(part.box).map((box): Part => ({ box }));
     if (part.only) path.push(part);
-    // A part of several boxes on the way stays on it.
+    // A part that consists of several boxes stays on the trail.
     const known = new Set(trail.map(({ box }) => box));
     this.#go([...trail, ...path.filter(({ box, only }) => only || !known.has(box))], part);
   }
@@ -109,7 +109,7 @@ export class TimeState {
     this.#go(trail.slice(0, at + 1), trail[at]!);
   }
 
-  /** Return to what filled the view before; `false` if nothing did. */
+  /** Return to the part that filled the view before; `false` if there is none. */
   back(): boolean {
     const trail = this.#past.pop();
     if (!trail) return false;

@@ -15,7 +15,7 @@ export const BOX_KINDS = [
   "outside",
   /** After the last op. */
   "after",
-  /** What the trace itself took of the time outside of ops. */
+  /** The trace's own work, outside of ops. */
   "own",
   /** Kernels outside of every op and grad node. */
   "other",
@@ -26,13 +26,13 @@ export type BoxKind = (typeof BOX_KINDS)[number];
 export interface BoxOf {
   readonly kind: BoxKind;
   /**
-   * The first of what it shows, in time: a group, a loop, a frame, an op, a backward call or a grad node. -1
-   * for the other kinds.
+   * The first item that the box represents, in order of time: a group, a loop, a frame, an op, a
+   * backward call or a grad node. -1 for the other kinds.
    */
   readonly key: number;
 }
 
-/** Boxes by number, each after the box around it. Box 0 is the root. */
+/** Boxes by number; each comes after the box that contains it. Box 0 is the root. */
 export class TimeTree {
   readonly #kinds: BoxKind[] = [];
   readonly #keys: number[] = [];
@@ -41,7 +41,7 @@ export class TimeTree {
   readonly #counts: number[] = [];
   #children: RowsByKey | undefined;
 
-  /** @param isMerged whether equal siblings share a box; else boxes are in the order of time */
+  /** @param isMerged whether equal siblings share a box; otherwise boxes are in order of time */
   constructor(readonly isMerged: boolean) {
     this.add(-1, "root", -1);
   }
@@ -63,7 +63,7 @@ export class TimeTree {
     return this.length - 1;
   }
 
-  /** Let a box show more: ops, calls or groups, and their time. */
+  /** Add ops, calls or groups to a box, and their time. */
   grow(box: number, self_ns: number, count = 1): void {
     this.#total_ns[box]! += self_ns;
     this.#counts[box]! += count;
@@ -82,7 +82,7 @@ export class TimeTree {
     return { kind: this.#kinds[box]!, key: this.#keys[box]! };
   }
 
-  /** The box around it, -1 for the root. */
+  /** The box that contains it, -1 for the root. */
   parent(box: number): number {
     return this.#parents[box]!;
   }
@@ -91,17 +91,17 @@ export class TimeTree {
     return this.#total_ns[box]!;
   }
 
-  /** How many ops, calls or groups it shows as one. */
+  /** How many ops, calls or groups the box represents. */
   count(box: number): number {
     return this.#counts[box]!;
   }
 
-  /** Boxes right inside, from left to right. */
+  /** Boxes directly inside, from left to right. */
   children(box: number): Int32Array {
     return this.#children!.of(box);
   }
 
-  /** From the root to the box itself. */
+  /** The boxes from the root to the box itself. */
   path(box: number): number[] {
     const path: number[] = [];
     for (let at = box; at >= 0; at = this.#parents[at]!) path.push(at);

@@ -1,4 +1,4 @@
-/** The ops of a forward picture and the grad nodes of a backward one: which are shown, and where. */
+/** The ops of a forward picture, or the grad nodes of a backward one: which are shown, and where. */
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -12,11 +12,11 @@ import type { ViewState } from "../state/view_state.ts";
 export interface Leaves {
   readonly kind: "op" | "grad_node";
   readonly groupOf: Int32Array;
-  /** 1 where the leaf is part of the picture. */
+  /** 1 if the leaf is in the picture. */
   readonly isShown: Uint8Array;
-  /** How many leaves of the picture each group holds, at any depth. */
+  /** How many leaves of the picture each group contains, at any depth. */
   readonly shownIn: Int32Array;
-  /** Leaves of the picture right inside a group, in the order of flow. */
+  /** Leaves of the picture directly inside a group, in the order of flow. */
   in(group: number): Int32Array;
   order(leaf: number): number;
   /** -1 if the flow is opposite to the execution order of the ops. */

@@ -4,7 +4,7 @@ import { EDGE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { VisibleTree } from "./visible_tree.ts";
 
-/** All that flows from one box to another. */
+/** Everything that flows from one box to another. */
 export interface VisibleEdge {
   /** Positions in the tree's items. */
   readonly source: number;
@@ -13,11 +13,11 @@ export interface VisibleEdge {
   readonly tensor: number;
   /** String code of the first tensor's shape. */
   readonly shape: number;
-  /** How many different tensors, or gradients, flow. */
+  /** How many different tensors, or gradients, flow along it. */
   count: number;
-  /** Whether no gradient can flow along any of them. */
+  /** Whether no gradient can flow along any of these tensors. */
   isDetached: boolean;
-  /** The rows of `grad_edges` that it stands for; none for tensors. */
+  /** The rows of `grad_edges` that it represents; none for tensors. */
   readonly gradEdges: number[];
 }
 
@@ -27,7 +27,7 @@ const NO_SHAPE = 0;
 const NO_EDGES: number[] = [];
 const DETACH = EDGE_KINDS.indexOf("detach");
 
-/** Gathers edges: one for each pair of boxes. */
+/** Collects edges: one for each pair of boxes. */
 class EdgeCollector {
   readonly edges: VisibleEdge[] = [];
   readonly #ofPair = new Map<number, VisibleEdge>();
@@ -89,7 +89,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   tree.items.forEach((item, index) => {
     if (item.kind === "tensor") {
       for (const use of trace.consumersOf(item.key)) {
-        // The tensor's own box says its shape.
+        // The tensor's own box shows its shape.
         collector.add(index, tree.boxOfOp(trace.at("uses", "op", use)), { tensor: item.key });
       }
     }
@@ -97,7 +97,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   return collector.edges;
 }
 
-/** Gradient flow, from the loss to the leaves; the ops in the tree are those of PyLayers' backwards. */
+/** Gradient flow, from the loss to the leaves. The tree's ops are those of PyLayers' backwards. */
 export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   const collector = new EdgeCollector(tree);
   collector.addGradients(trace);
@@ -124,7 +124,7 @@ export function ladderEdges(
   return collector.edges;
 }
 
-/** Add edges between a PyLayer's backward ops; from its grad node to ops that read no other op. */
+/** Add edges between a PyLayer's backward ops, and from its grad node to those that read no other op. */
 function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollector): void {
   tree.items.forEach((item, index) => {
     if (item.kind !== "op") {

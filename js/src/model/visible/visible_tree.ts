@@ -1,4 +1,4 @@
-/** The part of the group tree that is open: what is drawn, and what the outline lists. */
+/** The open part of the group tree: the picture draws it, and the outline lists it. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "../graph/backward_calls.ts";
@@ -13,16 +13,16 @@ export interface VisibleItem {
   /** Stays the same while the item is visible. */
   readonly id: string;
   readonly kind: ItemKind;
-  /** Key of the op, grad node, group or tensor; of a fold, its first member. */
+  /** Key of the op, grad node, group or tensor; for a fold, of its first member. */
   readonly key: number;
-  /** Position of the open group around it, -1 at the top. */
+  /** Position of the open group that contains it, -1 at the top. */
   readonly parent: number;
   readonly isOpen: boolean;
-  /** Groups that are drawn as this one op: "fc1"; "" for none. */
+  /** The groups that are drawn as this one op: "fc1"; "" for none. */
   readonly through: string;
-  /** How many ops (or grad nodes) of the picture it stands for or holds. */
+  /** How many ops (or grad nodes) of the picture it represents or contains. */
   readonly leafCount: number;
-  /** Position in the order in which things ran: earlier is less. */
+  /** Position in execution order. */
   readonly order: number;
 }
 
@@ -101,7 +101,7 @@ interface Level {
 
 class Walk {
   readonly items: VisibleItem[] = [];
-  /** Item of each closed group, or of its folded run; -1 for open and hidden groups. */
+  /** The item of each closed group, or of its folded run; -1 for open and hidden groups. */
   readonly #itemOfGroup: Int32Array;
   readonly #itemOfLeaf: Int32Array;
 
@@ -125,7 +125,7 @@ class Walk {
     }
   }
 
-  /** Position of the box that shows a leaf, -1 where none does. */
+  /** Position of the box that shows a leaf, -1 if none does. */
   boxOf(leaf: number): number {
     const own = this.#itemOfLeaf[leaf] ?? -1;
     if (own >= 0 || !this.leaves.isShown[leaf]) {

@@ -1,13 +1,13 @@
-/** Hides all but a part of the graph, and shows it again. */
+/** Hides all but a part of the graph, and shows the whole graph again. */
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type Selection, type Way } from "../../model/state/view_state.ts";
 
-/** Whether the graph can be seen from a selection: a block of memory may have no owner in it. */
+/** Whether the selection is in the graph: a block of memory may have no owner there. */
 export function canIsolate(store: Store): boolean {
   return isGraph(store.state.mode) && store.selectionInGraph.kind !== "none";
 }
 
-/** @returns whether something is left to show */
+/** @returns whether something remains to be shown */
 export function isolateSelection(store: Store, way: Exclude<Way, "between">): boolean {
   const { selection } = store.state;
   const isDone = canIsolate(store) && store.isolate(way, selection);
@@ -15,14 +15,14 @@ export function isolateSelection(store: Store, way: Exclude<Way, "between">): bo
   return isDone;
 }
 
-/** The next thing that the user selects is the other end of the way. */
+/** Let the user choose the other end of a path: it is the next selection. */
 export function beginWay(store: Store): boolean {
   if (!canIsolate(store)) return false;
   store.update({ wayFrom: store.state.selection });
   return true;
 }
 
-/** Show the whole graph again, or give up choosing the other end of a way. */
+/** Show the whole graph again, or stop choosing the other end of a path. */
 export function leave(store: Store): void {
   const { isolation, selection, wayFrom } = store.state;
   if (wayFrom.kind !== "none" || !isolation) {
@@ -33,7 +33,7 @@ export function leave(store: Store): void {
   reveal(store, selection);
 }
 
-/** Bring the selection into view again: the picture is another one. */
+/** Bring the selection into view again, because the picture has changed. */
 function reveal(store: Store, selection: Selection): void {
   for (const listener of store.onReveal) listener(selection);
 }

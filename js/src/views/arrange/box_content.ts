@@ -47,7 +47,7 @@ function columnsOf(trace: Trace): OpColumns {
 export class BoxWriter {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
-  /** Read for the first op that is written: a picture of closed groups needs none of them. */
+  /** Read for the first op that is drawn: a picture of closed groups does not need them. */
   #columns: OpColumns | undefined;
   readonly #chips: ChipWriter;
 

@@ -1,4 +1,4 @@
-/** What the boxes of a scene are coloured by: each box's own value, or that of all inside it. */
+/** The values by which boxes are coloured: the box's own value, or that of its content. */
 import { gradNodeValues } from "../../model/colour/grad_node_values.ts";
 import { opValues } from "../../model/colour/op_values.ts";
 import { parameterReads } from "../../model/graph/parameter_reads.ts";
@@ -9,7 +9,7 @@ import { pairedNodes } from "../arrange/ladder_rows.ts";
 import { groupsOf } from "../scene/box_marks.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 
-/** Of these, a closed group shows the sum of its ops; of the others the largest. */
+/** For these quantities a closed group shows the sum over its ops; for the others the largest value. */
 const SUMMED: ReadonlySet<Colouring> = new Set([
   "time",
   "flops",
@@ -24,7 +24,7 @@ export interface BoxValue {
   /** How many of its ops or grad nodes have a value, and how many have none. */
   known: number;
   unknown: number;
-  /** String codes of dtypes, in the order of their first op. */
+  /** String codes of dtypes, in the order of the first op with each dtype. */
   readonly dtypes: Set<number>;
 }
 
@@ -63,7 +63,7 @@ function opSide(store: Store, boxes: SceneBox[], name: Colouring): Map<string, B
     values,
     name,
     (op) =>
-      // The time of a PyLayer's own op holds that of its inner ops.
+      // The time of a PyLayer's own op includes the time of its inner ops.
       isInside(op) && !(name === "time" && isOuter(store, boxes[owner.ofLeaf[op]!]!, op)),
   );
   if (name === "parameters") countEachOnce(store, boxes, owner.ofLeaf, made, isInside);
@@ -83,7 +83,7 @@ function gradientSide(store: Store, boxes: SceneBox[], name: Colouring): Map<str
   return gather(boxes, owner.ofLeaf, values, name, (node) => isShown[node] === 1);
 }
 
-/** The position of the closed box that holds each leaf, -1 for none. */
+/** The position of the closed box that contains each leaf, -1 for none. */
 function ownersOf(
   store: Store,
   boxes: readonly SceneBox[],

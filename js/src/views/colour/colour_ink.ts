@@ -1,4 +1,4 @@
-/** The colours of boxes that show a quantity, and the scale that gives them. */
+/** The colours of boxes that show a quantity, and the scale of these colours. */
 import type { Theme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Colouring } from "../../model/state/view_state.ts";
@@ -9,7 +9,7 @@ import { type BoxValue, boxValues } from "./box_values.ts";
 import { quantityText } from "./quantity_text.ts";
 import { dtypeColour, inkOn, rampColour } from "./ramp.ts";
 
-/** A scale from the least to the greatest value is logarithmic from this ratio on. */
+/** If the largest value is at least this many times the least, the scale is logarithmic. */
 const LOGARITHMIC_RATIO = 100;
 
 export interface Scale {
@@ -17,7 +17,7 @@ export interface Scale {
   readonly least: number;
   readonly most: number;
   readonly isLogarithmic: boolean;
-  /** Whether a box has 0, which has no place on a logarithmic scale. */
+  /** Whether a box has the value 0, which a logarithmic scale does not contain. */
   readonly hasZero: boolean;
 }
 
@@ -26,7 +26,7 @@ export class ColourInk {
   readonly scale: Scale | undefined;
   /** How many boxes have no known value. */
   readonly unknownCount: number;
-  /** Dtypes that a box has alone, in the order of their first box. */
+  /** Dtypes that are a box's only dtype, in the order of their first box. */
   readonly dtypes: readonly string[];
   /** Whether a closed group has several dtypes. */
   readonly hasSeveral: boolean;
@@ -100,7 +100,7 @@ export class ColourInk {
       : t("colour.of", { name, value });
   }
 
-  /** The brush with which words are written on the colour of a box. */
+  /** The brush for text on the colour of a box. */
   brushFor<B extends { readonly theme: Theme }>(brush: B, box: SceneBox): B {
     const fill = this.fill(box, brush.theme);
     if (!fill || fill === brush.theme.bg || fill === brush.theme.chip) return brush;
@@ -131,7 +131,7 @@ function scaleOf(values: readonly BoxValue[]): Scale | undefined {
 }
 
 function shareOf(value: number, { least, most, isLogarithmic }: Scale): number {
-  // One value alone is the most.
+  // A single value counts as the largest.
   if (most <= least) return 1;
   const share = isLogarithmic
     ? Math.log(value / least) / Math.log(most / least)

@@ -27,7 +27,7 @@ export class ColourLegend {
     });
   }
 
-  /** Write it anew, after a change of the picture or of the theme. */
+  /** Write the legend again, after a change of the picture or of the theme. */
   render(): void {
     const ink = ColourInk.of(this.store, this.scene());
     this.#root.hidden = !ink;

@@ -1,4 +1,4 @@
-/** What a legend of colours says, on screen and in an exported picture. */
+/** The content of a legend of colours, on screen and in an exported picture. */
 import { element } from "../../dom/element.ts";
 import type { Theme } from "../../dom/theme.ts";
 import { t } from "../../words/page.ts";

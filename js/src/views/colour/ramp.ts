@@ -19,7 +19,7 @@ const OF_DTYPE: Readonly<Record<string, string>> = {
 };
 const OTHER_DTYPE = "#8f8f8f";
 
-/** The colour of a share from 0 to 1; much is far from the ground's lightness. */
+/** The colour of a share from 0 to 1; large shares contrast most with the background. */
 export function rampColour(share: number, ground: string): string {
   const place = (isDark(ground) ? share : 1 - share) * (VIRIDIS.length - 1);
   const at = Math.max(0, Math.min(VIRIDIS.length - 2, Math.floor(place)));

@@ -1,4 +1,4 @@
-/** The export menu: saves the picture, a page with the graph, the ops, or what was alive. */
+/** The export menu: saves the picture, a page with the graph, the ops, or the living memory blocks. */
 
 import { copyText } from "../../dom/clipboard.ts";
 import { element } from "../../dom/element.ts";
@@ -89,9 +89,9 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     });
   }
 
-  /** Show `short` on the button for a moment, and give `text` to screen readers. */
+  /** Show `short` on the button for a moment, and pass `text` to screen readers. */
   function say(short: string, text: string): void {
-    // Odd parts were between backticks.
+    // Parts with odd numbers were between backticks.
     const parts = text.split("`");
     said.replaceChildren(...parts.map((part, at) => (at % 2 ? element("code", {}, part) : part)));
     menu.toggle.title = parts.join("");

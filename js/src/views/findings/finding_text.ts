@@ -28,7 +28,7 @@ export function findingSentence(trace: Trace, finding: Finding, open: OpenLine):
 /** Text with `code` in monospace and its places as links. */
 export function richText(trace: Trace, text: string, open: OpenLine): HTMLElement {
   const made = element("span");
-  // Odd parts were between backticks. A last part without a closing backtick is plain text.
+  // Parts with odd numbers were between backticks. Without a closing backtick, the last part is plain text.
   const parts = text.split("`");
   parts.forEach((part, at) => {
     if (at % 2 === 1 && at < parts.length - 1) {

@@ -1,4 +1,4 @@
-/** The line above the picture that says what is isolated; it also asks for the end of a way. */
+/** The line above the picture that says what is isolated, or asks for the other end of a path. */
 import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -18,7 +18,7 @@ import { selectionName } from "../names/selection_name.ts";
  * @returns a function that removes the line
  */
 export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
-  /** What was asked for and is not there. */
+  /** The message that no path connects the two ends; "" for none. */
   let refusal = "";
   root.setAttribute("role", "status");
   const unsubscribe = store.subscribe((state, previous) => {
@@ -54,7 +54,7 @@ export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
         ? [t("isolate.way_from", { from: selectionName(store, wayFrom) })]
         : [t("isolate.isolated"), element("strong", {}, said(isolation!)), `· ${counted()}`];
     const close = (): void => {
-      // A refusal may stand above an isolated part, which stays.
+      // The message may be shown above a part that is still isolated.
       const isRefused = refusal !== "";
       refusal = "";
       if (isRefused) render();
@@ -79,7 +79,7 @@ export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
       : t(`isolate.said_${way}`, { name: name(from) });
   }
 
-  /** "12 of 108 ops": of those that the picture without the isolation has. */
+  /** "12 of 108 ops", of the ops that the picture has without the isolation. */
   function counted(): string {
     const { trace, hierarchy, state } = store;
     const isBackward = state.mode === "backward";

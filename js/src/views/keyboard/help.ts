@@ -27,7 +27,7 @@ const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
   ["?", "help.key_help"],
 ];
 
-/** @param app the `.pdl-app` element; when the help is closed, the focus goes back */
+/** @param app the `.pdl-app` element; it gets the focus again when the help is closed */
 export function openHelp(app: HTMLElement): void {
   if (app.querySelector(".pdl-help")) return;
   const before = document.activeElement;

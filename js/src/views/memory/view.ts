@@ -21,7 +21,7 @@ type Page = (typeof PAGES)[number];
 export interface MemoryView {
   /** The timeline as PNG; rejects if it cannot be drawn. */
   picture(): Promise<Blob>;
-  /** The table of what was alive at the chosen moment. */
+  /** The table of living blocks at the chosen moment. */
   alive(): Cell[][];
   dispose(): void;
 }

@@ -23,7 +23,7 @@ export function refoldLabel({ hierarchy, state }: Pictured, group: number): stri
   return run >= 0 && isShown && !isPart ? `×${members.length}` : "";
 }
 
-/** "12 ops"; "3 of 12 ops" of a group of which the isolated part has only some. */
+/** "12 ops"; "3 of 12 ops" for a group that is only partly in the isolated part. */
 export function leafCountText(
   { trace, hierarchy, state }: Pictured,
   isBackward: boolean,
@@ -39,7 +39,7 @@ export function leafCountText(
   return n < inAll ? t(`${noun}_of`, { n, all: inAll }) : t(noun, { n });
 }
 
-/** "unlike 95 siblings" of a group that is built differently, else "". */
+/** "unlike 95 siblings" for a group that is built differently, else "". */
 export function oddNote(
   { oddSiblings }: Pictured,
   { kind, key }: Pick<VisibleItem, "kind" | "key">,

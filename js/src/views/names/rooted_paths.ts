@@ -8,7 +8,7 @@ import type { Trace } from "../../trace/trace.ts";
 
 const LAYER = GROUP_KINDS.indexOf("layer");
 
-/** A text, split at one of its dots into a model's name and a path inside the model. */
+/** A text split at one of its dots into a model's name and a path inside the model. */
 interface Parting {
   /** The text before the dot; a model's name or class ends with it. */
   readonly model: string;

@@ -1,4 +1,4 @@
-/** What a tensor holds, in few words. */
+/** A short text about a tensor's values. */
 import { traceTotals } from "../../model/graph/trace_totals.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";

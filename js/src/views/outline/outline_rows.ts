@@ -187,7 +187,7 @@ class RowWriter {
   /** The row with the marks of its findings. */
   marked(row: RowContent, kind: ItemKind): RowContent {
     const box = { ...row, kind: kind === "fold" ? kind : ("op" as const) };
-    // A closed group's row has the marks of both halves; an open group's content has own rows.
+    // A closed group's row has the marks of both halves; an open group's content has its own rows.
     const isGroup = kind === "group" || kind === "fold";
     const marks = isGroup
       ? row.expanded

@@ -21,7 +21,7 @@ export interface Brush {
   readonly colours: ColourInk | undefined;
 }
 
-/** Between the lines of a hatching. */
+/** Distance between the lines of a hatching. */
 const HATCHING_PX = 7;
 
 type Context = CanvasRenderingContext2D;

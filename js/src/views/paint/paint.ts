@@ -80,7 +80,7 @@ function isReadable({ camera }: Brush, fontPx: number): boolean {
   return fontPx * camera.scale >= LEAST_TEXT_PX;
 }
 
-/** From afar boxes are plain: one path per colour, without boxes that fall on the last one. */
+/** Zoomed out, boxes are plain: one path per colour, without boxes hidden by the previous one. */
 function paintPlainBoxes(
   { context, theme, emphasis, camera, colours }: Brush,
   boxes: SceneBox[],

@@ -50,7 +50,7 @@ export function traceEdges(
     const first = start?.next ?? 0;
     const final = last - (end?.next ?? 0);
     if (first > final) {
-      // If the others have drawn it all, draw nothing. With both partings on one step, draw all.
+      // If the other edges have drawn all of it, draw nothing. If both partings are on one step, draw all.
       if (first > last || final < 0) continue;
       trace(context, pathX, pathY, last, isFar);
       continue;

@@ -67,7 +67,7 @@ export function mountPanel(
   }
   store.onSource.add(showSource);
   const renderLog = hasLog(trace) ? mountLog(pages.log, context) : () => {};
-  // Subscribe before the source view: it then need not write a page that this hides.
+  // Subscribe before the source view: it then does not write a page that this hides.
   const unsubscribe = store.subscribe((state, previous) => {
     const isSelected = state.selection !== previous.selection;
     const isGroup = state.selection.kind === "group" && state.open !== previous.open;
@@ -114,7 +114,7 @@ export function mountPanel(
   }
 
   function turnToSelection({ kind }: Selection): void {
-    // Who reads the log goes on reading it, op by op.
+    // A user who reads the log keeps reading it, op by op.
     const readsLog =
       names.includes("log") && !pages.log.hidden && (kind === "op" || kind === "grad_node");
     if (kind !== "none") turnTo(kind === "line" ? "source" : readsLog ? "log" : "details");

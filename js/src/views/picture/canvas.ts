@@ -197,7 +197,7 @@ export class GraphCanvas {
   }
 
   #drawNow(now_ms: number): void {
-    // The memory view covers it. It is drawn when it is shown again.
+    // Another view covers the picture. It is drawn when it is shown again.
     if (!this.#view.width || !this.#view.height || this.root.closest(".pdl-no-graph")) {
       return;
     }

@@ -20,7 +20,7 @@ import { isTooWide, roomFor } from "./first_view.ts";
 /** The most items of a first picture that is fitted to the view's width. */
 const MOST_FITTED = 300;
 
-/** Fewer outermost boxes say too little by themselves. */
+/** If there are fewer outermost boxes, they say too little by themselves. */
 const FEW_BOXES = 3;
 /** After this many pictures that are too wide, all groups that may be the cause are closed. */
 const MOST_TRIES = 4;
@@ -33,7 +33,7 @@ export interface Made {
 
 export interface PictureListener {
   /**
-   * @param before the picture before this one
+   * @param before the previous picture
    * @param isNew whether it shows another mode or backward call
    */
   composed(made: Made, before: Made | undefined, isNew: boolean): void;
@@ -77,7 +77,7 @@ export class Picture {
   refresh(): void {
     const { state } = this.store;
     const before = this.#shown;
-    // Without a view, wait. What is opened without one shows with the next graph.
+    // Without a view, wait. What was opened without a view shows with the next graph.
     if (!this.#listener || !isGraph(state.mode)) {
       return;
     }
@@ -122,7 +122,7 @@ export class Picture {
     return { tree: arrangement.tree, scene: compose(store, arrangement, result), state };
   }
 
-  /** The parts of a first picture that does not fit; not if the user has chosen what is open. */
+  /** The parts of a first picture that is too wide; undefined if the user has opened or closed groups. */
   #partsOfTooWide({ tree, scene }: Made): readonly Extent[] | undefined {
     const isSmall = tree.items.length <= MOST_FITTED;
     if (!this.room || !isSmall || !this.store.isAsAtFirst) {
@@ -137,7 +137,7 @@ export class Picture {
     const structure = trace.table("groups").column("structure");
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
     const outer = tree.items.filter(({ parent }) => parent < 0);
-    // Closed, the iterations of a loop would leave next to nothing to look at.
+    // If the iterations of a loop were closed, next to nothing would be visible.
     const isTurn = (group: number): boolean => trace.groupKind(group) === "turn";
     const last = new Set(
       outer.length < FEW_BOXES
@@ -146,7 +146,7 @@ export class Picture {
     );
     const groups = widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
     if (!groups.some(isTurn)) return groups;
-    // Closed, the iteration of the shown backward call would leave only others to look at.
+    // If the iteration of the shown backward call were closed, only other iterations would be visible.
     const { groupOfGradNode, state } = this.store;
     const isMember = membersOf(trace, state.backwardCall);
     const inLadder = state.mode === "ladder" ? groupOfGradNode : new Int32Array();
@@ -166,7 +166,7 @@ function innermostOpen({ items }: VisibleTree): number[] {
   return open.filter((item) => !around.has(item)).map(({ key }) => key);
 }
 
-/** A picture is another one if its mode, its backward call or the isolated part is. */
+/** Whether two pictures show the same mode, backward call and isolated part. */
 function isSameKind(one: ViewState, other: ViewState): boolean {
   const isSameCall = one.mode === "forward" || one.backwardCall === other.backwardCall;
   return one.mode === other.mode && isSameCall && one.isolation === other.isolation;

@@ -87,7 +87,7 @@ function linesOf(store: Store, hit: Hit): string[] {
   }
 }
 
-/** The marks of findings come right below the name. */
+/** The marks of findings come directly below the name. */
 function withMarks([name, ...rest]: string[], marks: readonly string[]): string[] {
   return name === undefined ? [] : [name, ...marks, ...rest];
 }

@@ -6,7 +6,7 @@ const SHORTEST_LABELLED_PX = 18;
 const AWAY_PX = 11;
 export const LONGEST_LABEL_PX = 180;
 
-/** The edges that leave one box: their range of x, and whether any turns left or right at once. */
+/** The edges that leave one box: their range of x, and whether any of them turns at once. */
 export interface Leaving {
   left: number;
   right: number;

@@ -123,7 +123,7 @@ function distanceTo({ pathX, pathY }: SceneEdge, x: number, y: number): number {
     let [px, py] = [ax, ay];
     for (let step = 1; step <= steps; step++) {
       const t = step / steps;
-      // Both control points are at half the height: y runs as the curve 1.5t − 1.5t² + t³ does.
+      // Both control points are at half the height: y follows the curve 1.5t − 1.5t² + t³.
       const [alongX, alongY] =
         steps === 1 ? [t, t] : [t * t * (3 - 2 * t), 1.5 * t - 1.5 * t * t + t * t * t];
       const [qx, qy] = [ax + (bx - ax) * alongX, ay + (by - ay) * alongY];

@@ -27,9 +27,9 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   let problem: Problem | undefined;
   /** Whether the user has closed the examples; the arrow keys then open them. */
   let isHelpClosed = false;
-  /** Place of the marked row among those that fill the field, -1 for none. */
+  /** Position of the marked row among the rows that fill the field, -1 for none. */
   let marked = -1;
-  /** The element that had the focus before the field. */
+  /** The element that had the focus before the field got it. */
   let before: EventTarget | null = null;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
   const input: HTMLInputElement = element("input", {
@@ -61,7 +61,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     role: "listbox",
     "aria-label": t("search.found"),
     hidden: true,
-    // The field keeps the focus while the list is pressed.
+    // The field keeps the focus when the list is pressed.
     onmousedown: (event: MouseEvent) => event.preventDefault(),
     onclick: (event: MouseEvent) => {
       const option = (event.target as Element).closest<HTMLElement>("[role=option]");
@@ -115,7 +115,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
     showList(true);
   }
 
-  /** The rows that write a query into the field: examples, or what a false filter may have meant. */
+  /** The rows that write a query into the field: examples, or corrections of a wrong filter. */
   function fillRows(): HTMLElement[] {
     return list.hidden ? [] : [...list.querySelectorAll<HTMLElement>("[data-fill]")];
   }
@@ -133,7 +133,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   }
 
   function press(event: KeyboardEvent): void {
-    // Neither the picture nor the notebook may take these keys.
+    // Neither the picture nor the notebook may handle these keys.
     event.stopPropagation();
     if (event.isComposing) return;
     const options = fillRows();

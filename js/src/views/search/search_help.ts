@@ -1,11 +1,11 @@
-/** What the search field shows below itself: examples of filters, and the way out of a false one. */
+/** The rows below the search field: examples of filters, and corrections of a wrong filter. */
 import { button, codeText, element } from "../../dom/element.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { type PageKey, t } from "../../words/page.ts";
 import type { Problem } from "./filters/filter.ts";
 import { valuesOf } from "./filters/filter_ops.ts";
 
-/** Examples that the trace has something for, where it matters; a click writes one into the field. */
+/** Examples, where possible ones that the trace has ops for; a click writes one into the field. */
 export function exampleRows(trace: Trace, close: () => void): HTMLElement[] {
   const first = (name: "dtype" | "made-dtype" | "layer" | "op", otherwise: string): string =>
     [...valuesOf(trace, name)].find((value) => value.length < 24) ?? otherwise;
@@ -39,7 +39,7 @@ export function exampleRows(trace: Trace, close: () => void): HTMLElement[] {
   ];
 }
 
-/** Why the query finds nothing, and queries with a right filter in its place. */
+/** Why the query finds nothing, and queries with a correct filter instead. */
 export function problemRows(problem: Problem, query: string): HTMLElement[] {
   const lower = query.toLowerCase();
   const at = lower.indexOf(problem.word);

@@ -60,7 +60,7 @@ function termOf(word: string, cell: string | undefined, cellLine: string | undef
 }
 
 export class SearchIndex {
-  /** In lower case, shapes without spaces; "" if ops are not found by the string. */
+  /** In lower case, shapes without spaces; "" for a string by which no op is found. */
   readonly #strings: string[];
   /** Lower case base names of files, by string code. */
   readonly #files = new Map<number, string>();
@@ -70,7 +70,7 @@ export class SearchIndex {
     this.#rooted = new RootedPaths(trace);
     const count = trace.strings.length;
     this.#strings = new Array<string>(count).fill("");
-    // Each string once, however many rows it is in.
+    // Test each string once, however many rows contain it.
     const isFound = new Uint8Array(count);
     const tensors = trace.table("tensors");
     for (const column of [

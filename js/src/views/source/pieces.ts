@@ -29,7 +29,7 @@ export function piecesOf(trace: Trace, file: number): Pieces {
   return pieces;
 }
 
-/** The bar beside a line. The first line of each piece also has its number. */
+/** The bar next to a line. The first line of each piece also has the piece's number. */
 export function pieceBar(pieces: Pieces, line: number): HTMLElement {
   const own = pieces.get(line) ?? [];
   const above = pieces.get(line - 1) ?? [];

@@ -36,7 +36,7 @@ export function mountSourcePicker(
     return made;
   }
 
-  /** A line that a click replaces by its files. */
+  /** A row that a click replaces by the files of a kind. */
   function fold(kind: "library" | "paddle"): HTMLElement | false {
     const folded = files.filter((file) => file.kind === kind);
     if (folded.length === 0) return false;

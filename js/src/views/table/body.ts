@@ -1,4 +1,4 @@
-/** The head, rows and foot of the table, for what its state shows. */
+/** The head, rows and foot of the table. */
 
 import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
@@ -18,16 +18,16 @@ export class TableBody {
   readonly element: HTMLElement;
   /** How many rows are shown. */
   readonly summary = element("span", { class: "pdl-soft", role: "status" });
-  /** What is not known. */
+  /** A note about unknown values. */
   readonly note = element("div", { class: "pdl-costs-note" });
-  /** Said in place of rows. */
+  /** The text shown if there are no rows. */
   readonly nothing: HTMLElement;
   readonly #nothingText = element("span", { role: "status" });
   readonly #head = element("tr");
   readonly #foot = element("tr");
   readonly #grid: Grid;
   readonly #resized: ResizeObserver;
-  /** Whether the table itself makes the selection: the rows then stay where they are. */
+  /** Whether the table itself is changing the selection: the rows then do not scroll. */
   #isPicking = false;
 
   constructor(
@@ -60,7 +60,7 @@ export class TableBody {
     this.#grid.focus();
   }
 
-  /** Show rows, numbers and order anew. */
+  /** Show rows, numbers and order again, after a change. */
   render(): void {
     const { state } = this;
     const { data } = state;

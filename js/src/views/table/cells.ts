@@ -11,13 +11,13 @@ import type { RowText } from "./labels.ts";
 /** How many characters of a name stay at its end when the middle is cut. */
 const END_LENGTH = 14;
 
-/** A name whose middle is cut where it does not fit; its tooltip has all of it. */
+/** A name whose middle is cut if it does not fit; its tooltip has the whole name. */
 export function nameCell({ name, note }: RowText): HTMLElement {
   const at = Math.max(0, name.length - END_LENGTH);
   const [title, label] = ["\n", " "].map((between) => [name, note].filter(Boolean).join(between));
   return element(
     "td",
-    // Read as one word, although it is cut.
+    // Screen readers read it as one word, although it is cut.
     { class: "pdl-costs-name", title, "aria-label": label },
     element(
       "span",
@@ -51,7 +51,7 @@ export function sumCell(column: SumColumn, sums: Sums, row: number): HTMLElement
   );
 }
 
-/** "–" where nothing is known, and "≥ 12" where a part is not known. */
+/** "–" if nothing is known, and "≥ 12" if a part is unknown. */
 export function sumText(
   column: SumColumn,
   { value, known, unknown }: { value: number; known: number; unknown: number },

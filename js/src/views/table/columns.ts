@@ -1,4 +1,4 @@
-/** What the columns of the table are called, and how their numbers are written. */
+/** The names of the table's columns, and the format of their numbers. */
 
 import type { SumColumn, TableColumn } from "../../model/table/table_data.ts";
 import { isNested, type RowKind } from "../../model/table/table_rows.ts";
@@ -47,7 +47,7 @@ export function formatSum(column: SumColumn, value: number): string {
   return FORMATS[UNITS[column]](value);
 }
 
-/** The whole number, where `formatSum` rounds it. */
+/** The exact number, if `formatSum` rounds it. */
 export function exactSum(column: SumColumn, value: number): string {
   const unit = UNITS[column];
   return `${formatCount(value)}${unit === "ns" || unit === "B" ? ` ${unit}` : ""}`;

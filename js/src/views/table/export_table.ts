@@ -10,7 +10,7 @@ import type { Trace } from "../../trace/trace.ts";
 import { FILE_NAMES } from "./columns.ts";
 import { rowText } from "./labels.ts";
 
-/** Numbers as they are, in the units of their names; empty where they are not known. */
+/** Unrounded numbers, in the units of their column names; empty if unknown. */
 export function tableCells(trace: Trace, state: TableState): Cell[][] {
   const { data, order } = state;
   const { rows, sums, dtypes } = data;
@@ -37,7 +37,7 @@ export function tableCells(trace: Trace, state: TableState): Cell[][] {
   ];
 }
 
-/** As in `trace.table(by=…)`: nothing where nothing is known, and 0 where nothing ran. */
+/** As in `trace.table(by=…)`: empty if unknown, and 0 if nothing ran. */
 function cellOf(
   kind: RowKind,
   column: SumColumn,

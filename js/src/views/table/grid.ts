@@ -1,9 +1,9 @@
-/** The table's rows in the page: only those that can be seen are in it. */
+/** The table's rows in the page: only the visible rows exist. */
 
 import { element } from "../../dom/element.ts";
 
 export const ROW_PX = 24;
-/** Rows that are written beyond those in sight. */
+/** How many rows are written beyond the visible ones. */
 const SPARE_ROWS = 20;
 
 export interface GridRows {
@@ -16,7 +16,7 @@ export interface GridRows {
 }
 
 export class Grid {
-  /** Scrolls. */
+  /** The scrolling element. */
   readonly element: HTMLElement;
   readonly #table: HTMLElement;
   readonly #body = element("tbody");
@@ -25,7 +25,7 @@ export class Grid {
   #rows: GridRows | undefined;
   #first = 0;
   #end = -1;
-  /** The row that the keys move from, -1 for none. */
+  /** The row from which the keys move, -1 for none. */
   #current = -1;
 
   /** @param pick called with the position of a row that was clicked, or that a key has reached */
@@ -65,18 +65,18 @@ export class Grid {
     this.#write(true);
   }
 
-  /** Show the same rows with other marks. */
+  /** Show the same rows with changed marks. */
   mark(rows: GridRows): void {
     this.#rows = rows;
     this.#write(true);
   }
 
-  /** Write what is in sight, after the view has another size. */
+  /** Write the visible rows, after the view has changed its size. */
   refresh(): void {
     this.#write(true);
   }
 
-  /** Scroll to a row, and let the keys go on from it. */
+  /** Scroll to a row, and let the keys continue from it. */
   reveal(at: number): void {
     this.#current = at;
     const [head, foot] = this.#edges();

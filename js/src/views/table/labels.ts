@@ -1,4 +1,4 @@
-/** The names of rows, and more text beside them. */
+/** The names of rows, and more text next to them. */
 
 import type { TableRows } from "../../model/table/table_rows.ts";
 import { textOfName } from "../../model/table/table_state.ts";
@@ -10,7 +10,7 @@ import { fileLabel } from "../names/stack_order.ts";
 
 export interface RowText {
   readonly name: string;
-  /** More text to tell it from other rows, or "". */
+  /** More text that distinguishes it from other rows, or "". */
   readonly note: string;
 }
 
@@ -53,7 +53,7 @@ function lineText(trace: Trace, { file, line }: { file: number; line: number }):
   };
 }
 
-/** "epoch 2 = 0.1" of `for epoch in rates`; beside it the iterations around it. */
+/** "epoch 2 = 0.1" for `for epoch in rates`; the note has the iterations that contain it. */
 function turnText(trace: Trace, { places }: TableRows, row: number): RowText {
   const around: string[] = [];
   let at = trace.at("turns", "scope", row);

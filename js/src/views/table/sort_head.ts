@@ -19,7 +19,7 @@ export function sortCell<Column extends string>(
   return element("th", { scope: "col", class: kind }, press);
 }
 
-/** Say by which column the rows are sorted. */
+/** Show by which column the rows are sorted. */
 export function showSorting<Column extends string>(
   cells: Iterable<readonly [Column, HTMLElement]>,
   { by, isDown }: Sorting<Column>,

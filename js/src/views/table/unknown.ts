@@ -1,4 +1,4 @@
-/** Sentences about ops and grad nodes whose FLOPs are not known: how many, and their names. */
+/** Sentences about ops and grad nodes with unknown FLOPs: how many, and their names. */
 
 import { runsOfNodes } from "../../model/table/amounts.ts";
 import type { TableData } from "../../model/table/table_data.ts";
@@ -8,7 +8,7 @@ import { t } from "../../words/page.ts";
 
 const MOST_NAMED = 8;
 
-/** The rows of spans count the grad nodes of backward calls; a search finds no backward call. */
+/** Rows of spans count the grad nodes of backward calls; a search finds no backward call. */
 export function unknownNames(trace: Trace, { rows, mask }: TableData): string[] {
   const isOfNodes = rows.kind === "node";
   const spanOf = spanOfOps(trace);
@@ -24,7 +24,7 @@ function sentence(trace: Trace, of: "op" | "node", isCounted: (key: number) => b
   const counts = new Map<number, number>();
   const runs = of === "op" ? undefined : runsOfNodes(trace);
   let n = 0;
-  // Not those of compiled programs: the trace recorded a program as one op.
+  // Without those of compiled programs: the trace recorded a program as one op.
   const count = of === "op" ? trace.recordedOpCount : trace.recordedGradNodeCount;
   for (let key = 0; key < Math.min(flops.length, count); key++) {
     if (flops[key]! >= 0 || !isCounted(key)) continue;

@@ -15,7 +15,7 @@ import { rowText } from "./labels.ts";
 export interface TableView {
   /** The rows that are shown, below a row of names. */
   cells(): Cell[][];
-  /** Show what has changed while the view was hidden. */
+  /** Show the changes that happened while the view was hidden. */
   show(): void;
   focus(): void;
   dispose(): void;
@@ -61,7 +61,7 @@ export function mountTable(root: HTMLElement, store: Store): TableView {
   body.render();
   let frame = 0;
   const isShown = (): boolean => store.state.mode === "table";
-  /** Whether the table no longer shows what the search has found. */
+  /** Whether the search has changed since the table was last shown. */
   let isOld = false;
   const dispose = [
     store.subscribe((now, before) => {

@@ -29,11 +29,11 @@ export class IcicleView {
   readonly #told = element("span", { class: "pdl-visually-hidden", role: "status" });
   readonly #measure: TextMeasure;
   #boxes: IcicleBox[] = [];
-  /** For which part, nesting and width the boxes were made. */
+  /** The part, nesting and width for which the boxes were made. */
   #madeFor: readonly unknown[] = [];
-  /** Which of the ops or groups that the cursor's box shows as one is selected. */
+  /** Which of the ops or groups that the cursor's box represents is selected. */
   #member = 0;
-  /** Whether this view is making the selection. */
+  /** Whether this view is changing the selection. */
   #isSelecting = false;
 
   constructor(
@@ -178,7 +178,7 @@ export class IcicleView {
     else this.store.select({ kind: "none" });
   }
 
-  /** Move the cursor to a part and select it; another click selects the next that it shows. */
+  /** Move the cursor to a part and select it; another click selects the next of its items. */
   #choose(part: Part): void {
     const { state, store } = this;
     const isSame = nameOfPart(part) === nameOfPart(state.choice.cursor);
@@ -212,7 +212,7 @@ export class IcicleView {
     event.stopPropagation();
   }
 
-  /** @returns whether the key has a meaning here */
+  /** @returns whether the key does something here */
   #act(key: string): boolean {
     const { state } = this;
     const step = KEYS[key];
@@ -263,7 +263,7 @@ export class IcicleView {
     this.element.dataset.cursorNs = String(this.state.grown.tree.total_ns(cursor.box));
   }
 
-  /** Move the cursor to what was selected elsewhere. */
+  /** Move the cursor to a selection that was made elsewhere. */
   #follow(isRevealed: boolean): void {
     const { store, state } = this;
     if (store.state.mode !== "time" || store.state.selection.kind === "none") return;

@@ -1,4 +1,4 @@
-/** What boxes of time are called, what is said about them, and what a click on them selects. */
+/** The names of boxes of time, the text about them, and the selection that a click on them makes. */
 
 import type { Selection } from "../../model/state/view_state.ts";
 import { lineOfFrame, lineOfStack } from "../../model/table/rows_of.ts";
@@ -137,7 +137,7 @@ export function isGap(kind: BoxKind): boolean {
   return kind === "own" || kind === "other" || isPlainGap(kind);
 }
 
-/** As `isGap`, without the trace's own work. */
+/** Like `isGap`, without the trace's own work. */
 function isPlainGap(kind: BoxKind): boolean {
   return kind === "outside" || kind === "before" || kind === "after";
 }
@@ -147,7 +147,7 @@ export function allInside({ trace, grown }: TimeState): Int32Array {
   return kept(grown, "ops inside", () => opsInside(trace, grown));
 }
 
-/** Whether spans ran inside those of a box. */
+/** Whether spans ran inside the spans of a box. */
 function hasInner({ spans, boxOfSpan }: GrownTree, box: number): boolean {
   return spans.parent.some((parent) => parent >= 0 && boxOfSpan[parent] === box);
 }
@@ -157,7 +157,7 @@ function sourceLine(trace: Trace, frame: number): string {
   return source?.lines[trace.at("frames", "line", frame) - source.firstLine]?.trim() ?? "";
 }
 
-/** @param member what of several that the box shows as one */
+/** @param member which of the items that the box represents */
 export function selectionOfBox(trace: Trace, kind: string, member: number): Selection {
   switch (kind) {
     case "op":

@@ -6,7 +6,7 @@ import type { TextMeasure } from "../scene/measure.ts";
 
 export const ROW_PX = 22;
 const TEXT_PX = 6;
-/** Narrower boxes have no text, and no box has less than this of a longer one. */
+/** Narrower boxes have no text; a box with a longer text shows at least this much of it. */
 const NARROWEST_TEXT_PX = 30;
 const SHORTEST_TEXT = 4;
 const FADED = 0.35;
@@ -16,7 +16,7 @@ export interface BoxLook {
   readonly colour: ColourName;
   readonly fill: "strong" | "soft" | "line";
   readonly isSelected: boolean;
-  /** Whether a search did not find it. */
+  /** Whether it does not match the search. */
   readonly isFaded: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface IcicleLook {
   readonly cursor?: string;
 }
 
-/** How much of a box's colour is in its fill. */
+/** The share of a box's colour in its fill. */
 export const SHARES = { strong: 0.42, soft: 0.17, line: 0 } as const;
 
 /**

@@ -1,4 +1,4 @@
-/** The view of time: how its boxes are nested, the way to the box that fills it, and the icicle. */
+/** The view of time: the nesting of its boxes, the path to the box that fills it, and the icicle. */
 import { button, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -18,7 +18,7 @@ import { timeLegend } from "./legend.ts";
 import { SHARES } from "./paint.ts";
 
 export interface TimeView {
-  /** The icicle as it is to be exported. */
+  /** The icicle for the export. */
   drawing(): Drawing;
   focus(): void;
   dispose(): void;
@@ -118,7 +118,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
     nestings.press(state.choice.nesting);
     const { measure } = state.choice;
     measures.press(measure);
-    // Kernels have no place in time, and no thread.
+    // Kernels have no start time and no thread.
     order.hidden = threads.hidden = measure === "kernels";
     order.setAttribute("aria-pressed", String(!state.choice.isMerged));
     const { trail } = state.choice;
@@ -137,7 +137,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
     summarize();
   }
 
-  /** "38 ms in all", or what a search found of it. */
+  /** "38 ms in all", or the time of the search results. */
   function summarize(): void {
     const { grown } = state;
     const whole_ns = grown.tree.total_ns(0);

@@ -99,7 +99,7 @@ export function mountToolbar(root: HTMLElement, store: Store, shown: Shown): () 
   };
 }
 
-/** Mark a button that has nothing to do. Unlike with `disabled`, it keeps the focus. */
+/** Mark a button that has nothing to do. Unlike a disabled button, it keeps the focus. */
 function setIdle(of: HTMLButtonElement, isIdle: boolean, does: string, why: string): void {
   of.setAttribute("aria-disabled", String(isIdle));
   of.title = isIdle ? why : does;

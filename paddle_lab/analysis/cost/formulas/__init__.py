@@ -1,4 +1,4 @@
-"""The formulas by op, and by the op of a grad node."""
+"""The formulas of ops by name, and of grad nodes by the name of their op."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def einsum_backward(call: Call, needed: Needed) -> Cost:
 
 
 def _extents(call: Call, equation: str) -> dict[str, int] | None:
-    """Return the extent of each label; none if the sum is not one over all combinations.
+    """Return the extent of each label; None if the sum is not one over all combinations.
 
     An ellipsis hides labels, a repeated label is a diagonal, and a label that only one of two
     operands has may be summed before the product.

@@ -58,7 +58,7 @@ def _summed(call: Call, slot: int) -> int:
 
 
 def add_backward(call: Call, needed: Needed) -> Cost:
-    """The gradient passes on as it is; that of a broadcast input is summed."""
+    """The gradient passes on unchanged; for a broadcast input it is summed."""
     return Cost(sum(_summed(call, slot) for slot in set(needed)))
 
 
@@ -68,12 +68,12 @@ def subtract_backward(call: Call, needed: Needed) -> Cost:
 
 
 def multiply_backward(call: Call, needed: Needed) -> Cost:
-    """``dx = dout * y`` and ``dy = dout * x``; that of a broadcast input is summed."""
+    """``dx = dout * y`` and ``dy = dout * x``; the gradient of a broadcast input is summed."""
     return Cost(add_backward(call, needed).flops + call.out * len(set(needed)))
 
 
 def binary_backward(call: Call, needed: Needed) -> Cost:
-    """A derivative and a multiplication for each input; that of a broadcast input is summed."""
+    """A derivative and a multiplication for each input; a broadcast input's gradient is summed."""
     if len(call.shapes) == 1:  # ``2 / x``
         return unary_backward(call, needed)
     return Cost(add_backward(call, needed).flops + 2 * call.out * len(set(needed)))
@@ -95,7 +95,7 @@ def add_n(call: Call) -> Cost:
 
 
 def scale(call: Call) -> Cost:
-    """``out = scale * x + bias``: an operation for each, where it is not 1 and not 0."""
+    """``out = scale * x + bias``: one operation if the scale is not 1, one if the bias is not 0."""
     factor = call.attribute("scale")
     if factor is None and len(call.shapes) == 1:
         return UNKNOWN

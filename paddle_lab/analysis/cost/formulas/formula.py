@@ -1,4 +1,4 @@
-"""The cost of one call, what a formula for it is, and formulas that many ops share."""
+"""The cost of one call, the types of formulas, and formulas that many ops share."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def free_backward(call: Call, needed: Needed) -> Cost:
 
 
 def products_backward(forward: Formula) -> GradFormula:
-    """Return the formula of two inputs' gradients, each as many multiply-adds as forward."""
+    """Return the formula of two inputs' gradients: each takes the multiply-adds of the forward."""
 
     def backward(call: Call, needed: Needed) -> Cost:
         cost = forward(call)

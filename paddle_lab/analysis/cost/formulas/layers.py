@@ -35,7 +35,7 @@ _GATES = {"LSTM": 21, "GRU": 16, "RNN_TANH": 4, "RNN_RELU": 4}
 
 
 def convolution(call: Call) -> Cost:
-    """Each output element is a sum over a weight's ``[out, in / groups, *kernel]`` but ``out``."""
+    """Each output element is a sum over ``[in / groups, *kernel]`` of the weight."""
     return multiply_adds(call.out * prod(call.shapes[1][1:]))
 
 

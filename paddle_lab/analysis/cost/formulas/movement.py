@@ -57,7 +57,7 @@ def scattered_back(call: Call, needed: Needed) -> Cost:
 
 
 def placed(call: Call) -> Cost:
-    """Put values into places. Where they are added to what is there, one addition for each."""
+    """Put values into places. If they are added to the old values, one addition for each."""
     adds = call.attribute("overwrite") is False or call.attribute("accumulate") is True
     if call.name.startswith("put_along_axis") and call.attribute("reduce") != "assign":
         return UNKNOWN

@@ -31,7 +31,7 @@ def batch_norm(call: Call) -> Cost:
 
 
 def layer_norm(call: Call) -> Cost:
-    """Five operations for each element, as in :func:`batch_norm`; one for each of scale, shift."""
+    """Five operations for each element, as in :func:`batch_norm`; one each for scale and shift."""
     return Cost((5 + len(call.shapes) - 1) * prod(call.shapes[0]))
 
 

@@ -18,8 +18,8 @@ def sgd(call: Call) -> Cost:
 def momentum(call: Call) -> Cost:
     """``v = mu * v + g; p -= rate * v``: 4 operations.
 
-    Nesterov's ``p -= rate * (g + mu * v)`` takes 2 more, and so do ``g += decay * p`` and a
-    gradient that is rescaled 1 more.
+    Nesterov's ``p -= rate * (g + mu * v)`` takes 2 more, ``g += decay * p`` also 2, and a
+    rescaled gradient 1 more.
     """
     nesterov = call.attribute("use_nesterov") is True
     decay = call.attribute("regularization_method") == "l2_decay"

@@ -1,4 +1,4 @@
-"""Pooling and interpolation: the elements that each output element is made of.
+"""Pooling and interpolation: how many input elements each output element is computed from.
 
 Source: the definitions in Paddle's documentation. A window in the padding counts in full, as for
 convolutions.

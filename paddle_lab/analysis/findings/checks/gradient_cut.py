@@ -7,8 +7,6 @@ It is an alarm if trainable parameters were used, no backward call of the whole 
 and their values go through the line into a loss. It is no alarm for a teacher without an optimizer,
 a generator that is trained in another step, frozen layers, or a metric outside of the loss.
 If no optimizer is known and the cut is a ``no_grad``, it is a hint.
-a teacher that no optimizer holds, for a generator trained in its own turn, for frozen layers, or
-for a metric beside the loss. Where no optimizer is known and a ``no_grad`` cuts, it is a hint.
 """
 
 from __future__ import annotations

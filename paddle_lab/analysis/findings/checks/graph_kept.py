@@ -6,7 +6,7 @@ state that the next batch uses, or a list of them: memory grows from step to ste
 enters the next step's loss, backward runs through a graph that has been freed.
 
 Training steps are known by backward calls, optimizer steps or ``paddle_lab.step()``. There are two
-signs. An op computes, again and again, from what its own line made in an earlier step. Or tensors
+signs. In several steps, an op reads a tensor that its own line made in an earlier step. Or tensors
 that one line made in three or more steps are used later, or were alive together. If each replaces
 the previous one, as a best loss does, memory does not grow: that is only a hint.
 No alarm: less than 4 kB held, such as losses kept after ``backward()`` freed the saved tensors;

@@ -88,6 +88,6 @@ class BackwardFacts(TensorFacts):
 
 
 def with_bad_numbers(stats: Any) -> Mask:
-    """Return for each row of ``value_stats`` or ``grad_stats`` whether it counts a NaN or Inf."""
+    """Return for each row of ``value_stats`` or ``grad_stats`` whether it has NaN or Inf."""
     is_bad: Mask = (stats["nans"] > 0) | (stats["infs"] > 0)
     return is_bad

@@ -139,7 +139,7 @@ class OpFacts:
             scope = int(self.record.scopes["parent"][scope])
 
     def pylayer_op(self, scope: int) -> int:
-        """Return the op of the PyLayer call that a scope is, -1 for none."""
+        """Return the PyLayer op whose call a scope is, -1 for none."""
         return int(self.record.scopes["op"][scope]) if scope >= 0 else -1
 
     @cached_property

@@ -92,7 +92,7 @@ class GradientCuts:
         behind = {
             cut: self._parameters_behind(cut.source) for cut in filter(self._leads, self._ends())
         }
-        # A value that only a running average reads under no_grad is not on the way to the loss.
+        # A value that only a running average reads under no_grad does not lead to the loss.
         on_the_way = [found for cut, found in behind.items() if cut.way != "no_grad"]
         explained = frozenset[int]().union(*on_the_way)
         return {

@@ -1,4 +1,4 @@
-"""Which grad nodes and leaves gradients reached; ops whose gradient is always zero end them."""
+"""Which grad nodes and leaves gradients reached. Ops whose gradient is always zero stop them."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _COMMON = frozenset(("0.0", "1.0", "-1.0", "0.5", "2.0"))
 
 
 class RoundTrip(NamedTuple):
-    """One way of a value through Python, from a read to a tensor or a number."""
+    """A value that Python read and that came back as a tensor or as a number."""
 
     read: Event
     row: int
@@ -41,7 +41,7 @@ class RoundTrip(NamedTuple):
 
 
 class RoundTrips:
-    """All ways through Python in one trace, by the tensor read, the tensor made and the op."""
+    """All round trips in one trace, by the tensor read, the tensor made and the op."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts

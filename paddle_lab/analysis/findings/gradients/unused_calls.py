@@ -10,21 +10,21 @@ from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained
 
 _FARTHEST = 5000
-"""After so many tensors, the results of a call are followed no further."""
+"""After this many tensors, the results of a call are followed no further."""
 
 
 @dataclass
 class UnusedCall:
-    """One call of an outermost layer, or one op outside of layers, and what became of it."""
+    """One call of an outermost layer, or one op outside of layers, and how its result was used."""
 
     op: int
-    """One call of an outermost layer, or one op outside of layers, and how its result was used."""
+    """The first op of the call."""
     is_layer: bool
     is_eval: bool
     ops: list[int] = field(default_factory=list)
     """The ops whose grad nodes were never needed, including those after the call."""
     is_living: bool = False
-    """Whether something with the graph was alive when the trace ended."""
+    """Whether a tensor with the graph was alive when the trace ended."""
     is_looked_at: bool = False
     """Whether Python read its values, or an op without a gradient did."""
     is_in_loss: bool = False

@@ -22,9 +22,9 @@ class Collected(NamedTuple):
     tensors: list[int]
     """One tensor per step, by time."""
     together: list[int]
-    """The largest set of them that was alive at one moment, the newest included."""
+    """The largest set of these tensors that was alive at one moment, the newest included."""
     moment: int
-    """The last moment of that set, as a number of ops called; at the trace's end, all plus one."""
+    """When that set was last alive, in ops called so far; at the trace's end, all ops plus one."""
 
 
 def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
@@ -52,7 +52,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
 
 
 def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator[int]:
-    """Yield the steps with a tensor that was used after the next step had made its first."""
+    """Yield the steps with a tensor that was used after the next step had made its first one."""
     following = [facts.producer(tensors[0]) for tensors in of_step.values()][1:]
     for (step, tensors), begin in zip(of_step.items(), following, strict=False):
         if any(steps.last_use[tensor] > begin for tensor in tensors):
@@ -62,7 +62,7 @@ def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator
 def _most_at_once(
     facts: Facts, steps: Steps, of_step: dict[int, list[int]]
 ) -> tuple[list[int], int]:
-    """Return the most tensors, one per step, that were alive at once, and until when."""
+    """Return the largest set of tensors, one per step, alive at once, and until when."""
     # The earlier steps whose tensors live on after this step's first tensor was made.
     pending: list[tuple[int, int]] = []
     most: list[tuple[int, int]] = []

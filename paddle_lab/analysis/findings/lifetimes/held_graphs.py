@@ -20,7 +20,7 @@ SMALLEST_BYTES = 4096
 """Findings about less memory than this are not reported."""
 
 _SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"))
-"""Ops whose further outputs, such as statistics, are only for their backward."""
+"""Ops whose outputs after the first, such as statistics, are only for their backward."""
 
 
 class HeldGraphs:
@@ -65,7 +65,7 @@ class HeldGraphs:
         return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))
 
     def _unfreed_ops(self, ops: list[int], moment: int) -> Iterator[int]:
-        """Yield the ops behind these ops whose grad nodes still have their saved tensors."""
+        """Yield the ops in the graph behind ``ops`` whose grad nodes still keep saved tensors."""
         facts, leaves = self._facts, self._steps.leaves
 
         def unfreed(ops: Iterable[int]) -> list[int]:

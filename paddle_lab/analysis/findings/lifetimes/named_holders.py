@@ -103,7 +103,7 @@ def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
     """Return each target that a statement stores something in: its source text, line and column."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):  # a cell with magics, say
+    except (SyntaxError, ValueError, RecursionError):  # such as a cell with magics
         return ()
     holders: list[ast.expr] = []
     for node in ast.walk(tree):

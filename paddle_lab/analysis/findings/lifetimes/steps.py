@@ -20,18 +20,18 @@ from paddle_lab.trace.schema import ROLES
 
 _INPUT = ROLES.index("input")
 _FARTHEST = 20_000
-"""After so many ops, the results of a tensor are followed no further."""
+"""After this many ops, the results of a tensor are followed no further."""
 
 
 class Steps:
-    """The intervals between the ends of steps, and how long each tensor is used."""
+    """The intervals between the ends of steps, and the last use of each tensor."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
 
     @cached_property
     def ends(self) -> npt.NDArray[np.int64]:
-        """How many ops had been called at each end, ascending."""
+        """How many ops had been called at the end of each step, ascending."""
         facts = self._facts
         calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
         ends = map(facts.ops_before, calls)
@@ -52,11 +52,11 @@ class Steps:
         return bool((threads == threads[:1]).all())
 
     def interval(self, op: int) -> int:
-        """Return how many ends are before an op."""
+        """Return how many steps ended before an op."""
         return bisect_right(self.ends, op)
 
     def intervals(self, ops: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Return how many ends are before each op."""
+        """Return how many steps ended before each op."""
         return np.searchsorted(self.ends, ops, side="right")
 
     @cached_property
@@ -102,7 +102,7 @@ class Steps:
 
     @cached_property
     def alive_until(self) -> dict[int, int]:
-        """The number of ops called when a tensor was last seen alive; only for tensors seen."""
+        """For each tensor seen alive: how many ops had been called when it was last seen alive."""
         record = self._facts.record
         lives = record.tensor_lives
         pairs = zip(lives["tensor"].tolist(), lives["ops_before"].tolist(), strict=True)
@@ -136,7 +136,7 @@ class Steps:
         return max(together, key=len, default=[])
 
     def leads_to(self, tensor: int, stack: int, *, start: int) -> bool:
-        """Tell whether an op of a stack computes, directly or through other ops, from a tensor.
+        """Tell whether an op of a stack uses a tensor, directly or through other ops' results.
 
         Parameters
         ----------

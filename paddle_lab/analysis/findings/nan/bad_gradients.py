@@ -33,7 +33,7 @@ class BadGradients:
         self._bad_roots = set(stats["grad_node"][bad][stats["grad_edge"][bad] < 0].tolist())
 
     def first_nodes(self) -> list[int]:
-        """Return the grad nodes that made bad gradients of finite ones, nearest the loss first."""
+        """Return the grad nodes that made finite gradients bad, nearest to the loss first."""
         facts = self._facts
         nodes = set(map(facts.edge_source, self._bad))
         first = [node for node in nodes if not self._was_given_bad(node)]
@@ -63,7 +63,7 @@ class BadGradients:
         )
 
     def _is_silent(self, node: int) -> bool:
-        """Tell whether no gradient that a grad node passed on was seen: some nodes take no hook."""
+        """Tell whether no gradient that a grad node passed on was seen: some accept no hook."""
         return self._seen.isdisjoint(self._facts.edges_out(node))
 
     def _was_given_bad(self, node: int) -> bool:
@@ -88,7 +88,7 @@ def bad_gradients(facts: Facts) -> dict[int, BadGradients]:
 
 def add_backward_sources(flow: Flow) -> None:
     """Add grad nodes to a flow's sources, and note which sources reached a gradient."""
-    # A backward call inside another one, as in recomputation, is listed later but counts first.
+    # A backward call inside another call, as in recomputation, is listed later but comes first.
     for call, gradients in reversed(flow.facts.answer(bad_gradients).items()):
         for node in gradients.first_nodes():
             op = flow.facts.op_of_node(node)

@@ -13,7 +13,7 @@ _POWERS = frozenset(("pow", "elementwise_pow"))
 _ROOTS = frozenset(("sqrt", "rsqrt", "p_norm", "frobenius_norm", "dist"))
 _ARCS = frozenset(("acos", "asin", "atanh"))
 _PARTIAL = _LOGARITHMS | _ARCS | _POWERS | {"sqrt", "rsqrt"}
-"""Ops that are not defined, or not finite, for all numbers."""
+"""Ops that are undefined or infinite for some numbers."""
 _EXPONENTIALS = frozenset(("exp", "expm1", "cosh", "sinh"))
 _SOFTMAXES = ("softmax", "logsumexp", "attn", "attention")
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.39e38, "float32": 3.4e38, "float64": 1.8e308}

@@ -31,7 +31,7 @@ def note_reach(flow: Flow) -> None:
             flow.sources[number].reaches |= reached
         is_kept = is_end[tensor] or (kind == BUFFER and producer >= 0)
         for source in map(flow.sources.__getitem__, nan_of if is_kept else ()):
-            # If the op's constant is only kept, it is intended.
+            # A constant in the code that is only kept is intended.
             if not (source.is_meant and producer == source.op):
                 source.reaches.add("end")
         for number in inf_of if is_end[tensor] else ():

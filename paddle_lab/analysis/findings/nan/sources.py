@@ -30,7 +30,7 @@ class Source:
     """Where NaN or Inf began."""
 
     kind: SourceKind
-    """``gradient``: a gradient that had NaN or Inf although no known backward call made it."""
+    """``gradient``: a gradient with NaN or Inf that no known backward call made."""
     op: int
     """The op that made it, that read it first, or that made the grad node."""
     tensor: int = -1

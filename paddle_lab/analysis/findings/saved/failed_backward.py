@@ -1,8 +1,8 @@
 """Which grad node of a failing backward call raised, and why: by its exception and the graph.
 
-Paddle logs the node's name only to stderr. The exception has less: the address of a PyLayer's node,
-the name of a node that has run before, the versions of a tensor that was modified; and the name if
-``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the first one that Paddle runs is
+Paddle writes the node's name only to stderr. The exception has less: the address of a PyLayer's
+node, the name of a node that has run before, or the versions of a modified tensor. It has the name
+if ``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the first one that Paddle runs is
 assumed to have raised.
 """
 

@@ -1,4 +1,4 @@
-"""Which tensors an op's grad node saves for backward, and checks for changes when it runs.
+"""Which tensors an op's grad node saves for backward, and checks for changes before it runs.
 
 Paddle generates each grad node from a description of what it saves: the inputs that its formula
 needs, the outputs, or nothing. If only the shape of a tensor is needed, its values are neither
@@ -106,7 +106,7 @@ class Storages:
         self._members = rows_by(roots, np.arange(len(roots)), len(roots))
 
     def members(self, tensor: int) -> list[int]:
-        """Return all rows that are values of a row's storage, in order."""
+        """Return all rows that are values of the same storage as a row, in order."""
         return self._members(self.root(tensor))
 
     def changes(self, tensor: int) -> list[tuple[int, int]]:

@@ -32,10 +32,10 @@ class Write(NamedTuple):
 def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
     """Yield, for each line that wrote to saved tensors, a write and the grad node that saved it.
 
-    Only writes that Paddle does not count, before a successful backward call ran the node.
+    Only writes that Paddle does not count, if a successful backward call ran the node afterwards.
     """
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
-    # The grad nodes of each call that an op made.
+    # For each backward call, its grad nodes that an op made.
     nodes_of = {
         call: nodes
         for call in calls
@@ -86,7 +86,7 @@ def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
 
 
 def _is_line_before(facts: Facts, event: Event | None, call: int) -> bool:
-    """Tell whether a write is on a line before a call, in the innermost function of both."""
+    """Tell whether a write is on an earlier line than a call, in the innermost shared function."""
     stacks = event.stack if event else -1, int(facts.record.backward_calls["stack"][call])
     frames, others = (reversed(stack_of(facts.record, one)) for one in stacks)
     for frame, later in zip(frames, others, strict=False):

@@ -16,10 +16,10 @@ from paddle_lab.trace.schema import BACKWARD_KINDS, HOLDER_KINDS
 from paddle_lab.words import say
 
 _WORTH = 0.15
-"""A finding about a smaller part of the memory gets no sentence."""
+"""A finding about a smaller share of the memory than this gets no sentence."""
 
 _STEPS = 10_000
-"""The length of a long run: a leak is judged by its growth in so many steps."""
+"""The length of a long run: a leak is judged by its growth in this many steps."""
 
 _WHOLE = re.compile(r"[^.\[]+")
 """The variable in ``"losses[3]"`` and ``"model.cache"``."""
@@ -73,7 +73,7 @@ def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None =
 def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> list[Finding]:
     table, bytes_of = memory.record.holders, memory.record.allocations["bytes"]
     notebooks = [HOLDER_KINDS.index(kind) for kind in ("output", "traceback")]
-    # What a variable also holds stays allocated when the notebook releases it.
+    # The notebook can release only what no variable holds as well.
     others = table["allocation"][~np.isin(table["kind"], notebooks)]
     found = []
     for kind in ("output", "traceback"):

@@ -1,6 +1,6 @@
 /**
- * Wide fans become a comb of several rows: leaves, such as the ops of an optimizer that all read one rate, and
- * branches between two boxes, such as the ten thousand consumers of one tensor whose results are added up.
+ * Wide fans become several rows, like a comb. A fan has leaves, such as an optimizer's ops that all read
+ * one rate, or branches between two boxes, such as the many consumers of a tensor whose results are added.
  */
 
 import type { Boxes } from "../flow.ts";
@@ -15,18 +15,18 @@ const FEW_BRANCHES = 3;
 export interface FoldedFans {
   fans: Fan[];
   rows: FanRows[];
-  /** The graph with one box for each fan, after the others. */
+  /** The boxes that are not in a fan, then one box for each fan. */
   boxes: Boxes;
-  /** Folded box of each box; for a box in a branch, the box of its fan. */
+  /** Folded box of each box; a box in a branch has the box of its fan. */
   boxOf: Int32Array;
   /** Folded edge of each edge, -1 inside a branch. */
   edgeOf: Int32Array;
-  /** The fan of each box, -1 for none, and the branch in it. */
+  /** Each box's fan, -1 for none, and its branch in the fan. */
   fanOf: Int32Array;
   branchOf: Int32Array;
 }
 
-/** @returns null where there is nothing to fold. */
+/** @returns null if there is nothing to fold. */
 export function foldFans(boxes: Boxes, boxGap: number, laneGap: number): FoldedFans | null {
   const fans = findFans(boxes, boxGap);
   if (fans.length === 0) return null;
@@ -110,7 +110,7 @@ const SEVERAL = -2;
 
 function findFans(boxes: Boxes, boxGap: number): Fan[] {
   const { count, source, target } = boxes;
-  // The one edge into and out of each box.
+  // The only edge into each box, and the only edge out of it.
   const into = new Int32Array(count).fill(NONE);
   const outOf = new Int32Array(count).fill(NONE);
   for (let e = 0; e < source.length; e++) {

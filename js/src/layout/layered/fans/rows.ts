@@ -1,4 +1,4 @@
-/** Places a fan's branches in rows. Each row has a bus; a spine joins it to the fan's end. */
+/** Places a fan's branches in rows. A bus runs along each row; a spine joins the buses to the fan's end. */
 
 import type { PointList } from "../../points.ts";
 import { packTiles } from "../components.ts";
@@ -9,17 +9,17 @@ export interface Fan {
   /** Whether the branches read one tensor or feed one consumer; at least one is true. */
   reads: boolean;
   feeds: boolean;
-  /** The boxes of each branch, downwards. */
+  /** The boxes of each branch, from top to bottom. */
   branches: number[][];
 }
 
-/** Offsets in px: x from the anchor of the box that stands for the fan, y from its top. */
+/** Offsets in px: x from the anchor of the fan's box, y from its top. */
 export interface FanRows {
   /** For each branch: its middle, and the buses of its row. */
   x: number[];
   inBus: number[];
   outBus: number[];
-  /** Top of each box, branch after branch. */
+  /** Top of each box, for each branch. */
   top: number[][];
   /** Distance from the anchor to the spine on either side. */
   half: number;
@@ -49,7 +49,7 @@ export function layRows(
   return {
     x: branches.map((branch, i) => tiles[i]!.x + most(branch, boxes.left) - size.width / 2),
     inBus: tiles.map(({ y }) => y + rowGap / 2),
-    // Below the words beside the edges.
+    // Below the labels next to the edges.
     outBus: tiles.map(({ y }) => bottoms.get(y)! - rowGap / 4),
     top: branches.map((branch, i) => {
       let y = tiles[i]!.y;

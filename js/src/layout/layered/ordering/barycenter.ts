@@ -1,13 +1,13 @@
-/** Sweeps that order each rank by the barycentre or the median of its neighbours in the rank before. */
+/** Sweeps that order each rank by the barycentre or median of its neighbours in the previous rank. */
 
 import { sortByKey } from "../../adjacency.ts";
 import { numberPositions, type Proper, sortDowns, sortUps } from "../proper.ts";
 import type { CrossingCounter } from "./crossings.ts";
 
 export interface SweepOptions {
-  /** From the first rank to the last, each by the rank above it; else from the last to the first. */
+  /** Whether the sweep goes from the first rank to the last; else from the last to the first. */
   downwards: boolean;
-  /** By the median of the neighbours' places; else by their mean, the barycentre. */
+  /** Order by the median of the neighbours' positions; else by their mean, the barycentre. */
   byMedian: boolean;
   /** Swap vertices with equal places, which can help the search out of a local minimum. */
   swapEqual: boolean;
@@ -34,7 +34,7 @@ export class BarycenterSweep {
     }
   }
 
-  /** Order one rank. Vertices without neighbours in the rank before keep their place. */
+  /** Order one rank. Vertices without neighbours in the previous rank keep their position. */
   private orderRank(rank: number, { downwards, byMedian, swapEqual }: SweepOptions): void {
     const { proper, key, movable } = this;
     const { layer, layerStart, position, levels } = proper;

@@ -5,11 +5,11 @@ import { BarycenterSweep } from "./barycenter.ts";
 import { CrossingCounter } from "./crossings.ts";
 import { Transposition } from "./transpose.ts";
 
-/** Segments swept and vertices compared at most: about 20 ms. */
+/** The most work: segments swept plus vertices compared. About 20 ms. */
 const MOST_WORK = 1_500_000;
 /** A search ends after this many rounds without fewer crossings. */
 const ROUNDS_TO_END = 12;
-/** Larger graphs get one search. */
+/** Graphs with more vertices get one search. */
 const MOST_VERTICES_FOR_TWO = 20_000;
 
 /** Reorders `proper.layer` in place. */
@@ -21,7 +21,7 @@ export function orderRanks(proper: Proper, byOrder: Int32Array): void {
   let fewest = Number.POSITIVE_INFINITY;
   let swept = 0;
 
-  // One search begins at the sources, one at the sinks: they give different start orders.
+  // One search starts at the sources, one at the sinks: they have different initial orders.
   const searches = proper.count < MOST_VERTICES_FOR_TWO ? 2 : 1;
   for (let search = 0; search < searches && fewest > 0; search++) {
     const mostWork = (MOST_WORK * (search + 1)) / searches;

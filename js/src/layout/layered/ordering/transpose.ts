@@ -3,13 +3,13 @@
 import type { Proper } from "../proper.ts";
 import type { CrossingCounter } from "./crossings.ts";
 
-/** Rounds over all ranks at most. */
+/** The most rounds over all ranks. */
 const MOST_ROUNDS = 12;
 /** Two vertices with more pairs of segments than this stay as they are. */
 const MOST_PAIRS = 10_000;
 
 export class Transposition {
-  /** Pairs of vertices compared so far: the measure of the time taken. */
+  /** Pairs of vertices compared so far; it measures the time taken. */
   work = 0;
 
   constructor(
@@ -63,7 +63,7 @@ export class Transposition {
     return removed;
   }
 
-  /** Crossings removed when `v`, now left of `w`, goes to its right. */
+  /** How many crossings are removed if `v`, now left of `w`, moves to the right of `w`. */
   private gain(v: number, w: number): number {
     const { upStart, up, segmentFrom, fromLevel } = this.proper;
     const { downStart, down, segmentTo, toLevel } = this.proper;

@@ -17,7 +17,7 @@ const ZERO_PX = 14;
 /** The most bars on a side; with more, neighbours are merged. */
 const MOST_BARS = 32;
 const LEAST_BAR_PX = 1.5;
-/** The most width of a bar, so that a few bars stay close to zero. */
+/** The largest width of a bar, so that a few bars stay close to zero. */
 const WIDEST_BAR_PX = 22;
 
 interface Bar {

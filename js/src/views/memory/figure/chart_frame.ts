@@ -41,8 +41,8 @@ export class ChartFrame {
     this.#ends = [
       watchTheme(() => {
         this.#palette = undefined;
-        // JupyterLab hides the page until its next frame. A frame that was asked for earlier comes first, finds
-        // no size and draws nothing; nobody would ask again, because the size then is what it was.
+        // JupyterLab hides the page until its next frame. A frame requested earlier comes first, finds no
+        // size and draws nothing. No later event requests one, because the size is then the same as before.
         cancelAnimationFrame(this.#frame);
         this.#frame = 0;
         this.schedule();

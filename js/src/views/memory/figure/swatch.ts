@@ -1,4 +1,4 @@
-/** Swatches and bars beside text, in the colours of the kinds of memory. */
+/** Swatches and bars next to text, in the colours of the kinds of memory. */
 
 import { element } from "../../../dom/element.ts";
 import { MEMORY_KINDS } from "../../../memory/blocks/kinds.ts";

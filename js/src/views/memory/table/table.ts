@@ -1,4 +1,4 @@
-/** A sortable table of what was alive at the chosen moment, by op, layer, line or kind. */
+/** A sortable table of the living blocks at the chosen moment, by op, layer, line or kind. */
 
 import { button, element } from "../../../dom/element.ts";
 import type { Cell } from "../../../dom/table_text.ts";

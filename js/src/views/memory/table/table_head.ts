@@ -1,4 +1,4 @@
-/** The head of the table of what was alive: its columns and the sort order. */
+/** The head of the table of living blocks: its columns and the sort order. */
 
 import { element } from "../../../dom/element.ts";
 import type { SortColumn } from "../../../memory/grouping/group_order.ts";
@@ -47,7 +47,7 @@ export class TableHead {
     return this.#cells.allocated_bytes.hidden ? 4 : 5;
   }
 
-  /** @param isSpan whether to show the column of what was allocated within a span */
+  /** @param isSpan whether to show the column of bytes allocated within a span */
   show(name: string, sorting: Sorting<SortColumn>, isSpan: boolean): void {
     if (this.#name.textContent !== name) {
       this.#name.textContent = name;

@@ -28,7 +28,7 @@ export function serves(
   );
 }
 
-/** @param whole_bytes bytes over the whole height when nothing is magnified */
+/** @param whole_bytes bytes over the whole height without zoom */
 export function windowFor(
   on: OnScreen,
   { first_ns, last_ns }: Blocks,

@@ -23,7 +23,7 @@ export class ShownWindow {
     return this.#shown;
   }
 
-  /** Bytes over the whole height when nothing is magnified. */
+  /** Bytes over the whole height without zoom. */
   get whole_bytes(): number {
     const { blocks, trace } = this.memory;
     const peak_bytes = Math.max(1, blocks.events.peak_bytes);
@@ -32,7 +32,7 @@ export class ShownWindow {
     return HEADROOM * (reserved <= 1.5 * peak_bytes ? Math.max(reserved, peak_bytes) : peak_bytes);
   }
 
-  /** Bytes at the bottom of the view: most of a large block of unknown memory is cut off below. */
+  /** Bytes at the bottom of the view: a large block of unknown memory is mostly below it. */
   get floor_bytes(): number {
     const { blocks } = this.memory;
     const earlier_bytes = blocks.rows[0] === -1 ? blocks.bytes[0]! : 0;

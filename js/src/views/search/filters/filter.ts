@@ -16,7 +16,7 @@ export interface Problem {
   readonly kind: "no_value" | "bad_shape" | "bad_time" | "no_filter" | "unknown";
   /** The whole word, as it stands in the query in lower case. */
   readonly word: string;
-  /** The name of the filter; for `no_filter` what the user wrote in its place. */
+  /** The name of the filter; for `no_filter` what the user wrote instead. */
   readonly name: string;
   readonly value: string;
   /** Whole words, the nearest first. */

@@ -1,4 +1,4 @@
-/** Which ops a filter lets through, and what it could have named instead. */
+/** Which ops a filter matches, and which values it could name instead. */
 import { kept } from "../../../trace/kept.ts";
 import { GROUP_KINDS, PHASES, ROLES } from "../../../trace/protocol.ts";
 import type { Trace } from "../../../trace/trace.ts";
@@ -9,7 +9,7 @@ const LAYER = GROUP_KINDS.indexOf("layer");
 const INPUT = ROLES.indexOf("input");
 const MOST_INSTEAD = 4;
 
-/** 1 for each op that a filter lets through; a problem if no op of the trace can have the value. */
+/** 1 for each op that a filter matches; a problem if no op of the trace can have the value. */
 export function opsOfFilter(trace: Trace, filter: Filter, word: string): Uint8Array | Problem {
   switch (filter.kind) {
     case "shape":
@@ -80,7 +80,7 @@ function wordsOf(name: FilterName, values: readonly string[]): string[] {
   return values.slice(0, MOST_INSTEAD).map((value) => `${name}:${value}`);
 }
 
-/** `*` in the name of an op or a layer stands for any letters. A layer may also be its last names. */
+/** `*` in the name of an op or a layer matches any letters. A layer also matches by its last names. */
 function valueTest(kind: FilterName, value: string): (candidate: string) => boolean {
   if (kind !== "op" && kind !== "layer") return (candidate) => candidate === value;
   const text = value.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", ".*");
@@ -138,7 +138,7 @@ function opsOfLayer(trace: Trace, isMeant: (name: string) => boolean): Uint8Arra
   return flags(trace.table("op_groups").column("group"), (at) => at >= 0 && isInside[at] === 1);
 }
 
-/** The names of each layer's group, in lower case: path, class, and path from the model on. */
+/** The names of each layer's group, in lower case: its path, its class, and its path with the model. */
 function layerNames(trace: Trace): string[][] {
   return kept(trace, "layer names", () => {
     const groups = trace.table("groups");

@@ -1,4 +1,4 @@
-/** The words most like one that was typed wrong. */
+/** Finds the words most similar to a mistyped word. */
 
 const LONGEST = 60;
 
