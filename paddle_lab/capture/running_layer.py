@@ -15,23 +15,23 @@ _LAYER_MODULE: Final = "paddle.nn.layer.layers"
 
 
 def running_layer() -> str:
-    """Return the path of the layer that runs in the main thread, in its root.
+    """Return the path of the layer that the main thread is running, within its root.
 
-    The root is the outermost layer that runs. This looks at the thread's frames, so calls are not
-    hooked and cost nothing. No frame is kept. Only the variables of ``Layer.__call__`` are read.
-    Before Python 3.13 they stay with the frame until it ends, but they hold only the call's own
-    arguments.
+    The root is the outermost running layer. Only the thread's frames are read, so calls need no
+    hooks and cost nothing. No frame is kept. Only the variables of ``Layer.__call__`` are read.
+    Before Python 3.13 the frame keeps the read variables until it ends, but they are only the
+    call's own arguments.
 
     Returns
     -------
     path
-        As ``named_sublayers`` gives it; the class of a root, or of a layer that no root holds;
-        ``""`` outside of layers.
+        As in ``named_sublayers``; the class name of a root, or of a layer without a root; ``""``
+        outside of layers.
     """
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
         return ""
-    # ``__call__`` is wrapped while a trace is open; this method never is.
+    # Its ``__call__`` is wrapped while a trace is open, but its ``forward`` never is.
     running = list(_running(layer_class.forward.__code__.co_filename))
     if not running:
         return ""
@@ -44,7 +44,7 @@ def running_layer() -> str:
 
 
 def _running(file: str) -> Iterator[Any]:
-    """Yield the layers whose calls run, innermost first, by the file of ``Layer.__call__``."""
+    """Yield the running layers, innermost first. ``file`` is the file of ``Layer.__call__``."""
     frame = thread_frame(threading.main_thread().ident or 0)
     while frame is not None:
         code = frame.f_code
@@ -58,7 +58,7 @@ def _running(file: str) -> Iterator[Any]:
 
 @native_twin
 def thread_frame(ident: int) -> FrameType | None:
-    """Return the innermost frame that a thread runs, ``None`` if it runs none.
+    """Return a thread's innermost frame, ``None`` if it runs no Python.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class CaptureSession:
     anchor
         A frame that runs as long as the trace. Stacks are walked up to it.
     within
-        The frame of the ``with`` statement. Its loops are not part of the trace. If it is given,
+        The frame of the ``with`` statement. Its own loops are not part of the trace. With it,
         stacks contain the anchor and its callers, too.
     cells
         Finds notebook cells by file name; ``None`` outside of notebooks.
@@ -68,7 +68,7 @@ class CaptureSession:
     grad_region
         The region whose gradients are kept as arrays.
     values
-        Whether to look at the values of all tensors in full; or in which region or layer.
+        Whether to scan the values of all tensors in full, or in which region or layer.
     limit
         How many ops are kept, and which; by default all.
 
@@ -129,7 +129,7 @@ class CaptureSession:
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
             collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:
-            # The last one: others replace ``on_op``, but ``Digests`` also calls the old one.
+            # Made last: others replace ``on_op``, but ``Digests`` also calls the previous one.
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
@@ -141,7 +141,7 @@ class CaptureSession:
         return Values(recorder, in_full=bool(values), inside=inside, elsewhere=elsewhere)
 
     def collect(self, make: Callable[[Recorder], _Part]) -> _Part:
-        """Add a collector of the caller's own, before the session is opened, and return it."""
+        """Add a collector that the caller needs, before the session is opened, and return it."""
         collector = make(self._recorder)
         self._recorder.collectors.append(collector)
         return collector
@@ -161,11 +161,11 @@ class CaptureSession:
         self._recorder.start_ns = perf_counter_ns()
         try:
             self._open_parts()
-            # The memory's own opening, and all of the hooks' work for their first op.
+            # Opening the other parts, such as memory, is the trace's own work.
             self._recorder.thread().own_ns += perf_counter_ns() - self._recorder.start_ns
         except Exception as fault:  # noqa: BLE001  (the user's code runs without a trace)
             self._recorder.abandon(fault)
-        except BaseException:  # an interrupt, wherever it hits, leaves no hook behind
+        except BaseException:  # an interrupt at any point must leave no hook behind
             self.abort()
             raise
 
@@ -177,7 +177,7 @@ class CaptureSession:
             self._recorder.turns.begin(self._within)
             self._within = None
         HOOKS.open(self._paddle, self._recorder)
-        # Installing the hooks is no part of the traced code's time.
+        # The time of installing the hooks is not the traced code's.
         self._recorder.start_ns = perf_counter_ns()
         for part in self._parts:
             try:
@@ -256,6 +256,6 @@ class CaptureSession:
         if kept:
             mark_earlier(record)
         if len(record.kernel_times) and error is None:  # after an error, memory may be short
-            with suppress(Exception):  # shares of the roofline are then unknown
+            with suppress(Exception):  # without it, shares of the roofline are unknown
                 add_roofline(record, self._paddle)
         return record

@@ -1,1 +1,1 @@
-"""What one rank of a distributed job writes down: its collectives, where it waits, how it ends."""
+"""What one rank of a distributed job records: its collectives, where it waits, how it ends."""

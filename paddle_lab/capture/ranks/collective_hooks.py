@@ -1,7 +1,7 @@
-"""Hooks around the calls that communicate: methods of Paddle's process groups.
+"""Hooks around collectives: the methods of Paddle's process groups.
 
-All collectives of ``paddle.distributed`` call them, those of objects too. ``DataParallel`` reduces
-gradients in C++, past them; there the whole backward call counts as one collective
+All collectives of ``paddle.distributed`` call them, also those of objects. ``DataParallel`` reduces
+gradients in C++ without them; then the whole backward call counts as one collective
 (:mod:`paddle_lab.capture.ranks.data_parallel`).
 """
 
@@ -23,7 +23,7 @@ from paddle_lab.capture.running_layer import running_layer
 
 
 class _Method(NamedTuple):
-    """Where the arguments of a process group's method stand; -1 for none."""
+    """The positions of the arguments of a process group's method; -1 for none."""
 
     op: str
     tensor: int = 0
@@ -56,7 +56,7 @@ _ON_CALCULATION_STREAM: Final = "_on_calc_stream"
 
 
 class CollectiveHooks:
-    """Writes an event when a call that communicates begins, and one when it ends.
+    """Writes an event when a collective begins, and one when it ends.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class CollectiveHooks:
     events
         The file of this rank.
     names
-        Knows which parameter a gradient belongs to.
+        Finds the parameter of a gradient.
     """
 
     def __init__(self, paddle: Any, events: EventFile, names: GradientNames) -> None:
@@ -95,7 +95,7 @@ class CollectiveHooks:
             patch.revert()
 
     def begin(self, op: str, group: int, ranks: list[int], **values: object) -> int:
-        """Write that a call begins, and return its number."""
+        """Write that a collective begins, and return its number."""
         key = self._events.next_call()
         stack = user_stack(_getframe(1))
         self._events.note(
@@ -104,12 +104,12 @@ class CollectiveHooks:
         return key
 
     def end(self, key: int, error: BaseException | None = None) -> None:
-        """Write that a call ended."""
+        """Write that a collective ended."""
         told = {} if error is None else {"error": f"{type(error).__name__}: {error}"}
         self._events.note("end", id=key, **told)
 
     def ran(self, key: int, function: Callable[[], Any]) -> Any:
-        """Run a function that a call does its work in, and write how the call ended."""
+        """Run the function that does the work of a collective, and write how it ended."""
         try:
             result = function()
         except BaseException as error:
@@ -167,7 +167,7 @@ class CollectiveHooks:
         @wraps(wait)
         def wrapper(task: Any, *args: Any) -> Any:
             key = self._tasks.pop(task, None)
-            # A call of gloo returns when it is done, so its wait does not.
+            # A collective of gloo has finished when it returns, so waiting for it takes no time.
             if key is None or task.is_completed():
                 return wait(task, *args)
             self._events.note("wait", id=key)

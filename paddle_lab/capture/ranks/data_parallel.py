@@ -1,8 +1,8 @@
-"""What ``DataParallel`` does in C++, and whether the ranks' parameters stay the same.
+"""Records what ``DataParallel`` does in C++, and checks that all ranks have equal parameters.
 
-A backward call in which ``DataParallel`` reduces gradients counts as one collective. At a step of
-an optimizer the parameters whose gradients were communicated are digested: they must be the same on
-all ranks. With them goes which of them got no gradient.
+A backward call in which ``DataParallel`` reduces gradients counts as one collective. At an
+optimizer step, digests are written of the parameters whose gradients were reduced, because they
+must be equal on all ranks; and the names of those that got no gradient.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_NAMES: Final = 50
 
 
 class DataParallelHooks:
-    """Hooks around ``DataParallel``, backward calls and steps of optimizers.
+    """Hooks around ``DataParallel``, backward calls and optimizer steps.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class DataParallelHooks:
     collectives
         Writes the collectives.
     names
-        Knows which parameter a gradient belongs to.
+        Finds the parameter of a gradient.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class DataParallelHooks:
         @wraps(init)
         def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> None:
             init(optimizer, *args, **kwargs)
-            with suppress(Exception):  # the user's optimizer is made in any case
+            with suppress(Exception):  # the user's optimizer is made even if this fails
                 self._names.add(optimizer)
 
         return wrapper
@@ -110,7 +110,7 @@ class DataParallelHooks:
         return wrapper
 
     def _begin_backward(self) -> int:
-        """Write that ``DataParallel`` is about to reduce in a backward call; -1 if it is not."""
+        """Write that ``DataParallel`` will reduce in a backward call; -1 if it will not."""
         self._names.forget_addresses()
         self._backward_stack = user_stack(_getframe(2))
         model = self._armed() if self._armed is not None else None

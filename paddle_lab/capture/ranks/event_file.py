@@ -1,4 +1,4 @@
-"""The file of one rank: a line of JSON for each event, written as it happens."""
+"""The file of one rank: one line of JSON for each event, written as it happens."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 
 class EventFile:
-    """Appends events. Each is written by one system call, so it survives the process.
+    """Appends events. Each is written by one system call, so a crash does not lose it.
 
     Parameters
     ----------
     path
-        The file, which must not exist: two runs in one directory would be mixed up.
+        The file. It must not exist yet: two runs in one directory would be mixed up.
 
     Raises
     ------
@@ -30,13 +30,13 @@ class EventFile:
         """How many calls that communicate have begun."""
 
     def next_call(self) -> int:
-        """Return the number of a call that begins."""
+        """Return the number of a call that is about to begin."""
         with self._lock:
             self.call_count += 1
             return self.call_count - 1
 
     def note(self, kind: str, **values: object) -> None:
-        """Write one event; after :meth:`close`, or if the disk is full, nothing."""
+        """Write one event. Do nothing after :meth:`close`, or if the disk is full."""
         line = json.dumps({"kind": kind, "time_ns": time.time_ns(), **values})
         with self._lock:
             if self._file < 0:
@@ -48,7 +48,7 @@ class EventFile:
                 self._file = -1
 
     def close(self) -> None:
-        """Write nothing more."""
+        """Stop writing."""
         with self._lock:
             if self._file >= 0:
                 os.close(self._file)

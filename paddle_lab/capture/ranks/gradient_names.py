@@ -1,4 +1,4 @@
-"""Which parameter a gradient belongs to, and which parameters got one.
+"""Finds the parameter that a gradient belongs to, and the parameters that got a gradient.
 
 The name of an unnamed tensor must not be read: Paddle would make one, and shift the names of later
 tensors. So gradients are found by address.
@@ -14,7 +14,7 @@ from paddle_lab.capture.door import DOOR
 
 
 class GradientNames:
-    """The parameters of all optimizers: whose gradient a tensor is, and which got one."""
+    """Finds the parameter of a gradient, and notes which parameters got a gradient."""
 
     def __init__(self) -> None:
         self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -31,7 +31,7 @@ class GradientNames:
         """Parameters that got a gradient since the last step of an optimizer."""
 
     def add(self, optimizer: Any) -> None:
-        """Know an optimizer's parameters."""
+        """Add an optimizer's parameters."""
         self._optimizers.add(optimizer)
         self._is_old = True
         for parameter in parameters_of(optimizer):
@@ -50,11 +50,11 @@ class GradientNames:
         self._hooks.clear()
 
     def forget_addresses(self) -> None:
-        """Look anew: a backward call makes new gradients."""
+        """Forget all addresses, because a backward call makes new gradients."""
         self._is_old = True
 
     def of(self, tensor: Any) -> str:
-        """Return the name of the parameter whose gradient or value a tensor is, else ``""``."""
+        """Return the name of the parameter whose gradient or value ``tensor`` is, else ``""``."""
         if not DOOR.is_initialized(tensor):
             return ""
         if isinstance(tensor, DOOR.parameter_type):
@@ -71,9 +71,9 @@ class GradientNames:
         return name and f"{name}.grad"
 
     def next_step(self) -> tuple[dict[str, list[int]], dict[str, list[int]] | None]:
-        """Return the parameters reduced since the last step, and which of them got no gradient.
+        """Return the parameters reduced since the last step, and those of them without a gradient.
 
-        The second is ``None`` if none got one: a rank without a batch takes part with zeros.
+        The second is ``None`` if none got one: a rank without a batch contributes zeros.
         """
         reduced, got = self.reduced, self.got | self.may_lack
         without = {name: ranks for name, ranks in reduced.items() if name not in got}
@@ -83,7 +83,7 @@ class GradientNames:
 
 
 def parameters_of(optimizer: Any) -> list[Any]:
-    """Return the parameters of an optimizer, those of its groups too."""
+    """Return the parameters of an optimizer, including those of its groups."""
     found: list[Any] = []
     for entry in DOOR.optimizer_parameters(optimizer) or ():
         found += entry["params"] if isinstance(entry, dict) else [entry]

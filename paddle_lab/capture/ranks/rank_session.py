@@ -1,4 +1,4 @@
-"""What a rank writes into the directory of its run, from its beginning to its end."""
+"""What a rank writes into the directory of its run, from start to end."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class RankSession:
     rank
         This process's rank.
     op_count
-        Tells how many ops have run.
+        Returns how many ops have run.
     launcher
-        The process whose end ends this rank; 0 for none.
+        The process that started the run. This rank ends with it; 0 for none.
 
     Raises
     ------

@@ -29,13 +29,13 @@ Line = tuple[str, int, str]
 
 
 def user_stack(frame: FrameType | None) -> list[Line]:
-    """Return the innermost user frames of a stack; it ends where the script began."""
+    """Return the innermost user frames of a stack, up to the script's first frame."""
     frames = islice(_user_frames(frame), MOST_FRAMES)
     return [(each.f_code.co_filename, each.f_lineno, each.f_code.co_name) for each in frames]
 
 
 def variable_of(frame: FrameType | None, value: object) -> str:
-    """Return the variable by which the innermost user frame knows an object, else ``""``."""
+    """Return the name of an object in the innermost user frame, else ``""``."""
     user_frame = next(_user_frames(frame), None)
     if user_frame is None:
         return ""
@@ -80,7 +80,7 @@ def error_stack(error: BaseException | None) -> list[Line]:
 
 
 def is_in_loader(frame: FrameType | None) -> bool:
-    """Tell whether a stack waits inside Paddle's ``DataLoader``."""
+    """Tell whether the code is waiting inside Paddle's ``DataLoader``."""
     part = os.path.join("paddle", "io", "dataloader")
     while frame is not None:
         if part in frame.f_code.co_filename:

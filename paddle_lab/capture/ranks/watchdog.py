@@ -1,4 +1,4 @@
-"""A thread that writes down where the main thread stands while nothing moves."""
+"""A thread that records where the main thread is while the rank makes no progress."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _STILL_S: Final = 1.0
 
 
 class Watchdog:
-    """Looks twice a second. It needs the GIL, which Paddle's waits for other ranks leave free.
+    """Checks twice a second. It needs the GIL, which Paddle releases while waiting for ranks.
 
     Parameters
     ----------
     events
         The file of this rank.
     op_count
-        Tells how many ops have run.
+        Returns how many ops have run.
     launcher
-        The process that started the run. When it is gone, this rank ends too; 0 for none.
+        The process that started the run. This rank ends with it; 0 for none.
     """
 
     def __init__(self, events: EventFile, op_count: Callable[[], int], launcher: int) -> None:
@@ -40,11 +40,11 @@ class Watchdog:
         self._thread = threading.Thread(target=self._watch, name="paddle_lab watchdog", daemon=True)
 
     def open(self) -> None:
-        """Begin to look."""
+        """Start checking."""
         self._thread.start()
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._has_ended.set()
 
     def _watch(self) -> None:
@@ -70,7 +70,7 @@ class Watchdog:
 
 
 def _is_alive(process: int) -> bool:
-    """Tell whether a process runs; one that nobody has waited for yet does not."""
+    """Tell whether a process runs; a zombie does not."""
     with suppress(psutil.NoSuchProcess):
         return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
     return False

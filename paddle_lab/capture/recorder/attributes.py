@@ -30,6 +30,6 @@ def _value_text(value: Any) -> str:
         return repr(value)
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"
-    # str() of Paddle's dtypes and places reads well; the repr of other objects could be anything.
+    # str() of Paddle's dtypes and places is readable; the repr of other objects could be anything.
     kind = type(value)
     return str(value) if kind.__module__.startswith("paddle") else f"<{kind.__name__}>"

@@ -10,9 +10,9 @@ _MOST_CAUSES: Final = 8
 
 
 def described(error: BaseException) -> str:
-    """Return ``"ValueError: its text"``, or only the name if there is no text.
+    """Return ``"ValueError: message"``, or only the name if there is no message.
 
-    If reading the text fails, the result says so.
+    If reading the message fails, the result says so.
     """
     try:
         text = str(error)
@@ -23,9 +23,9 @@ def described(error: BaseException) -> str:
 
 
 def described_with_causes(error: BaseException) -> str:
-    """Return the same, and below it the errors that this one was raised from (``raise … from``).
+    """Return the same, followed by the errors from which this one was raised (``raise … from``).
 
-    Errors that were being handled when this one was raised are left out.
+    Errors that were merely being handled when it was raised are left out.
     """
     texts: list[str] = []
     following: BaseException | None = error

@@ -1,4 +1,4 @@
-"""Layers and their paths, as ``named_sublayers`` gives them."""
+"""Layers and their paths, as in ``named_sublayers``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LayerRow = tuple[int, str | None, str, int, Location | None]
 
 @dataclass
 class _Root:
-    """A layer that no other layer holds."""
+    """A layer that is not a sublayer of another one."""
 
     reference: weakref.ref[Any]
     paths: dict[int, str]
@@ -28,10 +28,10 @@ class _Root:
 
 
 class LayerPool:
-    """The layers that a trace has seen called, and the paths of all that they hold.
+    """The layers that a trace has seen called, and the paths of their sublayers and tensors.
 
-    A layer called inside another one is searched among the sublayers of that one's root. The name
-    of a root is read from the source of its call after the trace: reading the variables of the
+    A layer that is called inside another one is looked up among the sublayers of that layer's root.
+    The name of a root is read from the source of its call after the trace: reading variables of the
     calling frame would keep them alive until the frame ends.
     """
 
@@ -80,15 +80,15 @@ class LayerPool:
             root_layer = root.reference()
             if root_layer is None:
                 return None
-            # Search again: the model may have grown since then.
+            # Search again, since the model may have got new sublayers.
             root.paths = self._index(root_layer)
         return root.paths.get(id(layer))
 
     def _index(self, root: Any) -> dict[int, str]:
         """Note the paths of all tensors in ``root``; return the paths of sublayers by ``id``.
 
-        Paths are those of ``named_sublayers`` and ``named_parameters``. This walk finds all of them
-        at once: the two methods take longer than the forward pass that is traced.
+        Paths are as in ``named_sublayers`` and ``named_parameters``, but this walk finds all of
+        them at once: the two methods take longer than the traced forward pass.
         """
         paths: dict[int, str] = {}
         pending = [("", root)] if DOOR.has("layer_paths") else []
@@ -105,7 +105,7 @@ class LayerPool:
                 for name, sublayer in DOOR.layer_sublayers(layer).items()
                 if sublayer is not None and id(sublayer) not in paths
             ]
-            # A layer with several names gets the path of the first, as in named_sublayers.
+            # A layer with several names gets the first one's path, as in named_sublayers.
             for path, sublayer in sublayers:
                 paths.setdefault(id(sublayer), path)
             pending.extend((f"{path}.", sublayer) for path, sublayer in reversed(sublayers))

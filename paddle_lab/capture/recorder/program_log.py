@@ -1,4 +1,4 @@
-"""The compiled programs that ran: how many ops they have, what they read, how often they ran."""
+"""The compiled programs that ran: their numbers of ops, what they read, how often they ran."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ class ProgramLog:
         """Op, kind, and the other columns of the table in their order."""
         self.eager_lines: set[tuple[str, int]] = set()
         """Lines of functions to compile that Python runs nonetheless."""
-        # Programs are held while the trace is recorded, so that their identities stay unique.
+        # Programs are kept alive while the trace records, so that their ids stay unique.
         self._known: dict[int, tuple[Run, int, Counts, Counts]] = {}
         self._paths: dict[int, dict[str, str]] = {}
 
     def note(self, op: int, kind: int, runs: Iterable[Run], layer: Any = None) -> None:
-        """Note the programs that an op ran. If it ran none, that is noted, too.
+        """Note the programs that an op ran, also if it ran none.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class ProgramLog:
             known = self._known.get(id(run.program))
             if known is None:
                 number = len(self._known)
-                # Of the user's objects only the program is held.
+                # Of the user's objects only the program is kept alive.
                 known = (
                     run._replace(parameters=[]),
                     number,
@@ -100,7 +100,7 @@ class ProgramLog:
         Returns
         -------
         list of str
-            A sentence if a program could not be read.
+            A sentence if a program could not be read, else nothing.
         """
         kept = {row[2] for row in self.rows}
         try:
@@ -126,7 +126,7 @@ class ProgramLog:
 
 
 def counts_of(program: Any) -> Counts:
-    """Return the counts of a program; zeros if it is no program or cannot be read."""
+    """Return the counts of a program; zeros if it is not a program or cannot be read."""
     try:
         ops = program.global_block().ops
         names = [op.name() if callable(getattr(op, "name", None)) else op.type for op in ops]

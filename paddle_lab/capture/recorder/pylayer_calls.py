@@ -22,7 +22,7 @@ class PyLayerCalls:
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
 
     def note_context(self, context: Any, scope: int) -> None:
-        """Note the call that made a context object."""
+        """Note which call made a context object."""
         self._contexts[id(context)] = (weakref.ref(context), scope)
 
     def scope_of(self, context: Any) -> int:

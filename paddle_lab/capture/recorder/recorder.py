@@ -1,8 +1,8 @@
-"""The recorder of one trace: what the hooks call while the traced code runs.
+"""The recorder of one trace, which the hooks call while the traced code runs.
 
 The native hot path writes the rows of nearly all ops and layer calls directly into the tapes. This
-code handles the cases that are left to Python, and all cases if the native part was not built. Rows
-are integers only; :mod:`paddle_lab.capture.tables` makes columns of them at the end.
+code handles the remaining cases, and all cases if the native part was not built. Rows contain
+integers only; :mod:`paddle_lab.capture.tables` makes columns of them when the trace ends.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ began and ended and the trace's own time before it (all 0 if it did not run), er
 class Sinks:
     """The recorders of the open traces, outermost first; empty while hooks are suspended.
 
-    Hooks read :attr:`active` once per call. The tuple is replaced as a whole, so hooks never see
-    half a change if a trace opens or closes in another thread.
+    Hooks read :attr:`active` once per call. The tuple is only replaced as a whole, so hooks never
+    see a partial change if a trace opens or closes in another thread.
     """
 
     __slots__ = ("active",)
@@ -81,7 +81,7 @@ SINKS = Sinks()
 
 
 class Recorder:
-    """Everything one trace has seen so far.
+    """Everything that one trace has seen so far.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ class Recorder:
 
     @cached_property
     def breaks(self) -> BreakLog:
-        """Notes where functions of ``to_static`` were split, or ran eagerly."""
+        """Records where functions of ``to_static`` were split, or ran eagerly."""
         return BreakLog(self.events)
 
     def thread(self) -> ThreadState:
@@ -190,7 +190,7 @@ class Recorder:
         state = self.threads.get(identity)
         if state is None:
             if self.threads:
-                # What another thread allocates while the log is cut would be lost: stop cutting it.
+                # Another thread's allocations between two segments of the log would be lost.
                 ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
             self.native_threads[get_native_id()] = identity
@@ -205,7 +205,7 @@ class Recorder:
         }
 
     def attempt(self, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a function for this trace. If it fails, the trace stops and ``None`` is returned."""
+        """Call a function for this trace. If it fails, stop the trace and return ``None``."""
         try:
             return action(*args, **kwargs)
         except Exception as error:  # noqa: BLE001
@@ -213,7 +213,7 @@ class Recorder:
             return None
 
     def abandon(self, error: Exception) -> None:
-        """Stop recording after an error of this package. The traced code goes on undisturbed."""
+        """Stop recording after an error of this package. The traced code continues."""
         if not self._has_failed:
             self._has_failed = True
             self.notices.append(say("notices.fault.incomplete", fault=described(error)))
@@ -234,7 +234,7 @@ class Recorder:
         return inputs, attributes
 
     def resolve(self, slot: int, argument: Any, inputs: list[int], attributes: list[Any]) -> None:
-        """Resolve one argument: a tensor, a value, or a list of tensors, of numbers or of both."""
+        """Resolve one argument: a tensor, a value, or a list of tensors and numbers."""
         is_list = isinstance(argument, (list, tuple))
         values = flat(argument) if is_list else (argument,)
         tensors = [value for value in values if isinstance(value, self.tensor_type)]
@@ -324,7 +324,7 @@ class Recorder:
 
     def attributes_key(self, attributes: list[Any]) -> int:
         """Return the key of an op's arguments that are not tensors. Equal ones share a key."""
-        # 1, 1.0 and True are equal, yet are not the same argument.
+        # 1, 1.0 and True are equal, but are different arguments.
         signature: Any = (*attributes, *map(type, attributes))
         try:
             known = self.attributes.get(signature)
@@ -332,12 +332,12 @@ class Recorder:
             signature = attribute_text(attributes)
             known = self.attributes.get(signature)
         if known is None:
-            # Keys are never reused, although unused attributes are dropped.
+            # Keys are never reused, even if unused attributes are dropped.
             known = self.attributes.setdefault(signature, self._next_attributes())
         return known
 
     def _modified(self, args: tuple[Any, ...]) -> list[Any]:
-        """Return the tensors among ``args`` that an op without a result has written to."""
+        """Return the tensors among ``args`` that an op without a result has modified."""
         return [
             value
             for value in args
@@ -365,7 +365,7 @@ class Recorder:
         layer: int = NO_KEY,
         backward_call: int = NO_KEY,
     ) -> int:
-        """Record a scope inside the one that is open at ``frame``, and make it the present one."""
+        """Record a scope inside the one that is open at ``frame``; make it the current one."""
         parent = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         scope: int = self.next_scope()
         name_key = self.scope_name_key(name)

@@ -1,4 +1,4 @@
-"""Named parts of a traced cell."""
+"""Named regions of a traced cell."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def region(name: Any, log: int | None = None) -> Iterator[None]:
     name
         The region's title in the graph.
     log
-        The level of Paddle's log in the block and in its backward.
+        The level of Paddle's log in the block and in its backward pass.
     """
     if not isinstance(name, str) or not name:
         raise TypeError(say("errors.region_name"))
@@ -37,7 +37,7 @@ def region(name: Any, log: int | None = None) -> Iterator[None]:
             yield
     finally:
         for state, outer, scope in opened:
-            # Tasks that alternate in one thread leave their regions in any order.
+            # Tasks that alternate in one thread close their regions in any order.
             state.closed_regions[scope] = outer
             while state.scope in state.closed_regions:
                 state.scope = state.closed_regions[state.scope]

@@ -35,7 +35,7 @@ EXTERNAL = TENSOR_KINDS.index("external")
 
 
 class TensorPool:
-    """The tensors a trace has met.
+    """The tensors that a trace has seen.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ class TensorPool:
         self.next_key = Counter()
 
     def key_of(self, tensor: Any) -> int:
-        """Return the row of ``tensor``'s present value. If there is none, make one."""
+        """Return the row of ``tensor``'s current value; make one if there is none."""
         row = self.known.find(tensor)
         if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
         key: int = row >> VERSION_BITS
-        # Modified without an op: by set_value, an optimizer in C++, another thread.
+        # Modified without an op: by set_value, by an optimizer in C++ or by another thread.
         return self._meet(tensor, key) if _is_old(row, tensor) else key
 
     def known_key(self, tensor: Any) -> int:
@@ -90,11 +90,11 @@ class TensorPool:
     ) -> int:
         """Make a row for the value that ``op`` has just written into ``tensor``.
 
-        An op may return the same tensor that it was given. Then the new row follows the old one.
+        An op may return one of its own inputs. Then the new row is linked to the old one.
         """
         previous = self.known_key(tensor)
         name = ""
-        # A new parameter is first seen when its initializer writes to it.
+        # A new parameter is first seen when its initializer writes into it.
         is_parameter = isinstance(tensor, self._parameter_type)
         if is_parameter or (previous != NO_KEY and tensor.persistable):
             kind = PARAMETER if is_parameter else BUFFER
@@ -171,7 +171,7 @@ class TensorPool:
 def _is_defined(tensor: Any) -> bool:
     """Tell whether more than a tensor's shape and dtype may be read.
 
-    A tensor without elements is never initialised, but may be read all the same.
+    A tensor without elements is never initialized, but may be read.
     """
     return bool(DOOR.is_initialized(tensor) or 0 in tensor.shape)
 
@@ -184,14 +184,14 @@ def _version_of(tensor: Any) -> int:
 def _made_grad_address(tensor: Any) -> int:
     """Return the address of the grad node that the tensor's op made, or 0.
 
-    A leaf's node accumulates its gradient: it belongs to the tensor, not to an op.
+    A leaf's node accumulates the leaf's gradient. It belongs to the tensor, not to an op.
     """
     has_node = not tensor.stop_gradient and not tensor.is_leaf
     return GRAD_FN.address(tensor) or 0 if has_node else 0
 
 
 def _is_old(row: int, tensor: Any) -> bool:
-    """Tell whether a tensor's version differs from that of its row. Not all rows have one."""
+    """Tell whether a tensor's version differs from its row's. Not all rows have a version."""
     version = row & LARGEST_VERSION
     return version != NO_VERSION and version != DOOR.inplace_version(tensor) & LARGEST_VERSION
 

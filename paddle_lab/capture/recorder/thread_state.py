@@ -1,4 +1,4 @@
-"""The state of one thread: the call that it is in, and the stack that was walked already."""
+"""The state of one thread: its current call, and the stack that was already walked."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class ThreadCells:
 class ThreadState(ThreadCells):
     """The innermost open scope of one thread and the anchor of its stacks.
 
-    Holding the anchor's frame keeps nothing alive for longer: its call is still running, and the
-    frame is dropped when the call returns.
+    Holding the anchor's frame does not prolong its life: its call is still running, and the frame
+    is dropped when the call returns.
     """
 
     __slots__ = ()

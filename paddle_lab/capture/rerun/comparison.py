@@ -29,9 +29,9 @@ class Run:
 
     @property
     def is_concurrent(self) -> bool:
-        """Whether several threads called ops alternately: the order may differ from run to run.
+        """Whether several threads called ops in turn, so that the order may differ between runs.
 
-        If only the first thread goes on after another one has ended, the order is fixed.
+        If the first thread only goes on after another one has ended, the order is fixed.
         """
         threads = self.record.ops["thread"]
         turns = threads[1:][np.diff(threads) != 0].tolist()
@@ -62,7 +62,7 @@ class Difference(NamedTuple):
 
 
 def differences(first: Run, second: Run) -> list[Difference]:
-    """Return where the second run differs from the first. The search ends at a different op."""
+    """Return where the second run differs from the first. Stop at the first differing op."""
     names, other_names = first.names(), second.names()
     inputs, other_inputs = first.inputs(), second.inputs()
     found: list[Difference] = []
@@ -91,7 +91,7 @@ def _outputs(op: int, first: Digests, second: Digests) -> Iterator[Difference]:
 
 
 def with_differences(record: Record, by_check: dict[str, list[Difference]]) -> Record:
-    """Return a record that contains the differences of each check."""
+    """Return a copy of the record with the differences that each check found."""
     strings = StringPool(record.strings)
     rows = TableBuilder(RECORD_TABLES["rerun_differences"])
     last = len(record.ops) - 1

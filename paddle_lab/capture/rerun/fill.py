@@ -1,7 +1,7 @@
 """Fills every new block of memory with one byte.
 
-An op that leaves a part of its output unwritten returns old contents of the memory. Two runs whose
-new blocks have different bytes find such ops.
+An op that leaves a part of its output unwritten returns what was in memory before. Such ops are
+found by two runs whose new blocks are filled with different bytes.
 
 Paddle can fill blocks on devices (``FLAGS_alloc_fill_value``), but not on the host. Blocks on the
 host come from the C library. glibc can fill them: ``M_PERTURB`` of ``mallopt(3)`` sets new blocks
@@ -46,7 +46,7 @@ def filled(paddle: Any, byte: int) -> Iterator[None]:
 
 
 def is_filled(paddle: Any) -> bool:
-    """Tell whether new blocks on the present device are really filled with the byte."""
+    """Tell whether new blocks on the current device are really filled with the byte."""
     byte = BYTES[1]
     with HOOKS.suspended(), filled(paddle, byte):
         return all(
@@ -58,7 +58,7 @@ def is_filled(paddle: Any) -> bool:
 def _flag(paddle: Any) -> int | None:
     try:
         value: int = paddle.get_flags(_FLAG)[_FLAG]
-    except ValueError:  # this Paddle lacks the flag
+    except ValueError:  # this Paddle does not have the flag
         return None
     return value
 

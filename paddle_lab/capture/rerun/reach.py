@@ -1,7 +1,7 @@
 """Finds the tensors, containers and generators that a piece of code may change.
 
-The search goes from the names in the code to their objects, from objects to all that they hold, and
-from functions to the names in their code. It does not enter the code of installed libraries, but it
+The search follows the names in the code to their objects, objects to all that they refer to, and
+functions to the names in their code. It does not enter the code of installed libraries, but it
 enters their objects: a layer of Paddle is searched for tensors, Paddle's modules are not.
 """
 
@@ -39,7 +39,7 @@ _CONTAINERS = (dict, list, set, deque, CellType)
 
 
 class Unrepeatable(Exception):  # noqa: N818  (a reason, not a fault)
-    """The reason why code cannot run twice, as a sentence."""
+    """The reason why code cannot run twice, as a sentence for the user."""
 
 
 class Reached:
@@ -63,13 +63,13 @@ class Reached:
         """The user's own random generators: ``random.Random``, NumPy's."""
 
     def enter(self, roots: Iterable[Any]) -> None:
-        """Search all that some objects lead to.
+        """Search everything that can be reached from some objects.
 
         Raises
         ------
         Unrepeatable
-            If there is an iterator, which a second run would find advanced, or if there is too much
-            to search.
+            If an iterator is found, since a second run would start where the first one stopped, or
+            if there is too much to search.
         """
         waiting = deque(roots)
         while waiting:
@@ -122,7 +122,7 @@ class Reached:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Return every name in a piece of code, including the functions inside it."""
+    """Yield every name in a piece of code, including those in functions inside it."""
     waiting = [code]
     while waiting:
         one = waiting.pop()
@@ -142,7 +142,7 @@ def _in_container(container: Any) -> Iterable[Any]:
 
 
 def _held_by_call(value: Any) -> Iterable[Any] | None:
-    """Return the objects that a function, bound method or the like holds; ``None`` for others."""
+    """Return the objects that a function, a bound method or similar holds; ``None`` for others."""
     if isinstance(value, FunctionType):
         return _of_function(value)
     if isinstance(value, MethodType):
@@ -173,14 +173,14 @@ def _refuse_iterators(value: Any) -> None:
 
 
 def _module_of(kind: type) -> str:
-    # A class made in C++ may have none.
+    # A class made in C++ may have no module.
     module = getattr(kind, "__module__", "")
     return module if isinstance(module, str) else ""
 
 
 def _file_of(module: str) -> str:
     found = sys.modules.get(module)
-    # A module without a file is built in, or is a notebook.
+    # A module without a file is built in, or it is a notebook.
     built_in = "" if module == "__main__" else sysconfig.get_path("stdlib")
     return getattr(found, "__file__", None) or built_in
 

@@ -1,4 +1,4 @@
-"""Runs the traced code again, for checks that compare runs."""
+"""Runs the traced code again, for checks that compare two runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Code = Callable[[], object]
 
 
 class Rerun:
-    """The code and its state from before the first run, so that it can run again.
+    """Code that can run again, and its state from before the first run.
 
     Parameters
     ----------
@@ -45,15 +45,15 @@ class Rerun:
     def finish(self, first: Run, error: BaseException | None = None) -> Record:
         """Run the code again for each check. Return the record with the differences.
 
-        Afterwards the state is the one that the first run left, whatever the code does. If a check
-        cannot be made, a sentence is added to the record's notices.
+        Afterwards the state is as the first run left it, whatever the code does. If a check cannot
+        be made, the record gets a notice.
 
         Parameters
         ----------
         first
             The run that was traced.
         error
-            The exception that ended it.
+            The exception that ended this run.
         """
         notices = first.record.origin.notices
         if error is not None and not self._refusal:
@@ -89,7 +89,7 @@ class Rerun:
         if found:
             with filled(paddle, BYTES[0]):
                 again = set(differences(runs[0], self._recorded()))
-            # A difference between equal runs has another reason.
+            # A difference between two runs with equal settings has another reason.
             found = [difference for difference in found if difference not in again]
         return found
 
@@ -122,7 +122,7 @@ def _compared(first: Run, second: Run) -> list[Difference]:
 
 
 def _refusal(checks: Sequence[str], reason: object) -> str:
-    """Return the sentence that says why checks were not made: an error of ours, or the code."""
+    """Return the sentence on why checks were not made: an error of ours, or the user's code."""
     if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
         reason = say("notices.unchecked.fault", fault=_short(reason))
     return say("notices.unchecked.because", kinds=listing(checks), reason=reason)

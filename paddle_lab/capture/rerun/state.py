@@ -1,4 +1,4 @@
-"""The state before code runs, and more runs that begin with this state."""
+"""Saves the state before code runs, and runs the code again from this state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paddle_lab.words import listing, say
 
 
 class StateBefore:
-    """All that code can reach, before the code runs: values, gradients, names, generators.
+    """Everything that code can reach, before it runs: values, gradients, names, generators.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class StateBefore:
     Raises
     ------
     Unrepeatable
-        Where the code cannot run twice.
+        If the code cannot run twice.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class StateBefore:
         lacking = DOOR.lacking("reruns", "random_state", "gradients")
         if lacking:
             raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
-        if not paddle.in_dynamic_mode():  # a copy of a tensor would be an op of the program
+        if not paddle.in_dynamic_mode():  # copying a tensor would add an op to the program
             raise Unrepeatable(say("notices.unchecked.static_program"))
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)
-        # Add the dict alone: the code does not mention the other values in it.
+        # Add the dict itself only, since the code does not mention its other values.
         known = {id(one) for one in self._reached.containers}
         self._reached.containers += [one for one in names if id(one) not in known]
         with HOOKS.suspended(), paddle.no_grad():
@@ -63,34 +63,34 @@ class StateBefore:
                 raise Unrepeatable(say("notices.unchecked.cleared"))
 
     def refuse_hooked(self, tensors: Collection[int]) -> None:
-        """Refuse a second run if the first one changed the hooks of a tensor from before it.
+        """Refuse a second run if the first one changed the hooks of an older tensor.
 
         Parameters
         ----------
         tensors
-            Identities of the tensors whose hooks changed.
+            The ids of tensors whose hooks have changed.
 
         Raises
         ------
         Unrepeatable
-            If there is such a tensor: a second run would register the hook twice.
+            If an older tensor is among them: a second run would register its hook twice.
         """
         if any(id(tensor) in tensors for tensor in self._reached.tensors):
             raise Unrepeatable(say("notices.unchecked.hooks"))
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """Restore the state while a block runs. Afterwards all is as it was before the block.
+        """Restore the earlier state for a block. Afterwards all is as it was before the block.
 
         Raises
         ------
         Unrepeatable
-            If the effects of the first run cannot be undone for a while. Then nothing has changed.
+            If the effects of the first run cannot be undone. Then nothing has changed.
         """
         refuse_entangled(self._tensors)
         afterwards = restores(self._paddle, self._reached)
         grad_enabled = self._paddle.is_grad_enabled()
-        # If one callback on the way back fails, the others still run.
+        # If restoring one thing fails, the others are still restored.
         with ExitStack() as way_back:
             way_back.callback(self._paddle.set_grad_enabled, grad_enabled)
             for restore in afterwards:

@@ -1,8 +1,8 @@
-"""Lets a second run work on copies of tensors, and gives the tensors their own contents back.
+"""Lets a second run work on copies of tensors, and then gives the tensors their own contents back.
 
-A second run does not write into the user's tensors. While it runs each tensor has another body: a
-copy of its contents from before the first run. Then its own body returns, with its in-place version
-and its address, so graphs that saved the tensor notice nothing.
+A second run does not write into the user's tensors. During the run each tensor has another storage
+with a copy of its contents from before the first run. Then it gets its own storage back, with its
+in-place version and its address, so graphs that saved the tensor notice nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paddle_lab.words import say
 
 
 class TensorState:
-    """One tensor and its gradient, as they are before the first run.
+    """One tensor and its gradient, as they were before the first run.
 
     Parameters
     ----------
@@ -54,16 +54,16 @@ class TensorState:
     def lost_gradient(self) -> bool:
         """Whether the first run cleared a gradient that existed before it.
 
-        Paddle marks a cleared gradient. Until a backward has run, the next gradient then replaces
-        the present one, even if that was restored. Python can neither read nor remove this mark;
-        only a gradient of zeros shows it.
+        Paddle marks a cleared gradient. Until a backward has run, the next gradient replaces a
+        marked one, even if its values were restored. Python can neither read nor remove this mark;
+        a gradient of zeros is the only sign of it.
         """
         if self._gradient is None or self.tensor.grad is None:
             return False
         return bool(self._gradient.any()) and not bool(self.tensor.grad.any())
 
     def begin(self) -> None:
-        """Give the tensor its earlier values, gradient and flag, in a body of their own."""
+        """Give the tensor its earlier values, gradient and flag, in another storage."""
         tensor = self.tensor
         self._own_stops = tensor.stop_gradient
         own = self._paddle.empty([0])
@@ -78,7 +78,7 @@ class TensorState:
             tensor.stop_gradient = self._stops
 
     def end(self) -> None:
-        """Give the tensor back what the first run left. Without :meth:`begin`, do nothing."""
+        """Restore the tensor as the first run left it. Do nothing without :meth:`begin`."""
         tensor = self.tensor
         if self._own is None:
             return
@@ -89,7 +89,7 @@ class TensorState:
         self._own = self._own_gradient = self._own_gradient_body = None
 
     def _hide_gradient(self) -> None:
-        """Remove the gradient but keep its memory: clearing it empties all that share it."""
+        """Remove the gradient but keep its memory, which other tensors may share."""
         gradient = self.tensor.grad
         self._own_gradient = gradient
         if gradient is not None:
@@ -112,7 +112,7 @@ class TensorState:
 
 
 def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
-    """Return the states of tensors; those without values have none.
+    """Return the states of tensors, without those that have no values.
 
     Raises
     ------
@@ -130,13 +130,13 @@ def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
 
 
 def refuse_entangled(states: Sequence[TensorState]) -> None:
-    """Refuse tensors that cannot get other bodies without changing their meaning.
+    """Refuse tensors that cannot get another storage without changing the result.
 
     Raises
     ------
     Unrepeatable
-        If the first run modified a tensor in place that has a backward graph, or that shares its
-        memory with another tensor.
+        If the first run modified a tensor in place, and the tensor has a backward graph or shares
+        its memory with another tensor.
     """
     modified = [state for state in states if state.is_modified]
     if any(not state.tensor.is_leaf for state in modified):

@@ -1,4 +1,4 @@
-"""Numbers of grad nodes, by their address and the op that made them."""
+"""Numbers of grad nodes, looked up by address and by the op that made the node."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class AddressTable:
         return len(self._numbers)
 
     def find(self, address: int, op: int) -> int:
-        """Return the number noted, or -1."""
+        """Return the noted number, or -1."""
         return self._numbers.get((address, op), -1)
 
     def note(self, address: int, op: int, number: int) -> None:

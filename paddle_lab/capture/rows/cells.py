@@ -1,6 +1,6 @@
 """The rows that hooks write while ops run, and the cells of each row.
 
-A row is a run of 64-bit integers on a :class:`Tape`. Python and C write
+A row is a sequence of 64-bit integers on a :class:`Tape`. Python and C write
 the same rows: ``make generate`` writes these definitions into ``native/constants.h``.
 """
 
@@ -14,14 +14,14 @@ NO_KEY: Final = -1
 
 
 class OpCell(IntEnum):
-    """Cells of an op's row; its inputs and its outputs follow.
+    """Cells of an op's row. Cells for its inputs and its outputs follow.
 
-    Each input is two cells: the argument's position and the tensor. Each output is one: the tensor.
+    An input has two cells: argument position and tensor. An output has one cell: the tensor.
     """
 
     KEY = 0
-    INPUT_CELLS = 1  # how many cells of inputs follow
-    OUTPUTS = 2  # how many outputs follow them
+    INPUT_CELLS = 1  # how many cells the inputs have
+    OUTPUTS = 2  # how many outputs there are
     NAME = 3  # a key of OP_NAMES
     SCOPE = 4
     STACK = 5
@@ -36,10 +36,10 @@ class OpCell(IntEnum):
 
 
 class TensorCell(IntEnum):
-    """Cells of a tensor's row: one row for each value that the tensor had."""
+    """Cells of a tensor's row. Each value that a tensor had has its own row."""
 
     KEY = 0
-    SHAPE = 1  # keys of the pool's shapes, dtypes and places
+    SHAPE = 1  # keys in the pool's shapes, dtypes and places
     DTYPE = 2
     PLACE = 3
     STOP_GRADIENT = 4
@@ -48,7 +48,7 @@ class TensorCell(IntEnum):
     PRODUCER = 7
     PREVIOUS = 8
     DETACHED_FROM = 9
-    NAME = 10  # a key of the pool's names
+    NAME = 10  # a key in the pool's names
     IDENTITY = 11  # id() of the object
     GRAD_NODE = 12  # address of its grad node, or 0
 
@@ -58,7 +58,7 @@ class ScopeCell(IntEnum):
 
     KEY = 0
     KIND = 1
-    NAME = 2  # a key of the recorder's scope names
+    NAME = 2  # a key in the recorder's scope names
     PARENT = 3
     LAYER = 4
     BACKWARD_CALL = 5
@@ -66,12 +66,12 @@ class ScopeCell(IntEnum):
 
 
 class TurnCell(IntEnum):
-    """Cells of the row of a loop's iteration."""
+    """Cells of a loop iteration's row."""
 
     SCOPE = 0
     LOOP = 1
     NUMBER = 2
-    VALUE = 3  # a position in the recorder's turn values
+    VALUE = 3  # a position in the recorder's values of iterations
 
 
 class NodeCell(IntEnum):
@@ -90,11 +90,11 @@ class EdgeCell(IntEnum):
     SOURCE = 1
     TARGET = 2
     SLOT = 3
-    TENSOR = 4  # whose gradient the edge carries
+    TENSOR = 4  # the tensor whose gradient the edge carries
 
 
 class RootCell(IntEnum):
-    """Cells of a row for a backward call and a grad node: one it began at, or was asked for."""
+    """Cells of a row for a backward call, and a grad node that is a root or a target of it."""
 
     BACKWARD_CALL = 0
     GRAD_NODE = 1

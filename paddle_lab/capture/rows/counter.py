@@ -1,4 +1,4 @@
-"""Keys from 0 on."""
+"""Counts keys from 0."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NEVER: Final = (1 << 63) - 1
 
 @native_twin
 class Counter:
-    """Returns the next number at each call; no two threads get the same."""
+    """Returns the next number at each call. Two threads never get the same number."""
 
     def __init__(self) -> None:
         self._take = count().__next__

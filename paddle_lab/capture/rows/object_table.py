@@ -11,18 +11,18 @@ from paddle_lab.capture.native import native_twin
 
 @native_twin
 class ObjectTable:
-    """Knows objects by ``id``, with a weak reference that detects a reused ``id``."""
+    """Looks up objects by ``id``. A weak reference detects a reused ``id``."""
 
     def __init__(self) -> None:
         self.references: dict[int, Any] = {}
         self.values: dict[int, int] = {}
 
     def find(self, value: Any) -> int:
-        """Return the number noted for an object, or -1."""
+        """Return the noted number of an object, or -1."""
         reference = self.references.get(id(value))
         if reference is None or reference() is not value:
             return -1
-        return self.values.get(id(value), -1)  # an interrupt may come between the two writes
+        return self.values.get(id(value), -1)  # an interrupt may hit between note()'s writes
 
     def note(self, value: Any, number: int) -> None:
         """Note an object's number."""

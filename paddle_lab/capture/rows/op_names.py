@@ -1,4 +1,4 @@
-"""Numbers for the names of ops, so that the rows of ops contain numbers only."""
+"""Numbers the names of ops, because the rows of ops contain numbers only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 
 class OpNames:
-    """The names met in this process; :data:`OP_NAMES` is the only instance."""
+    """The names seen in this process; :data:`OP_NAMES` is the only instance."""
 
     def __init__(self) -> None:
         self._keys: dict[str, int] = {}

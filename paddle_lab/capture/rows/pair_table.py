@@ -10,7 +10,7 @@ from paddle_lab.capture.rows.tape import Cells
 class PairTable:
     """Numbers frames, as pairs (code, instruction), and stacks, as pairs (frame, caller's stack).
 
-    Methods take and return many integers at once, since there are as many as ops.
+    Methods take and return many integers at once, since there are as many pairs as ops.
     """
 
     def __init__(self) -> None:
@@ -33,21 +33,21 @@ class PairTable:
         links: bytes,
         ends: Cells,
     ) -> None:
-        """Give numbers to pairs in chains. A pair's second integer is the preceding pair's number.
+        """Assign numbers to pairs in chains. A pair's second integer is the previous pair's number.
 
         Parameters
         ----------
         chains
             The chains to number, in this order.
         befores
-            For each chain, the chain at whose end it begins; -1 for none.
+            For each chain, the chain whose end it continues; -1 for none.
         starts
-            For each chain, where its links begin; the last item is the end of all links.
+            For each chain, where its links begin; and finally where the last chain's links end.
         links
             The first integer of each pair.
         ends
-            The last number of each chain, by chain; written here. -1 for an empty chain that begins
-            at no other chain.
+            For each chain, the number of its last pair; written here. -1 for an empty chain that
+            continues no other chain.
         """
         numbers, starting, linked = self._numbers, _integers(starts), _integers(links)
         owners = zip(_integers(chains), _integers(befores), strict=True)

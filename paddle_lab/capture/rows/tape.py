@@ -1,7 +1,7 @@
 """Rows noted while traced code runs, as one flat list of integers.
 
-One tuple per row would be one more object for Python's garbage collector, which runs after every
-few hundred new objects.
+A tuple for each row would be one more object for Python's garbage collector, which runs after a few
+hundred new objects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Cells = npt.NDArray[np.int64]
 
 @native_twin
 class Tape:
-    """A list of integers that grows at its end; rows of several threads do not mix.
+    """A list of integers that grows at its end; rows of different threads do not mix.
 
     Positions count from the first cell that was ever added. They do not change if earlier cells are
     dropped.
@@ -50,7 +50,7 @@ class Tape:
         Parameters
         ----------
         width
-            How many cells every row has at least.
+            The number of cells that every row has.
         start
             Position of the first row.
 

@@ -1,4 +1,4 @@
-"""The source positions of a code object's instructions, all read at once."""
+"""The source positions of all instructions of a code object, read at once."""
 
 from __future__ import annotations
 

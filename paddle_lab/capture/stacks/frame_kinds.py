@@ -1,4 +1,4 @@
-"""Whose code a file is: the user's, a library's, Paddle's, or our own."""
+"""Tells whose code a file is: the user's, a library's or Paddle's; or our own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIBRARY = FRAME_KINDS.index("library")
 PADDLE = FRAME_KINDS.index("paddle")
 
 OWN_FOLDER = os.path.join(*Path(os.path.abspath(__file__)).parts[:-3], "")
-# These files run a notebook cell or a script. Their callers are never the user's code.
+# These files run a notebook cell or a script, so their callers are never the user's code.
 _RUNNERS = (
     os.path.join("IPython", "core", "interactiveshell.py"),
     os.path.join("IPython", "core", "async_helpers.py"),
@@ -38,18 +38,18 @@ def kind_of(file: str, paddle_folder: str) -> int:
     if file.startswith(paddle_folder):
         return PADDLE
     if file.startswith(("<frozen", *_library_folders())):
-        # A virtual environment inside the user's project is not the user's code either.
+        # This includes a virtual environment inside the user's project.
         return LIBRARY
     return USER
 
 
 def is_own(file: str) -> bool:
-    """Tell whether a file is one of this package."""
+    """Tell whether a file belongs to this package."""
     return file.startswith(OWN_FOLDER)
 
 
 def is_runner(file: str) -> bool:
-    """Tell whether a file runs cells or scripts. Its callers are never the user's code."""
+    """Tell whether a file runs cells or scripts, so that its callers are never the user's code."""
     return file.endswith(_RUNNERS)
 
 

@@ -26,7 +26,7 @@ _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 class FrameAssembler:
     """Builds the tables that say where ops were called.
 
-    Rows are numbered as they are requested. Their content is filled in at the end, for all at once.
+    Rows are numbered when they are requested. They are all filled in at the end, at once.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class FrameAssembler:
         return int(self.stacks(np.array([taken]))[0])
 
     def callees(self, locations: Sequence[Location]) -> list[str | None]:
-        """Return the name that each call calls, without ``self.``: ``"net"`` for ``net(x)``.
+        """Return the name that each call uses, without ``self.``: ``"net"`` for ``net(x)``.
 
         Returns
         -------
@@ -80,8 +80,8 @@ class FrameAssembler:
     def tables(self) -> dict[str, Table]:
         """Return the tables ``stacks``, ``frames`` and ``sources``, once all stacks are known.
 
-        Sources contain the text around every line of a frame. Cells, and short files of the user,
-        are contained whole.
+        Sources contain the text around every line of a frame. Cells and the user's short files are
+        contained as a whole.
         """
         stacks = self._rows.stacks()
         columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}

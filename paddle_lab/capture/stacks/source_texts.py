@@ -1,4 +1,4 @@
-"""The table ``sources``: the text around the lines that a record points at."""
+"""The table ``sources``: the text around the lines to which a record refers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Cells(Protocol):
     """Finds notebook cells by the file name of a code object."""
 
     def number(self, file: str) -> int:
-        """Return the cell's execution count, or -1."""
+        """Return the execution count of the cell, or -1."""
 
     def text(self, file: str) -> str | None:
-        """Return the cell's text as typed."""
+        """Return the text of the cell as typed."""
 
 
 class NoCells:
-    """Outside of notebooks there are no cells."""
+    """Used outside of notebooks, where there are no cells."""
 
     def number(self, file: str) -> int:
         """Return -1."""
@@ -39,7 +39,7 @@ class NoCells:
 
 
 def in_characters(file: str, told: Positions) -> Positions:
-    """Return positions whose columns count characters, as people and editors do.
+    """Return positions whose columns count characters, as editors do.
 
     Python's columns count bytes of UTF-8.
     """
@@ -64,11 +64,11 @@ def shown_spans(used: Integers, line_count: int, *, is_whole: bool) -> list[tupl
     Parameters
     ----------
     used
-        The lines of frames, each once or more, in any order.
+        The lines of frames, in any order, with repetitions.
     line_count
         How many lines the text has.
     is_whole
-        Whether a short text is kept whole. Otherwise the lines around the used ones are kept.
+        Whether a short text is kept as a whole. Otherwise the lines around the used ones are kept.
     """
     if is_whole and line_count <= _WHOLE_FILE_LINES:
         return [(1, line_count)]
@@ -88,7 +88,7 @@ def source_rows(
     Parameters
     ----------
     used
-        The lines of frames. A cell is kept whole.
+        The lines of frames. A cell is kept as a whole.
     """
     typed, cell = cells.text(file), cells.number(file)
     lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)

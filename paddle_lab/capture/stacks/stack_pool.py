@@ -1,9 +1,9 @@
-"""Python stacks: deduplicated when they are recorded, decoded when the trace is over.
+"""Python stacks: deduplicated when they are recorded, decoded when the trace has ended.
 
-A stack is walked from the frame that called an op out to the nearest *anchor*: the frame of the
-layer call (or of the trace itself) whose own stack is already known. So each frame is walked about
-once per call, even in deep models. While the trace runs, a stack is a tuple ``(anchor's stack,
-id(code), f_lasti, …)``: hashing code objects would hash their constants every time.
+A stack is walked outwards from the frame that called an op to the nearest *anchor*: the frame of
+the layer call (or of the trace itself) whose own stack is already known. So each frame is walked
+about once per call, even in deep models. While the trace runs, a stack is a tuple ``(anchor's
+stack, id(code), f_lasti, …)``, because hashing a code object hashes all its constants.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StackPool:
         self._next_key: Callable[[], int] = count().__next__
 
     def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int) -> int:
-        """Return the key of the stack from ``frame`` out to ``anchor``, which is excluded.
+        """Return the key of the stack from ``frame`` outwards to ``anchor``, which is excluded.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class StackPool:
         return key
 
     def put(self, code: CodeType, offset: int, caller_stack: int) -> int:
-        """Return the key of a stack for code that has no frame, below the stack of its caller.
+        """Return the key of a stack for code without a frame, called from the stack of its caller.
 
         Parameters
         ----------
@@ -72,8 +72,8 @@ class StackPool:
         -------
         cells, starts
             Integers, 8 bytes each. A stack's cells are the stack at its anchor, then code (its id)
-            and instruction (a byte offset) of each frame, innermost first. Starts say where each
-            stack begins among the cells, and at last where the last one ends.
+            and instruction (a byte offset) of each frame, innermost first. Starts are the positions
+            where each stack begins among the cells, and finally where the last one ends.
         """
         known = self._signatures.copy()
         # Another thread may be adding a stack.

@@ -20,7 +20,7 @@ class StackRows:
     """Rows of ``stacks`` and ``frames``, numbered in the order of requests.
 
     A stack continues at its anchor's stack, which was recorded before. Our own frames are left out.
-    If a stack has no anchor, the frame that runs the cell or script is left out, and its callers.
+    Without an anchor, the frame that runs the cell or script and its callers are left out, too.
 
     Parameters
     ----------
@@ -35,19 +35,19 @@ class StackRows:
         self.codes: list[CodeType] = []
         """By number. Equal code objects, such as of a cell that ran twice, have one number."""
         self._numbers: dict[tuple[CodeType, str], int] = {}
-        # By place: the position of a code object in the pool, in the order of ids.
+        # Indexed by place: the position of a code object in the pool, sorted by id.
         self._ids = np.empty(0, np.int64)
         self._by_place: list[CodeType] = []
         self._is_own = self._is_runner = np.empty(0, np.bool_)
         self._cells = np.empty(0, np.int64)
         self._starts = np.zeros(1, np.int64)
-        # The last item belongs to the stack -1; so there is one more item than stacks.
+        # The last item belongs to stack -1, so there is one more item than stacks.
         self._resolved = np.array([NO_STACK])
 
     def rows(self, taken: Integers) -> Integers:
-        """Return the rows of stacks, given their keys in the pool; -1 for none.
+        """Return the rows of stacks from their keys in the pool; -1 for none.
 
-        Stacks without rows get new ones, in their order, and so do their frames.
+        Stacks without rows get new ones in their order, and so do their frames.
         """
         if taken.max(initial=NO_STACK) >= len(self._starts) - 1:
             self._read_pool()
@@ -106,7 +106,7 @@ class StackRows:
             np.minimum.at(first, anchors, first[reached])
             reached = np.unique(anchors)
         keys = np.flatnonzero((first < never) & (self._resolved == _UNRESOLVED))
-        # A stack that others refer to was taken before them.
+        # A stack was taken before the stacks that refer to it.
         return keys[np.argsort(first[keys], kind="stable")]
 
     def _frames_outward_in(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
@@ -135,7 +135,7 @@ class StackRows:
         return stack[is_shown], place[is_shown], self._cells[cell + 1][is_shown]
 
     def _number_codes(self, place: Integers) -> Integers:
-        """Return the number of the code in each place."""
+        """Return the number of the code object at each place."""
         numbers = np.full(len(self._ids), -1)
         for one in place[np.sort(np.unique(place, return_index=True)[1])].tolist():
             code = self._by_place[one]

@@ -9,7 +9,7 @@ from paddle_lab.holders.roots import is_user_file
 
 
 def stopped_at(error: BaseException | None, cells: Cells) -> dict[str, Any]:
-    """Return that line as fields of :class:`~paddle_lab.trace.record.Origin`; empty for no error.
+    """Return this line as fields of :class:`~paddle_lab.trace.record.Origin`; empty without error.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Static programs as Paddle holds them: read once they are built."""
+"""Static programs that Paddle holds in memory, read once they are built."""

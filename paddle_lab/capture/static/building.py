@@ -1,4 +1,4 @@
-"""The program of a function or a layer, built as ``paddle.jit.to_static`` builds it whole."""
+"""Builds the program of a function or layer, as ``paddle.jit.to_static`` does without SOT."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from paddle_lab.words import listing, say
 def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None) -> Program:
     """Return the program of a function, a layer, or a ``paddle.static.Program``.
 
-    It is built for itself: what ``to_static`` has compiled before, and how it runs, stays as it is.
+    It is built separately: what ``to_static`` has compiled, and how it runs, does not change.
 
     Parameters
     ----------
     inputs
-        Tensors as the function is called with, or ``paddle.static.InputSpec``.
+        Tensors with which the function is called, or ``paddle.static.InputSpec``.
 
     Raises
     ------
     PaddleUnavailableError
         If there is no Paddle, or an older one.
     RuntimeError
-        If Paddle lacks a name that this needs.
+        If Paddle lacks a name that this function needs.
     """
     paddle = require_paddle()
     require_names()
@@ -59,7 +59,7 @@ def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None
 
 
 def eager_function(function: Any) -> Any:
-    """Return the function that ``to_static`` was given, or what it never was given as it is."""
+    """Return the function that ``to_static`` was given, or ``function`` itself."""
     is_static = isinstance(function, DOOR.static_function)
     return DOOR.function_of_static(function) if is_static else function
 
@@ -70,7 +70,7 @@ def require_names() -> None:
     Raises
     ------
     RuntimeError
-        Naming what is missing.
+        It names what is missing.
     """
     features = ("programs", "program_counts", "static_programs")
     if not all(map(DOOR.has, features)):
@@ -79,7 +79,7 @@ def require_names() -> None:
 
 @contextmanager
 def left_as_it_was(paddle: Any) -> Iterator[None]:
-    """Build in dynamic mode, and take no names from those that the user's tensors get."""
+    """Build in dynamic mode, without using up names that the user's tensors would get."""
     was_static = not paddle.in_dynamic_mode()
     if was_static:
         paddle.disable_static()

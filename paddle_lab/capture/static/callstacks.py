@@ -1,4 +1,4 @@
-"""Stacks of ops in a program: lines of a traceback, as Paddle keeps them."""
+"""Stacks of ops in a program, which Paddle keeps as lines of a traceback."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
 
 
 class Callstacks:
-    """Turns Paddle's lines into frames, and finds the text around them.
+    """Turns these lines into frames, and finds the source text around them.
 
     Parameters
     ----------
     cells
         Finds notebook cells by file name.
     of_model
-        Whether stacks begin inside the model: where it was built says nothing about it.
+        Whether stacks begin inside the model, because where it was built does not matter.
     """
 
     def __init__(self, cells: Cells | None = None, *, of_model: bool = False) -> None:
@@ -44,8 +44,8 @@ class Callstacks:
     def stack(self, lines: Sequence[str]) -> Stack:
         """Return the frames of a traceback, innermost first.
 
-        What called the cell or the script is left out, and so are Paddle's compiler and this
-        package, which stand between the user's call and the user's function.
+        The callers of the cell or script are left out. So are Paddle's compiler and this package,
+        which are between the user's call and the user's function.
         """
         key = tuple(lines[::2])
         if key not in self._stacks:
@@ -64,7 +64,7 @@ class Callstacks:
         return self._stacks[key]
 
     def _with_model(self, frames: list[Frame]) -> list[Frame]:
-        """Let the line of a model that Paddle brings be that of its ops, not a line of an API."""
+        """For a model that Paddle provides, give ops the line in the model, not one in an API."""
         if not self._of_model or not frames or any(frame.kind != PADDLE for frame in frames):
             return frames
         own = [at for at, frame in enumerate(frames) if not self._is_api(frame.file)]

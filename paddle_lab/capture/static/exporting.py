@@ -1,4 +1,4 @@
-"""Writes the lines of a model beside it: while ``paddle.jit.save`` saves it, or afterwards."""
+"""Writes a file with a model's source lines beside it, while or after it is saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paddle_lab.words import say
 
 
 class _Saving(threading.local):
-    """The parameters' places in the layer that ``paddle.jit.save`` saves in this thread."""
+    """The paths in the layer of the parameters that ``paddle.jit.save`` saves in this thread."""
 
     paths: Mapping[str, str] | None = None
 
@@ -33,12 +33,12 @@ _saving = _Saving()
 
 
 def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
-    """Write the lines of a model that was saved from a layer; return the path of the new file.
+    """Write the source lines of a model that was saved from a layer; return the new file's path.
 
     Raises
     ------
     ValueError
-        If the model is not what the layer saves.
+        If the saved model is not the one that the layer would save.
     """
     paddle = require_paddle()
     require_names()
@@ -58,7 +58,7 @@ def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
     def capture(_: Any) -> Callable[..., None]:
         def serialize(program: Any, *_: Any) -> None:
             captured.append(program)
-            raise _Captured  # the parameters need not be written once more
+            raise _Captured  # the parameters need not be written again
 
         return serialize
 
@@ -87,7 +87,7 @@ def _write(live: Program, saved: Program, model: Path) -> Path:
 
 
 def export_patches(recorder: Recorder) -> list[AttributePatch]:
-    """Return the patches that write lines beside each model that is saved during a trace."""
+    """Return the patches that write source lines beside each model saved during a trace."""
     import paddle
 
     def around_save(save: Any) -> Callable[..., Any]:
@@ -100,7 +100,7 @@ def export_patches(recorder: Recorder) -> list[AttributePatch]:
     def around_serialize(serialize: Any) -> Callable[..., Any]:
         def run(program: Any, path: Any, *args: Any, **kwargs: Any) -> Any:
             result = serialize(program, path, *args, **kwargs)
-            if not str(path).endswith(".json"):  # no model: a program alone, by ``paddle.save``
+            if not str(path).endswith(".json"):  # a program alone, saved by ``paddle.save``
                 return result
             try:
                 model = Path(path)

@@ -1,4 +1,4 @@
-"""Reads a program that Paddle holds: its ops, their values, and the lines that called them."""
+"""Reads a program in memory: its ops, their values, and the lines that called them."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def read_live(
     Parameters
     ----------
     backward
-        The program of its gradients, if that is another one.
+        The program of the gradients, if it is a separate one.
     cells
         Finds notebook cells by file name.
     paths
-        From Paddle's name of a parameter to its place in the model.
+        From Paddle's name of a parameter to its path in the model.
     of_model
-        Whether stacks begin inside the model, not where it was built.
+        Whether stacks begin inside the model, instead of where it was built.
     """
     stacks = Callstacks(cells, of_model=of_model)
     reader = _Reader(stacks)
@@ -131,7 +131,7 @@ class _Reader:
 
     def _note_gradients(self, name: str, op: Any, inputs: list[int], outputs: list[int]) -> None:
         if name.endswith("_grad"):
-            # A gradient op names its inputs as the forward does: ``x``, and ``x_grad`` it makes.
+            # A gradient op names its inputs like the forward op, ``x``, and the result ``x_grad``.
             with suppress(Exception):
                 of = dict(zip(op.get_input_names(), inputs, strict=False))
                 for told, output in zip(op.get_output_names(), outputs, strict=False):
@@ -154,8 +154,8 @@ def _tensor(dimensions: str, dtype: str, *, stops: bool) -> Value:
 def _layer(attributes: Mapping[str, Any]) -> str:
     """Return Paddle's name of the layers around an op.
 
-    Where Paddle adds parameters while it builds a program, it also gives the name of a layer to the
-    ops just before it. So there are as many names as calls of layers in the op's stack.
+    When Paddle adds parameters while it builds a program, it also gives the ops just before them
+    the name of a layer. So there are as many names as calls of layers in the op's stack.
     """
     name = str(attributes.get("struct_name") or "")
     stack = attributes.get("op_callstack")
@@ -166,7 +166,7 @@ def _layer(attributes: Mapping[str, Any]) -> str:
 
 
 def parameter_paths(layers: Iterable[Any]) -> dict[str, str]:
-    """Return the places of parameters and buffers in a model, by Paddle's names of them."""
+    """Return the paths of parameters and buffers in a model, by their names in Paddle."""
     found: dict[str, str] = {}
     for layer in layers:
         with suppress(Exception):

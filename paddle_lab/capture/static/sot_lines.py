@@ -1,8 +1,8 @@
-"""Lines of the user's code for what SOT compiles.
+"""Finds the lines of the user's code for programs that SOT compiles.
 
-SOT reads bytecode, and builds the program later: an op's own stack ends at the call of the whole
-function. SOT knows the line of each statement, but notes it only when it logs. These patches let it
-note the line of every statement, with those of the calls around it; they change nothing else.
+SOT reads bytecode and builds the program later, so an op's own stack ends at the call of the whole
+function. SOT knows the line of each statement, but notes it only for its log. These patches make it
+note the line of every statement and of the calls around it; they change nothing else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTED: Final[set[int]] = set()
 
 @contextmanager
 def sot_lines() -> Iterator[None]:
-    """Let SOT note the lines of what it compiles while a block runs."""
+    """Make SOT note the lines of what it compiles during a block."""
     with _LOCK:
         _USERS.append(None)
         if len(_USERS) == 1:
@@ -66,7 +66,7 @@ def _noting(log: Any) -> Callable[..., None]:
 
 
 def _lines_of_calls() -> list[str]:
-    """Return where each function that SOT is reading stands, as lines of a traceback."""
+    """Return the current line of each function that SOT is reading, as lines of a traceback."""
     lines: list[str] = []
     for executor in DOOR.sot_executor.call_stack:
         code, line = line_of(executor)
@@ -76,7 +76,7 @@ def _lines_of_calls() -> list[str]:
 
 
 def _add_lines(start: int, end: int, stack: Sequence[str]) -> None:
-    """Put the lines of a statement between the user's call of the function and Paddle's code."""
+    """Insert the lines of a statement between the user's call of the function and Paddle's code."""
     for op in DOOR.sot_ops_between(start, end):
         # Parameters that Paddle adds at the beginning shift ops of earlier statements in here.
         if op.id() in _NOTED:

@@ -1,1 +1,1 @@
-"""Builds the tables of the record from a recorder's rows, once the trace is over."""
+"""Builds the tables of the record from a recorder's rows, once the trace has ended."""

@@ -1,4 +1,4 @@
-"""Builds the record from a recorder's rows, once the trace is over."""
+"""Builds the record from a recorder's rows, once the trace has ended."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def _scopes(recorder: Recorder, keys: RecordKeys, strings: StringPool) -> Table:
     ).T
     calls = recorder.pylayers
     names = {key: name for name, key in recorder.scope_names.items()}
-    # A PyLayer's forward and its backward have the same op.
+    # A PyLayer's forward and backward belong to the same op.
     own = calls.ops | {scope: calls.ops.get(of, -1) for scope, of in calls.forward_of.items()}
     columns: dict[str, Any] = {
         "kind": kind,
@@ -203,7 +203,7 @@ def _backward_calls(
 
 
 def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:
-    """Mark tensors as gradients if optimizers read them as such and no op made them."""
+    """Mark a tensor as a gradient if an optimizer reads it as one and no op made it."""
     kinds = tables["tensors"]["kind"]
     parameter, gradient = optimizer_reads(tables, strings).pairs()
     is_plain = (kinds[parameter] == PARAMETER) & (kinds[gradient] == EXTERNAL)

@@ -22,17 +22,17 @@ _NOT_GIVEN = {"out": "None", "name": "None"}
 def with_names(
     op: str, input_slots: int, attributes: Sequence[Any], defaults: dict[tuple[str, str], str]
 ) -> Sequence[Any]:
-    """Return a call's attributes. Those given by position become pairs of name and value.
+    """Return a call's attributes. Attributes given by position become pairs of name and value.
 
-    Attributes are returned unchanged if they do not fit Paddle's declaration of the op, or if there
-    is no declaration. Ops of the older interface are such a case.
+    Attributes are returned unchanged if Paddle does not declare the op, or if they do not fit the
+    declaration, as with ops of the older interface.
 
     Parameters
     ----------
     input_slots
         A bit mask of the argument positions that hold tensors; attributes hold the others.
     defaults
-        By op and name. The defaults of the parameters that were given are added here.
+        By op and name. The defaults of the given parameters are added here.
     """
     parameters = signature_of(op)
     names = _names(parameters, op, input_slots, attributes)
@@ -49,7 +49,7 @@ def with_names(
 def _names(
     parameters: Sequence[Parameter], op: str, input_slots: int, attributes: Sequence[Any]
 ) -> list[str]:
-    """Return the attributes' names, ``""`` for operands; none if one does not fit."""
+    """Return the attributes' names, ``""`` for operands; no names if one attribute does not fit."""
     free = (one for at, one in enumerate(parameters) if not input_slots >> at & 1)
     names: list[str] = []
     for attribute in attributes if parameters else ():
@@ -59,14 +59,14 @@ def _names(
         parameter = next(free, None)
         if parameter is None or not _fits(attribute, parameter):
             return []
-        # An operand: ``1 - x`` and ``x - 1`` are the same call of ``subtract``.
+        # An operand: ``1 - x`` and ``x - 1`` both call ``subtract``.
         is_operand = (parameter.is_tensor or op == "pow") and isinstance(attribute, Number)
         names.append("" if is_operand else parameter.name)
     return names
 
 
 def _fits(value: Any, parameter: Parameter) -> bool:
-    """Tell whether C++ may take this value for the parameter."""
+    """Tell whether C++ accepts this value for the parameter."""
     kind = parameter.kind
     if value is None or not kind:
         return True
@@ -74,7 +74,7 @@ def _fits(value: Any, parameter: Parameter) -> bool:
         return "vector" in kind or kind == "IntArray" or (parameter.is_tensor and not value)
     if isinstance(value, str):
         return kind in {"std::string", "Scalar"}
-    if isinstance(value, Number):  # numbers of NumPy's too
+    if isinstance(value, Number):  # also a number of NumPy's
         return kind not in {"std::string", "DataType", "Place"}
     return kind == ("DataType" if type(value).__name__ in {"DataType", "VarType"} else "Place")
 
@@ -90,7 +90,7 @@ def attribute_columns(
     inputs: tuple[Cells, Cells],
     strings: StringPool,
 ) -> tuple[Cells, Table]:
-    """Return the code of each op's attribute text, and the defaults of named attributes.
+    """Return the code of each op's attribute text, and the defaults of the named attributes.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def attribute_columns(
         signature = signatures[key]
         if isinstance(signature, str):  # attributes that cannot be hashed are kept as text
             return signature
-        # The second half are the types. They distinguish 1, 1.0 and True.
+        # The second half contains the types, which distinguish 1, 1.0 and True.
         attributes: Sequence[Any] = signature[: len(signature) // 2]
         if name >= 0:
             attributes = with_names(OP_NAMES.name(name), mask, attributes, defaults)
@@ -126,7 +126,7 @@ def attribute_columns(
 
 
 def _masks(inputs: tuple[Cells, Cells], count: int) -> Cells:
-    """Return, for each op, a bit for each argument position with a tensor."""
+    """Return for each op a bit mask of the argument positions with a tensor."""
     op, slot = inputs
     masks = np.zeros(count, np.int64)
     starts = np.flatnonzero(np.diff(op, prepend=-1))

@@ -67,17 +67,17 @@ def grad_tables(
 def _of_calls(
     keys: RecordKeys, pairs: Rows, column: str, others: RowKeys, *, least: int = 0
 ) -> dict[str, Rows]:
-    """Return columns that pair backward calls with other rows, from row ``least`` on."""
+    """Return columns of pairs of backward calls and other rows, from row ``least`` on."""
     call, other = keys.backward_calls.rows(pairs[:, 0]), others.rows(pairs[:, 1])
     is_kept = (call >= 0) & (other >= least)
     return {"backward_call": call[is_kept], column: other[is_kept]}
 
 
 def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np.bool_]:
-    """Tell which grad nodes belong to PyLayers whose ``apply`` was not seen.
+    """Tell which grad nodes belong to PyLayers whose ``apply`` was not recorded.
 
-    Code that stored the method before the trace (``swish = Swish.apply``) calls it without the
-    hooks. The walk then finds the node from the next recorded op, which did not make it.
+    Code that stored the method before the trace (``swish = Swish.apply``) calls it without our
+    hooks. The walk then reaches the node from the next recorded op, which did not make it.
     """
     named = [name_ for name_ in np.unique(name) if OP_NAMES.name(int(name_)).startswith(_PYLAYER)]
     is_pylayer = np.append(ops.column(OpCell.IS_PYLAYER), False).astype(np.bool_)

@@ -22,14 +22,14 @@ OWN_STEP_NS = 1024
 
 
 class OpRows:
-    """The ops recorded so far, by key: the rows of a tape of :class:`OpCell`."""
+    """The ops recorded so far, sorted by key: the rows of a tape of :class:`OpCell`."""
 
     def __init__(self, ops: Tape) -> None:
         self.cells = cells_of(ops)
         starts = row_starts(ops, OP_CELLS) - ops.start
-        self.starts = starts[starts < len(self.cells)]  # threads may have added ops meanwhile
+        self.starts = starts[starts < len(self.cells)]  # threads may have added ops in the meantime
         keys = self.cells[self.starts]
-        # Threads aside, ops are noted in the order of their keys.
+        # Ops are in the order of their keys, unless several threads wrote them.
         if np.any(keys[1:] < keys[:-1]):
             self.starts = self.starts[np.argsort(keys, kind="stable")]
 
@@ -71,7 +71,7 @@ def op_tables(
     attributes, defaults = attribute_columns(
         recorder.attributes,
         rows.column(OpCell.ATTRIBUTES),
-        # A PyLayer may have the name of one of Paddle's ops.
+        # A PyLayer may have the same name as an op of Paddle.
         np.where(rows.column(OpCell.IS_PYLAYER), -1, name),
         rows.inputs[:2],
         strings,
@@ -109,7 +109,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
     parts = [rows.inputs, _results(recorder, keys), rows.outputs]
     roles = np.repeat([INPUT, RESULT, OUTPUT], [len(part[0]) for part in parts])
     op, slot, tensor = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    # Sort by op. Within an op, roles stay in this order, and inputs and outputs in theirs.
+    # Sort by op. Within an op the roles stay in this order, and so do its inputs and outputs.
     order = np.argsort(op, kind="stable")
     columns: dict[str, Any] = {
         "op": op[order],
@@ -121,7 +121,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
 
 
 def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]:
-    """Return row, slot and tensor of each result of a PyLayer that its inner ops made."""
+    """Return row, slot and tensor for the results of PyLayers that inner ops made."""
     noted = cells_of(recorder.pylayers.results).reshape(-1, 2)
     op, tensor = keys.ops.rows(noted[:, 0]), noted[:, 1]
     order = np.argsort(op, kind="stable")[np.count_nonzero(op < 0) :]

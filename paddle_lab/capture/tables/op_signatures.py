@@ -1,10 +1,10 @@
 """The names and defaults of the parameters of Paddle's ops.
 
 ``paddle._C_ops`` takes arguments by position and does not give their names. A C++ header in every
-wheel of Paddle does: ``paddle/phi/api/include/api.h`` is generated from the same description of the
-ops, so the order is the same. The installed header is read, so the names fit the Paddle that ran.
-Some ops are called by users without a Python function around them (``paddle.argmax``) and may take
-their arguments in another order. These have a signature in Python, which is preferred.
+wheel of Paddle has the names: ``paddle/phi/api/include/api.h`` is generated from the same
+description of the ops, so the order is the same. The installed header is read, so it fits the
+installed Paddle. Users call some ops without a Python function around them (``paddle.argmax``), and
+these ops may have another order of arguments. They have a signature in Python, which is preferred.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def signature_of(name: str) -> tuple[Parameter, ...]:
 
 @cache
 def _declarations() -> dict[str, str]:
-    """Return the parameters of every op, as text of its C++ declaration."""
+    """Return the parameters of every op as text, from its C++ declaration."""
     import paddle
 
     folder = Path(paddle.sysconfig.get_include(), "paddle", "phi", "api", "include")
@@ -80,15 +80,15 @@ def _cpp_parameters(text: str) -> Iterator[Parameter]:
         kind, _, name = declared.strip().rpartition(" ")
         kind = kind.removeprefix("const ").removesuffix("&")
         if name == "predefined_out":
-            return  # Python's ``out``, which can only be a keyword argument
+            return  # ``out`` in Python can only be a keyword argument
         if not default and kind.startswith("paddle::optional"):
             default = "paddle::none"
         yield Parameter(name, kind, _python_value(default.strip(), kind))
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Split at the commas outside of brackets."""
-    text = text.replace("<<", "  ")  # a shift of a number, not a bracket
+    """Split at the commas that are not inside brackets."""
+    text = text.replace("<<", "  ")  # a bit shift, not a bracket
     depth = start = 0
     for position, character in enumerate(text):
         if character in "<({":

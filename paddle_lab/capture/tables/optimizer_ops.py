@@ -1,4 +1,4 @@
-"""What optimizer ops read: ``(parameter, gradient, …)`` and state; and the steps they end."""
+"""What optimizer ops read, ``(parameter, gradient, …)`` and state; and when optimizer steps end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GRADIENT_SLOTS = {"sgd_": 2}
 
 
 class OptimizerReads(NamedTuple):
-    """Reads of optimizer ops that may be updates; int64 arrays of shape ``[reads]``."""
+    """Reads of ops that may be optimizer updates; int64 arrays of shape ``[reads]``."""
 
     op: Rows
     tensor: Rows
@@ -28,7 +28,7 @@ class OptimizerReads(NamedTuple):
     optimizer's state."""
 
     def pairs(self) -> tuple[Rows, Rows]:
-        """Return the tensors that ops read as parameters, and as their gradients, in pairs."""
+        """Return pairs of tensors: those read as parameters, and those read as their gradients."""
         parameter, gradient = (
             self._numbered(place) for place in (IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT)
         )
@@ -38,7 +38,7 @@ class OptimizerReads(NamedTuple):
         return parameter[1][first], gradient[1][second]
 
     def _numbered(self, place: int) -> tuple[Rows, Rows]:
-        """Return a number and the tensor of each read in one place. Equal numbers form a pair."""
+        """Return a number and the tensor of each read at one position. Equal numbers form pairs."""
         is_there = self.place == place
         op, tensor = self.op[is_there], self.tensor[is_there]
         order = np.argsort(op, kind="stable")
@@ -48,7 +48,7 @@ class OptimizerReads(NamedTuple):
 
 
 def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerReads:
-    """Return the reads of optimizer ops that may be updates, in the order of ``uses``."""
+    """Return the reads of ops that may be optimizer updates, in the order of ``uses``."""
     ops, uses = tables["ops"], tables["uses"]
     is_optimizers = ops["phase"] == OPTIMIZER
     gradient_slots = np.ones(len(ops), np.int64)
@@ -65,7 +65,7 @@ def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerRe
 
 
 def optimizer_steps(record: Record) -> list[tuple[int, int]]:
-    """Return when each optimizer step ended, and its scope, by time.
+    """Return the end and the scope of each optimizer step, sorted by time.
 
     A step without ops has no end.
 
@@ -79,7 +79,7 @@ def optimizer_steps(record: Record) -> list[tuple[int, int]]:
     for scope, parent in enumerate(scopes["parent"].tolist()):
         if 0 <= parent < scope and step_of[parent] >= 0:
             step_of[scope] = step_of[parent]
-    step = np.array([*step_of, -1], np.int64)[ops["scope"]]  # an op may be in no scope: -1
+    step = np.array([*step_of, -1], np.int64)[ops["scope"]]  # an op without a scope has -1
     is_inside = step >= 0
     step = step[is_inside]
     end_ns = np.zeros(len(scopes), np.int64)

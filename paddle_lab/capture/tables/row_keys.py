@@ -1,7 +1,7 @@
-"""Maps keys of a running trace to rows of the record's tables, and columns of texts to codes.
+"""Maps keys of a running trace to rows of the record's tables, and columns of texts to text codes.
 
-Keys count from 0, and usually a key is a row. Some keys have no row: an interrupt came when the op
-ended, or the trace does not keep the row.
+Keys count from 0, and usually a key equals its row. Some keys have no row: an interrupt came at the
+end of the op, or the trace does not keep the row.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class RowKeys:
 
 
 class RecordKeys(NamedTuple):
-    """The keys and rows of the tables that other tables refer to."""
+    """Keys and rows of the tables to which other tables refer."""
 
     ops: RowKeys
     tensors: RowKeys
@@ -86,7 +86,7 @@ def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) 
     keys
         One key per row, equal for equal texts; -1 for the empty text.
     text_of
-        Returns the text of a key. It is asked once for each.
+        Returns the text of a key. It is called once for each key.
     """
     used, first = np.unique(keys, return_index=True)
     used = used[np.argsort(first)]
@@ -98,7 +98,7 @@ def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) 
 
 
 def spread(counts: Cells) -> tuple[Cells, Cells]:
-    """Return each entry's row, and its number within the row, from the count of entries per row."""
+    """Return each entry's row and its number in the row, from the number of entries per row."""
     row = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
     return row, np.arange(len(row)) - (ends - counts)[row]

@@ -1,4 +1,4 @@
-"""For each instruction of a code object, the loop whose iteration it belongs to."""
+"""Finds the loop iteration to which each instruction of a code object belongs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
 
 
 class CodeDescriber:
-    """Finds the loops of a code object, and whether its calls are groups; called once for each.
+    """Finds the loops of a code object, and whether its calls become groups. Called once for each.
 
     Parameters
     ----------
     paddle
         The paddle module.
     loops
-        Gets the loops that are found, by key.
+        The loops that are found are added here, by key.
     name_key
         Returns the key of a scope's name.
     """
@@ -45,7 +45,7 @@ class CodeDescriber:
     ) -> None:
         self._paddle_folder = os.path.join(os.path.dirname(os.path.abspath(paddle.__file__)), "")
         self._loops = loops
-        self._next_key = count().__next__  # two threads may find loops at once
+        self._next_key = count().__next__  # two threads may find loops at the same time
         self._name_key = name_key
 
     def __call__(self, code: CodeType) -> CodeLoops | None:
@@ -185,9 +185,9 @@ def _loop_around(loops: list[Loop], number: int) -> int:
 
 
 def _orders(source: SourceFile, spans: list[Span]) -> list[int]:
-    """Return the order in which instructions run: by statement as in the source, then by offset.
+    """Return the order in which instructions run: by statement in the source, then by offset.
 
-    The instruction that leaves a ``with`` has the position of the statement's begin, but runs at
+    The instruction that leaves a ``with`` has the position of the statement's start, but runs at
     the statement's end.
     """
     keys: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""The variable that counts a loop's iterations, and the names that statements assign."""
+"""Finds the variable that counts a loop's iterations, and the names that statements assign."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PROGRESS_BARS: Final = ("tqdm", "track", "progress_bar")
 
 
 class Counter(NamedTuple):
-    """A variable that counts the iterations."""
+    """A variable that counts a loop's iterations."""
 
     name: str
     start: int | None
@@ -29,7 +29,7 @@ def called(function: ast.expr) -> str:
 
 
 def iterated(expression: ast.expr) -> ast.expr:
-    """Return what a ``for`` iterates over, without a progress bar such as ``tqdm`` around it."""
+    """Return what a ``for`` iterates over, without a progress bar around it, such as ``tqdm``."""
     while isinstance(expression, ast.Call) and expression.args:
         if called(expression.func) not in _PROGRESS_BARS:
             break
@@ -72,9 +72,9 @@ def for_counter(target: ast.expr, expression: ast.expr) -> Counter | None:
 
 
 def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
-    """Return the variable to which each iteration adds a number, always once.
+    """Return the variable to which each iteration adds a number exactly once.
 
-    One that the condition reads comes before others.
+    A variable that the condition reads is preferred.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
         if not step or name in assigned(before + after) or _can_go_on(before):
             continue
         step = -step if isinstance(statement.op, ast.Sub) else step
-        # Before the step, the value is that of this iteration; after it, that of the next one.
+        # Before this statement the value is of the current iteration, after it of the next one.
         end = statement.end_lineno or 0, statement.end_col_offset or 0
         counter = Counter(name, starts.get(name), step, end)
         if name in asked:
@@ -129,7 +129,7 @@ def _integer(node: ast.expr) -> int | None:
 
 
 def _can_go_on(statements: Iterable[ast.AST]) -> bool:
-    """Tell whether the statements contain a ``continue`` of this loop."""
+    """Tell whether the statements contain a ``continue`` for this loop."""
     closed = (*FUNCTIONS, ast.For, ast.AsyncFor, ast.While)
     return any(isinstance(node, ast.Continue) for node in _inside(statements, closed))
 
@@ -137,7 +137,7 @@ def _can_go_on(statements: Iterable[ast.AST]) -> bool:
 def _inside(
     nodes: Iterable[ast.AST], closed: tuple[type[ast.AST], ...], *, without: ast.AST | None = None
 ) -> Iterator[ast.AST]:
-    """Yield nodes and all nodes inside them, but not those inside nodes of some types."""
+    """Yield nodes and all nodes inside them, except what is inside nodes of some types."""
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()

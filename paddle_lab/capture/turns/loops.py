@@ -17,7 +17,7 @@ IS_REPEATING: Final = 2
 
 @dataclass
 class Loop:
-    """A loop: its place in the source and in a code object, and how to tell its iterations apart.
+    """A loop: its place in the source and in a code object, and how its iterations are told apart.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Loop:
     is_while
         Whether the header is a condition.
     names
-        Variables that the body does not assign. If one changes, an iteration begins.
+        Variables that the body does not assign. A new iteration begins when one changes.
     shown
         Variables whose value may be shown with the iteration.
     around
@@ -53,9 +53,9 @@ class Loop:
     name
         Key of the name of its iterations' scopes.
     parent
-        The loop around it, by its number in the same code object; -1 for none.
+        The enclosing loop, by its number in the same code object; -1 for none.
     level
-        How many loops are around it.
+        How many loops enclose it.
     order
         The order of its first instruction.
     stepped_after
@@ -93,9 +93,9 @@ class CodeLoops:
     name
         Key of the name of its calls' scopes; -1 if its calls are not scopes.
     units
-        Three integers per instruction (``f_lasti // 2``): the innermost loop whose iteration it
-        belongs to, -1 for none; its place in the order in which an iteration runs; and
-        :data:`IS_HEADER`, :data:`IS_REPEATING`. Empty if the code has no loop.
+        Three integers per instruction (``f_lasti // 2``): its innermost loop, -1 for none; its
+        position in the order in which an iteration runs; and :data:`IS_HEADER`,
+        :data:`IS_REPEATING`. Empty if the code has no loop.
     """
 
     name: int

@@ -1,4 +1,4 @@
-"""The marks of running calls, and the present iterations of the loops in each."""
+"""The marks of running calls, with the current iterations of each call's loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_SCOPE: Final = -1
 
 
 class OpenTurn:
-    """The present iteration of one loop in a call."""
+    """The current iteration of one loop in a call."""
 
     __slots__ = (
         "around",
@@ -48,8 +48,8 @@ class OpenTurn:
 class CallMark:
     """The mark of one call while it runs.
 
-    The mark is the frame's ``f_trace``. If tracing is switched on during the call, a debugger calls
-    the mark for each line, and the mark returns ``None``.
+    The mark is stored in the frame's ``f_trace``. If tracing is switched on during the call, a
+    debugger calls the mark for each line, and the mark returns ``None``.
     """
 
     __slots__ = ("hidden_levels", "next_mark", "scope", "tracker", "turns")
@@ -69,7 +69,7 @@ class CallMark:
 
 
 def mark_of(frame: FrameType, tracker: int) -> tuple[CallMark | None, bool]:
-    """Return a call's mark, and whether it is new; None if a debugger has set its own."""
+    """Return a call's mark, and whether it is new; None if a debugger uses ``f_trace``."""
     first: Any = frame.f_trace
     if first is not None and not isinstance(first, CallMark):
         return None, False
@@ -83,7 +83,7 @@ def mark_of(frame: FrameType, tracker: int) -> tuple[CallMark | None, bool]:
 
 
 def without(mark: CallMark | None, tracker: int) -> CallMark | None:
-    """Return a call's marks without that of a tracker."""
+    """Return a call's marks without the tracker's own mark."""
     if mark is None:
         return None
     if mark.tracker == tracker:

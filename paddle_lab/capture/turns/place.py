@@ -1,4 +1,4 @@
-"""Where a call is in its loops."""
+"""Finds where a call is in its loops."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _CO_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronou
 
 
 class Place:
-    """The present position of a call in its loops.
+    """The current position of a call in its loops.
 
     Parameters
     ----------
     frame, inner
-        The call's frame, and the frame that it has called, None if that is not Python.
+        The call's frame, and the frame that it called; None if that is not Python code.
     loops
         The loops of its code.
     hidden_levels
@@ -32,11 +32,11 @@ class Place:
         innermost, order, flags = loops.at(frame.f_lasti // 2)
         self.path = _path(loops, innermost, hidden_levels)
         """The loops around, outermost first."""
-        # The call's order in each loop: that of the loop inside, and at last the instruction's own.
+        # The call's order in each loop: first the inner loops' orders, last the instruction's own.
         self.orders = [*(loop.order for loop in self.path[1:]), order]
         is_header = bool(self.path) and bool(flags & IS_HEADER)
-        # A generator in the header runs code of its own, perhaps during many iterations: the call
-        # is before or between them, in the loop around.
+        # A generator in the header runs its own code, perhaps during many iterations: then the call
+        # is before or between iterations, in the enclosing loop.
         self.is_between = is_header and _is_suspendable(inner)
         if self.is_between:
             self.path.pop()
@@ -45,13 +45,13 @@ class Place:
         self.is_repeating = bool(flags & IS_REPEATING)
 
     def is_last(self, level: int) -> bool:
-        """Tell whether a level is that of the innermost loop."""
+        """Tell whether a level is the innermost loop's."""
         return level == len(self.path) - 1
 
     def variables(self) -> tuple[tuple[str, ...], tuple[Identity, ...]] | None:
         """Return the variables that change when an iteration begins, and their identities.
 
-        None if the variables do not show when an iteration begins.
+        None if no variable shows when an iteration begins.
         """
         if self.is_header or self.is_between:
             return None
@@ -62,12 +62,12 @@ class Place:
 
 
 def _is_suspendable(called: FrameType | None) -> bool:
-    """Tell whether the called code is a generator or coroutine, which may go on later."""
+    """Tell whether the called code is a generator or coroutine, which may continue later."""
     return called is not None and bool(called.f_code.co_flags & _CO_SUSPENDS)
 
 
 def _path(loops: CodeLoops, innermost: int, hidden_levels: int) -> list[Loop]:
-    """Return the loops that an instruction is in, outermost first."""
+    """Return the loops around an instruction, outermost first."""
     path: list[Loop] = []
     while innermost >= 0:
         path.insert(0, loops.loops[innermost])

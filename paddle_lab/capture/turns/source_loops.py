@@ -1,4 +1,4 @@
-"""The loops of a source file: their bodies, and how to tell their iterations apart.
+"""Finds the loops of a source file, their bodies, and how their iterations are told apart.
 
 A loop is a ``for`` or ``while`` statement, or a ``for`` of a comprehension. Its body is a part of
 the text, and Python gives the source position of each instruction.
@@ -24,7 +24,7 @@ from paddle_lab.capture.turns.loops import Loop, Span
 
 _LONGEST_WORDS: Final = 48
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-# From Python 3.12 on a comprehension is a part of the code around it (PEP 709).
+# From Python 3.12 on a comprehension is part of the surrounding code object (PEP 709).
 _WITH_OWN_CODE: Final = _COMPREHENSIONS if sys.version_info < (3, 12) else (ast.GeneratorExp,)
 _CODE_NAMES: Final[dict[type[ast.AST], str]] = {
     ast.Lambda: "<lambda>",
@@ -52,7 +52,7 @@ class SourceFile:
     Parameters
     ----------
     text
-        The source that Python has compiled.
+        The source that Python compiled.
 
     Raises
     ------
@@ -74,7 +74,7 @@ class SourceFile:
         """Calls of functions that call others several times."""
         self._around: dict[ast.AST, tuple[str, ...]] = {}
         self._starts: dict[ast.AST, dict[str, int]] = {}
-        # No recursion: a long chain of operators is a deep tree.
+        # No recursion, because a long chain of operators is a deep tree.
         waiting: list[tuple[ast.AST, ast.AST | None]] = [(ast.parse(text), None)]
         while waiting:
             node, owner = waiting.pop()
@@ -83,7 +83,7 @@ class SourceFile:
             for name, value in ast.iter_fields(node):
                 children = value if isinstance(value, list) else [value]
                 self._starts.update(starts_of_whiles(children))
-                # Decorators and defaults run in the code around the function.
+                # Decorators and defaults run in the surrounding code, outside of the function.
                 within = inside if name in _INSIDE else owner
                 waiting.extend((child, within) for child in children if isinstance(child, ast.AST))
 
@@ -166,7 +166,7 @@ class SourceFile:
     def _over(
         self, target: ast.expr, values: ast.expr, whole: Span, line: int, changed: set[str]
     ) -> Loop:
-        """Return the loop over some values, whose body assigns the names in ``changed``."""
+        """Return the loop over ``values`` whose body assigns the names in ``changed``."""
         names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
         kept = [name for name in names if name not in changed]
         counter = for_counter(target, values)

@@ -1,5 +1,5 @@
-/* Keeps the last answer of capture/turns/turns.py as long as it is valid, and begins the next
- * iteration of a `for` loop if only the loop's own variables have changed.
+/* Keeps the last result of capture/turns/turns.py while it is valid, and begins the next iteration
+ * of a `for` loop if only the loop's own variables have changed.
  *
  * Python finds the scope of an op. It would find the same scope again as long as
  *
@@ -7,36 +7,36 @@
  * - each call is in the body of the same loop, at the same or a later place, and
  * - the variables of the loops around are the same objects.
  *
- * Python keeps no answer if these tests are not enough: in the header of a loop, and in a loop
+ * Python keeps no result if these tests are not enough: in the header of a loop, and in a loop
  * without a variable.
  *
- * A finalizer or another thread may run an op in the middle of this, wherever Python code runs or
- * an object is made that the garbage collector counts. So `version` is compared behind such places.
+ * In between, a finalizer or another thread may run an op: wherever Python code runs or an object
+ * is made that the garbage collector tracks. So `version` is compared after such places.
  */
 #include "../native.h"
 #include <string.h>
 
 #define UNKNOWN INT64_MIN
 #define MOST_CALLS 16
-#define MOST_VARIABLES 16 /* of one call */
+#define MOST_VARIABLES 16 /* per call */
 
-/* One call of a user's function. Its frame is not held: that would keep its variables alive. */
+/* One call of a user's function. It does not hold its frame: that would keep variables alive. */
 typedef struct {
     PyObject *mark;
     Py_buffer units;                  /* CodeLoops.units: three int per instruction */
-    PyObject *names;                  /* a tuple: the variables of the loops around */
-    PyObject *values[MOST_VARIABLES]; /* compared, never used */
+    PyObject *names;                  /* a tuple: the variables of the enclosing loops */
+    PyObject *values[MOST_VARIABLES]; /* only compared */
     PyObject *identities;             /* a tuple: the identity of each, as in variables.py */
-    PyObject *called;                 /* the mark of the call inside; None: it does not matter */
+    PyObject *called;                 /* the mark of the function that it calls; None: any */
     int unit;                         /* the instruction of the last op */
-    PyObject *next_called;            /* of the op that is looked at; NULL: as before */
+    PyObject *next_called;            /* for the op that is being checked; NULL: unchanged */
     int next_unit;
     PyObject *turn;           /* the innermost OpenTurn, or None */
     int own_first, own_count; /* the variables of its loop; 0: Python begins the next iteration */
     long long name, key;      /* of the loop */
-    PyObject *shown;          /* a tuple: variables whose value may be shown */
+    PyObject *shown;          /* a tuple: variables whose values may be shown */
     long long parent, number; /* of the iteration */
-    long long start, step;    /* of the loop's counter; step 0: nothing counts */
+    long long start, step;    /* of the loop's counter; step 0: the loop has no counter */
 } Call;
 
 struct LastScope {
@@ -46,10 +46,10 @@ struct LastScope {
     PyObject *values;
     PyObject *mark_type, *serial;
     Call calls[MOST_CALLS]; /* innermost first */
-    int count;              /* 0: no answer is kept */
+    int count;              /* 0: no result is kept */
     int64_t scope;          /* the innermost of these calls and their iterations */
-    int64_t inside;         /* the scope in which they were found */
-    uint64_t version;       /* changes when the calls go, and when an iteration begins */
+    int64_t inside;         /* the scope around all of them */
+    uint64_t version;       /* changes when the calls are emptied and when an iteration begins */
 };
 
 static PyObject *f_trace, *order_name, *scope_name, *number_name, *seen_name;
@@ -58,7 +58,7 @@ static int order_of(const Call *call, int unit) {
     return ((const int *)call->units.buf)[3 * unit + 1];
 }
 
-/* Set an attribute with a slot, which runs no Python code. */
+/* Set an attribute that is a slot, which runs no Python code. */
 static int set_integer(PyObject *object, PyObject *name, long long value) {
     PyObject *number = PyLong_FromLongLong(value);
     const int failed = number == NULL || PyObject_SetAttr(object, name, number) < 0;
@@ -66,7 +66,7 @@ static int set_integer(PyObject *object, PyObject *name, long long value) {
     return failed ? -1 : 0;
 }
 
-/* Forget the calls. Their iterations get the place of the last op. */
+/* Forget the calls. Store the place of the last op in their iterations. */
 static void empty(LastScope *last) {
     last->version++;
     while (last->count > 0) {
@@ -86,7 +86,7 @@ static void empty(LastScope *last) {
     }
 }
 
-/* Tell whether a call is in the body of the same loop. */
+/* Tell whether an instruction is in the body of the same loop as the call's last op. */
 static int is_in_same_body(const Call *call, int unit) {
     const Py_ssize_t units = call->units.len / (Py_ssize_t)(3 * sizeof(int));
     if (unit < 0 || unit >= units) {
@@ -97,7 +97,7 @@ static int is_in_same_body(const Call *call, int unit) {
     return now[0] == before[0] && !((now[2] ^ before[2]) & IS_HEADER);
 }
 
-/* Tell whether a call is in the body of the same loop, and not before its last op. */
+/* Tell whether it is in the body of the same loop, and not before the call's last op. */
 static int has_moved_on(const Call *call, int unit) {
     return call->units.len == 0 || /* a function without loops */
            (is_in_same_body(call, unit) && order_of(call, unit) >= order_of(call, call->unit));
@@ -111,7 +111,7 @@ static PyObject *first_item(PyObject *value) {
                                                                     : value;
 }
 
-/* The test of _is_of in variables.py: another object may have this address now. */
+/* As _is_of in variables.py: another object may have this address now. */
 static int is_same_object(PyObject *identity, PyObject *value) {
     PyObject *witness = PyTuple_GET_ITEM(identity, 1);
     return witness == Py_None ||
@@ -135,7 +135,7 @@ static PyObject *identity_of(PyObject *value) {
 
 enum { OTHER_VALUES, NEXT_VALUES, SAME_VALUES };
 
-/* Compare the variables. NEXT_VALUES: only the innermost loop's own have changed. */
+/* Compare the variables. NEXT_VALUES: only those of the innermost loop have changed. */
 static int compared_values(const Call *call, PyObject *frame) {
     int compared = SAME_VALUES;
     for (Py_ssize_t i = 0; compared != OTHER_VALUES && i < PyTuple_GET_SIZE(call->names); i++) {
@@ -145,15 +145,15 @@ static int compared_values(const Call *call, PyObject *frame) {
             const Py_ssize_t own = i - call->own_first;
             compared = own >= 0 && own < call->own_count ? NEXT_VALUES : OTHER_VALUES;
         }
-        Py_XDECREF(value); /* the frame holds it */
+        Py_XDECREF(value); /* the frame still has a reference */
     }
     return compared;
 }
 
-/* Return the mark of a called frame, a new reference. */
+/* Return the mark of a called frame as a new reference. */
 static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *frame) {
     PyObject *known = PyObject_GetAttr(frame, f_trace);
-    Py_XDECREF(known); /* the frame holds it */
+    Py_XDECREF(known); /* the frame still has a reference */
     PyObject *mark = known == Py_None ? PyObject_CallFunctionObjArgs(last->mark_type, last->serial,
                                                                      Py_None, NULL)
                                       : NULL;
@@ -166,9 +166,9 @@ static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *fra
     return PyErr_Occurred() ? NULL : PyObject_CallMethod(tracker, "mark_of", "O", frame);
 }
 
-/* Without a counter, an equal loop variable may belong to the next iteration, if the body calls
- * once more from the same place. At a later place the iteration goes on; the call from there is
- * noted. */
+/* Without a counter, a loop variable that is the same may still belong to the next iteration: if
+ * the body calls again from the same place. If it calls from a later place, the iteration
+ * continues, and that call is stored. */
 static int has_same_called(LastScope *last, Call *call, PyObject *called, int unit,
                            PyObject *tracker) {
     if (call->called == Py_None) {
@@ -176,7 +176,7 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
     }
     if (unit == call->unit) {
         PyObject *mark = called == NULL ? NULL : PyObject_GetAttr(called, f_trace);
-        Py_XDECREF(mark); /* the frame holds it */
+        Py_XDECREF(mark); /* the frame still has a reference */
         return mark == call->called;
     }
     if (order_of(call, unit) == order_of(call, call->unit)) {
@@ -184,7 +184,7 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
     }
     const uint64_t version = last->version;
     PyObject *mark = called == NULL
-                         ? Py_NewRef(call->names) /* a call that is not Python has no mark */
+                         ? Py_NewRef(call->names) /* a call that is not Python code has no mark */
                          : mark_of(last, tracker, called);
     if (mark == NULL || last->version != version) {
         Py_XDECREF(mark);
@@ -194,12 +194,12 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
     return mark != Py_None;
 }
 
-/* Compare a call and its values with what is kept; OTHER_VALUES: another call, or another loop. */
+/* Compare a call and its values with the stored ones. OTHER_VALUES: a different call or loop. */
 static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject *called,
                          PyObject *tracker) {
-    Py_CLEAR(call->next_called); /* of an op for which Python had to find the scope */
+    Py_CLEAR(call->next_called); /* set by an op for which Python had to find the scope */
     PyObject *mark = PyObject_GetAttr(frame, f_trace);
-    Py_XDECREF(mark); /* the frame holds it */
+    Py_XDECREF(mark); /* the frame still has a reference */
     const int unit = call->next_unit = frame_lasti(frame) / 2;
     int compared = mark == call->mark ? compared_values(call, frame) : OTHER_VALUES;
     if ((compared == NEXT_VALUES && !is_in_same_body(call, unit)) ||
@@ -210,7 +210,7 @@ static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject 
     return compared;
 }
 
-/* Note where the calls are now, which holds only once all of them were found the same. */
+/* Store the calls' current instructions, once all calls were found unchanged. */
 static void move_on(LastScope *last) {
     for (int i = 0; i < last->count; i++) {
         Call *call = &last->calls[i];
@@ -222,7 +222,7 @@ static void move_on(LastScope *last) {
     }
 }
 
-/* Count the iteration whose variables have the values `now`; -1 if Python has to do it. */
+/* Return the number of the iteration with the values `now`; -1 if Python has to find it. */
 static long long counted(const Call *call, PyObject *const *now) {
     if (call->step == 0) {
         return call->number + 1;
@@ -251,8 +251,7 @@ static PyObject *shown_value(PyObject *shown, PyObject *frame) {
     return NULL;
 }
 
-/* Write the rows of an iteration that begins. Return its scope; UNKNOWN and an exception if it
- * fails. */
+/* Write the rows of a new iteration. Return its scope; UNKNOWN and an exception if it fails. */
 static int64_t open_turn(LastScope *last, const Call *call, long long number, PyObject *shown,
                          long long thread) {
     const Py_ssize_t at = shown == NULL ? NO_KEY : PyList_GET_SIZE(last->values);
@@ -279,8 +278,8 @@ static int64_t open_turn(LastScope *last, const Call *call, long long number, Py
     return scope;
 }
 
-/* Begin the next iteration of the innermost call's loop, as _enter() of turns.py does. Return its
- * scope; UNKNOWN, perhaps with an exception, if Python has to find it. */
+/* Begin the next iteration of the innermost call's loop, as _enter() in turns.py. Return its scope;
+ * UNKNOWN, perhaps with an exception, if Python has to find the scope. */
 static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *called,
                          long long thread) {
     Call *call = &last->calls[0];
@@ -289,7 +288,7 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     PyObject *names = Py_NewRef(call->names), *shown_names = Py_NewRef(call->shown);
     PyObject *before = Py_NewRef(call->identities);
     const int is_counted = call->step != 0;
-    /* First make all objects, which may run other code. */
+    /* First make all objects, because that may run other code. */
     PyObject *now[MOST_VARIABLES] = {NULL};
     PyObject *seen = PyList_New(own_count), *identities = PyTuple_New(PyTuple_GET_SIZE(names));
     PyObject *mark = is_counted || called == NULL ? NULL : mark_of(last, tracker, called);
@@ -344,11 +343,11 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
     const uint64_t version = last->version;
     PyObject *at = Py_NewRef(frame), *called = NULL;
     PyObject *first = NULL,
-             *first_called = NULL; /* of the innermost call, if a turn begins there */
+             *first_called = NULL; /* called by the innermost call, if an iteration begins there */
     while (is_same && at != Py_None && at != anchor) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
         const int64_t is_watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
-        Py_DECREF(code); /* the frame holds it */
+        Py_DECREF(code); /* the frame still has a reference */
         if (is_watched != 0) {
             is_same = 0;
             if (is_watched == 1 && count < last->count) {
@@ -367,10 +366,10 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
     }
     Py_DECREF(at);
     Py_XDECREF(called);
-    int64_t scope = UNKNOWN; /* Python empties what is kept */
+    int64_t scope = UNKNOWN; /* Python empties the kept result */
     is_same = is_same && last->version == version;
     if (is_same && count == 0) {
-        scope = inside; /* no call of a user's function */
+        scope = inside; /* no user function is on the stack */
     } else if (is_same && count == last->count && first != NULL) {
         if (inside == last->inside) {
             scope = next_turn(last, tracker, first, first_called, thread);
@@ -385,7 +384,7 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
 }
 
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state) {
-    if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger needs the attribute f_trace */
+    if (PyThreadState_Get()->c_tracefunc != NULL) { /* a debugger uses the attribute f_trace */
         return state->scope;
     }
     const int64_t scope = scope_if_same(owner->last_scope, owner->turns, frame, state->anchor,

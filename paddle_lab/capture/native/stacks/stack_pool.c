@@ -1,8 +1,8 @@
-/* Python stacks, deduplicated while they are taken. */
+/* Python stacks, deduplicated as soon as they are taken. */
 #include "../native.h"
 #include <string.h>
 
-#define SHORT_STACK 64 /* up to so many frames, a signature is not allocated */
+#define SHORT_STACK 64 /* signatures of up to this many frames need no allocation */
 
 static uint64_t hash_of(const int64_t *signature, Py_ssize_t length) {
     uint64_t hash = 0x9E3779B97F4A7C15u;
@@ -50,11 +50,11 @@ static int grow(StackPool *pool) {
 }
 
 /* Hold a new stack's code objects, so that their addresses are not reused. Make no object that the
- * garbage collector counts: a collection would run code, and that code may take stacks. */
+ * garbage collector tracks: a collection would run code that may take stacks. */
 static int hold_codes(StackPool *pool, const int64_t *signature, Py_ssize_t length) {
     for (Py_ssize_t i = 1; i < length; i += 2) {
         PyObject *code =
-            (PyObject *)(intptr_t)signature[i]; /* held by its frame or by the caller */
+            (PyObject *)(intptr_t)signature[i]; /* its frame or the caller has a reference */
         PyObject *identity = PyLong_FromVoidPtr(code);
         if (identity == NULL || PyDict_SetDefault(pool->codes, identity, code) == NULL) {
             Py_XDECREF(identity);
@@ -120,7 +120,7 @@ int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
         signature[length++] = (int64_t)(intptr_t)code;
         signature[length++] = frame_lasti(at);
-        Py_DECREF(code); /* the frame holds it */
+        Py_DECREF(code); /* the frame still has a reference */
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
         Py_SETREF(at, back != NULL ? back : Py_NewRef(Py_None));
     }

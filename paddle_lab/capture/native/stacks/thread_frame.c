@@ -1,9 +1,9 @@
-/* The frame that a thread runs: thread_frame of capture/running_layer.py, natively.
+/* The current frame of a thread: thread_frame of capture/running_layer.py in C.
  *
  * sys._current_frames() makes objects while it holds the lock on the list of threads. Before Python
- * 3.12 that may start a garbage collection. If another thread starts or ends meanwhile, it waits
- * for that lock while it holds the interpreter: a deadlock (CPython's issue 106883). Here no object
- * is made while the list is read.
+ * 3.12 that may start a garbage collection. If another thread starts or ends during it, that thread
+ * waits for the lock while it holds the GIL: a deadlock (CPython's issue 106883). Here no object is
+ * made while the list is read.
  */
 #include "../native.h"
 

@@ -1,8 +1,8 @@
-/* One variable of a running frame, and the frame's present instruction.
+/* One variable of a running frame, and the frame's current instruction.
  *
  * From Python 3.12 on, PyFrame_GetVar() reads a variable. Before, Python can only copy all of them
- * into a dictionary that the frame keeps. That keeps their values alive, like a memory leak. So the
- * variable is read from the place that CPython's own headers give.
+ * into a dictionary that the frame keeps, so their values would stay alive. So the variable is read
+ * from its place in the frame, which CPython's own headers define.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -49,11 +49,11 @@ static PyObject *fast_variable(PyObject *frame, PyCodeObject *code, PyObject *na
 
 PyObject *frame_variable(PyObject *frame, PyObject *name) {
     PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
-    Py_DECREF(code); /* the frame holds it */
+    Py_DECREF(code); /* the frame still has a reference */
     PyObject *value = NULL;
     if (!(code->co_flags & CO_OPTIMIZED)) {
         PyObject *variables = PyObject_GetAttrString(frame, "f_locals");
-        /* another type would run code of its own */
+        /* another type would run its own code */
         value = variables != NULL && PyDict_CheckExact(variables)
                     ? Py_XNewRef(PyDict_GetItemWithError(variables, name))
                     : NULL;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Values that are not finite are removed before any sum, and floats are compared as integers. So
- * the compiler may reorder operations and use vector instructions. */
+/* Values that are not finite are removed before anything is summed, and floats are compared as
+ * integers. So the compiler may reorder operations and use vector instructions. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "associative-math", "no-signed-zeros", "no-trapping-math")
 #endif
@@ -15,7 +15,7 @@
 #endif
 
 #define BLOCK 1024
-#define MANY_ELEMENTS 16384 /* from this count on other threads may run meanwhile */
+#define MANY_ELEMENTS 16384 /* from this count on the GIL is released */
 #define TABLES 4            /* with one table, equal exponents would wait for each other */
 #define UPPER_BITS 512      /* sign and exponent of a float */
 #define STRANGE 0x7f800000u /* the exponent of infinities and NaNs */
@@ -53,8 +53,8 @@ typedef struct {
     double count, first, differences, squares;
 } Shifted;
 
-/* Adds the squared deviations of a block. Sums of differences from a value of the block itself stay
- * precise where the mean is large. Chan, Golub, LeVeque 1983, equations 2.1 and 1.5. */
+/* Adds the squared deviations of a block. Differences from a value in the block stay precise even
+ * if the mean is large. Chan, Golub, LeVeque 1983, equations 2.1 and 1.5. */
 static void add_deviations(Found *found, Shifted block) {
     if (block.count == 0) {
         return;
@@ -196,7 +196,7 @@ static void scan_doubles(const double *block, int count, Found *found) {
 }
 
 static uint32_t from_half(uint16_t half) {
-    /* A subnormal half is a multiple of 2**-24. Other halves keep their bits, but shifted. */
+    /* A subnormal half is a multiple of 2**-24. The bits of other halves are only shifted. */
     uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half & 0x7c00;
     uint32_t bits =
         ((uint32_t)(half & 0x7fff) << 13) + (exponent == 0x7c00 ? 224u << 23 : 112u << 23);
@@ -213,7 +213,7 @@ static void widen_halves(const uint16_t *halves, int count, uint32_t *block) {
     }
 }
 
-/* Makes doubles of whole numbers. */
+/* Converts integers to doubles. */
 #define WIDEN(type)                                                                                \
     for (int i = 0; i < count; i++) {                                                              \
         block[i] = (double)((const type *)data)[start + i];                                        \
