@@ -1,4 +1,4 @@
-"""What ``to_static`` makes of a function: ``paddle_lab.explain_static(function, *inputs)``."""
+"""Explains what ``to_static`` does to a function: ``explain_static(function, *inputs)``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
     """Tell where ``to_static`` leaves a function's program, and why.
 
-    The function runs up to three times, without its prints. Then everything is as it was before:
-    parameters, buffers, gradients, variables, the random generators, and Paddle's caches.
+    The function runs up to three times, without showing what it prints. Then everything is
+    restored: parameters, buffers, gradients, variables, the random generators, and Paddle's caches.
 
     Parameters
     ----------
     function
-        A function or a layer; or what ``paddle.jit.to_static`` returned, in any mode. A plain one
+        A function, a layer, or the result of ``paddle.jit.to_static`` in any mode. A plain function
         is compiled as by ``to_static(function, full_graph=False)``.
     inputs, named
         The arguments of a call.
@@ -26,9 +26,9 @@ def explain_static(function: Callable[..., object], /, *inputs: Any, **named: An
     Returns
     -------
     BreakMap
-        Its ``breaks`` have kind, file, line, cause and advice each; its ``recompilations`` say
-        which value made Paddle compile again, before now or for these inputs. An error of the
-        function is a sentence in ``error``.
+        Each of its ``breaks`` has a kind, file, line, cause and advice. Its ``recompilations`` say
+        which value made Paddle compile again, earlier or for these inputs. If the function raises,
+        ``error`` is a sentence about it.
 
     Raises
     ------

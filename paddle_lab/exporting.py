@@ -1,4 +1,4 @@
-"""Models on their way to deployment: ``paddle_lab.check_export(layer, input_spec)``."""
+"""Checks models before deployment: ``paddle_lab.check_export(layer, input_spec)``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
-    """Check whether a layer can be exported with ``paddle.jit.save``, and computes the same then.
+    """Check whether ``paddle.jit.save`` can export a layer, and whether it then computes the same.
 
     All blockers are found at once, each with its line. Without a blocker, the layer runs eagerly,
     compiled by ``paddle.jit.to_static``, exported and loaded, and in the predictor of
@@ -65,16 +65,16 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
 def compare_static(layer: Any, *inputs: Any) -> StaticComparison:
     """Compare an eager run of a layer with its compiled program, op by op.
 
-    Both begin from the same state, and both are called twice: a Python value that was frozen when
-    the program was built differs in the second call. All is as before afterwards.
+    Both start from the same state, and both are called twice: a Python value that was frozen when
+    the program was built differs in the second call. Afterwards everything is as before.
 
     Parameters
     ----------
     layer
-        A layer, a function, or what ``paddle.jit.to_static`` returned. If that has compiled a
-        program for such inputs, this program is compared, as old as it may be.
+        A layer, a function, or the result of ``paddle.jit.to_static``. If it has compiled a program
+        for such inputs, that program is compared, however old it is.
     inputs
-        What it is called with.
+        The arguments of the call.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Pauses of Python's garbage collector, which may cost much time or never end."""
+"""Pauses Python's garbage collector where it would cost much time or never end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def collection_paused() -> Iterator[None]:
 
 
 def thread_frames() -> dict[int, FrameType]:
-    """Return the innermost frame that each thread runs, by the thread's identity.
+    """Return the innermost frame of each thread, by the thread's id.
 
     Before Python 3.12 a collection that begins in here may never end (CPython's issue 106883).
     """

@@ -1,4 +1,4 @@
-"""The ledger: the effect of each cell of a session on memory."""
+"""The ledger: how each cell of a session changed memory."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Entry:
     before_bytes, after_bytes
         The bytes that Paddle had allocated when the cell began and when it ended.
     peak_bytes
-        The most bytes allocated while the cell ran, -1 if unknown.
+        The largest number of bytes allocated while the cell ran, -1 if unknown.
     peak_source
         ``"allocator"``: every allocation was recorded. ``"partial"``: some were not, so the peak is
         a lower bound. ``"counter"``: Paddle's own peak rose in this cell. ``"sampled"``: a lower
-        bound. ``"unknown"``: less than an earlier peak.
+        bound. ``"unknown"``: it did not exceed an earlier peak.
     alive_bytes
         The bytes that the cell allocated and did not free, -1 if memory was not recorded.
     held_by
-        The holders of these bytes: names with their bytes, the largest first.
+        The holders of these bytes: names and bytes, the largest first.
     """
 
     cell: int

@@ -1,7 +1,7 @@
 """Notebook cells: which code is a cell, its number, and the text that the user sees.
 
-Except for the widgets and the magics, only this module imports Jupyter's packages: cells must be
-known without the magics too, in ``with paddle_lab.trace():``.
+Apart from the widgets and the magics, only this module imports Jupyter's packages: cells must also
+be known without the magics, in ``with paddle_lab.trace():``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class NotebookCells:
-    """The cells an IPython shell has run, by the file names that their code objects carry.
+    """The cells that an IPython shell has run, by the file names of their code objects.
 
     Parameters
     ----------
@@ -24,14 +24,14 @@ class NotebookCells:
         self._shell = shell
 
     def number(self, file: str) -> int:
-        """Return a cell's execution count, -1 for a file that is no cell."""
+        """Return a cell's execution count, -1 for a file that is not a cell."""
         names: dict[str, int] = getattr(self._shell.compile, "_filename_map", {})
         return names.get(file, -1)
 
     def text(self, file: str) -> str | None:
         """Return a cell's text as typed, with its magics; ``None`` for other files.
 
-        IPython drops leading empty lines before it counts lines; the returned text has none either.
+        IPython drops leading empty lines before it counts lines, and so does this method.
         """
         number = self.number(file)
         if number < 0:
@@ -42,12 +42,12 @@ class NotebookCells:
         lines = typed.splitlines(keepends=True)
         while lines and not lines[0].strip():
             del lines[0]
-        # If a cell runs other code under its number (%run), the typed text has fewer lines.
+        # If a cell runs other code under its own number (%run), the typed text has fewer lines.
         return "".join(lines if len(lines) == len(ran) else ran)
 
 
 def cell_of(file: str) -> int | None:
-    """Return the execution count of the running shell's cell with a file name; None if none has."""
+    """Return the execution count of the running shell's cell with a file name; None without one."""
     cells = running_cells()
     number = -1 if cells is None else cells.number(file)
     return None if number < 0 else number
@@ -55,7 +55,7 @@ def cell_of(file: str) -> int | None:
 
 def running_cells() -> NotebookCells | None:
     """Return the cells of the running shell, ``None`` outside of IPython."""
-    # If IPython is not imported, this is no notebook: do not import it here.
+    # If IPython is not imported, this is not a notebook: do not import it.
     if "IPython" not in sys.modules:
         return None
     from IPython import get_ipython

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 class Run:
     """A run of several ranks. It shows itself as a page: findings, and collectives by rank.
 
-    It is a picture of the moment at which the directory was read; :func:`open_run` again reads a
-    run that goes on.
+    It shows the moment at which the directory was read. If the run goes on, call :func:`open_run`
+    again.
 
     Parameters
     ----------
     directory
-        What the ranks wrote, already read.
+        The files that the ranks wrote, already read.
     """
 
     def __init__(self, directory: RunDirectory) -> None:
@@ -44,13 +44,13 @@ class Run:
 
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:
-        """From a rank to its trace. A rank that was killed, or that still runs, has none."""
+        """Maps a rank to its trace. A rank that was killed or that is still running has none."""
         paths = ((log.rank, trace_path(self.path, log.rank)) for log in self._directory.logs)
         return {rank: load(path) for rank, path in paths if path.is_file()}
 
     @cached_property
     def collectives(self) -> CollectiveTable:
-        """The calls that communicate, joined by group and sequence, in the order of the run."""
+        """The collectives, joined by group and sequence number, in the order of the run."""
         from paddle_lab.views.text.run_tables import CollectiveTable
 
         return CollectiveTable(self._directory.collectives)
@@ -87,7 +87,7 @@ class Run:
 
 
 def open_run(directory: PathLike) -> Run:
-    """Open the directory of a run, which ``paddle-lab run`` or ``%%paddle_ranks`` wrote.
+    """Open the directory of a run that ``paddle-lab run`` or ``%%paddle_ranks`` wrote.
 
     The run may still be running, and the directory may be a copy from another machine. Paddle need
     not be installed.
@@ -95,7 +95,7 @@ def open_run(directory: PathLike) -> Run:
     Raises
     ------
     FileNotFoundError
-        If there is no such directory, or no rank has written into it.
+        If there is no such directory, or if no rank has written into it.
     OSError
         If it cannot be read.
     """
@@ -108,5 +108,5 @@ def open_run(directory: PathLike) -> Run:
 
 
 def trace_path(directory: Path, rank: int) -> Path:
-    """Return where a rank saves its trace."""
+    """Return the path at which a rank saves its trace."""
     return directory / f"rank-{rank}.pltrace"

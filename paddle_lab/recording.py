@@ -1,4 +1,4 @@
-"""``with paddle_lab.trace():`` and ``with paddle_lab.region("name"):``."""
+"""The functions ``paddle_lab.trace()``, ``memory()``, ``region("name")`` and ``step()``."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ def trace(
         the name of a region (:func:`region`), the gradients that its ops pass on are also kept, as
         ``trace.gradients[…].value``; a notice says their size.
     values
-        Whether to record statistics of what each op made: extremes, mean, standard deviation,
+        Whether to record statistics of each op's outputs: extremes, mean, standard deviation,
         zeros, NaN, Inf, a histogram; see :attr:`Trace.values`. With the name of a region or the
-        path of a layer (``"encoder.layers.3"``), only of ops in it. Tensors are read as the op made
-        them; none is kept.
+        path of a layer (``"encoder.layers.3"``), only of ops inside it. The outputs are read right
+        after the op; none is kept.
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
     log
-        The level of Paddle's own log (VLOG, ``GLOG_v``), 1 to 10, to record it in ``trace.log``,
-        each entry under the op or grad node that wrote it. Nothing of it is shown in the output.
-        The level comes back to what it was. At 3 the log has each op and grad node, at 4 its
-        kernel, at 5 more of its tensors, at 6 all. :func:`region` limits it to a part of the code.
-        What Paddle prints of compiled programs from level 2 on is no part of its log, and is shown.
+        The level of Paddle's own log (VLOG, ``GLOG_v``), 1 to 10, at which ``trace.log`` records
+        it, each entry with the op or grad node that wrote it. The output does not show it.
+        Afterwards the level is restored. Level 3 has each op and grad node, 4 also its kernel, 5
+        more about its tensors, 6 all. :func:`region` limits it to a part of the code. Text that
+        Paddle prints about compiled programs from level 2 on is not part of its log, and is shown.
         If the process dies, the log is still in the temporary folder ``paddle-lab-log-…``.
     limit
         The largest number of ops that the trace keeps, so that a long training takes bounded
@@ -71,7 +71,7 @@ def trace(
         notice says when the limit was reached.
     keep
         Which ops to keep at the limit. ``"newest"``: the last ops. ``"first"``: the first ops;
-        recording then stops, and the code runs on as without a trace. ``"steps"``: training steps
+        recording then stops, and the code continues without a trace. ``"steps"``: training steps
         spread over the run, with the first and the newest. A step ends with an optimizer's
         ``step``, or with :func:`step`.
 
@@ -79,7 +79,7 @@ def trace(
     -------
     Recording
         A context manager. ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`. It can be
-        read when the block has ended, even if the block raised.
+        read once the block has ended, even if the block raised.
 
     Raises
     ------
@@ -123,8 +123,8 @@ def memory(
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
     check, grads, values, profile, log, limit, keep
-        As in :func:`trace`. For each op of the limit the trace also keeps five allocations, even
-        of ops that it does not keep. The others are summed up, so that the total stays exact; a
+        As in :func:`trace`. The trace also keeps five allocations for each op of the limit, even of
+        ops that it does not keep. Other allocations are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
 
     Returns
@@ -165,8 +165,8 @@ def region(name: str, *, log: int | None = None) -> AbstractContextManager[None]
     name
         The title of the region's group in the graph.
     log
-        The level of Paddle's own log in this part, and when the gradients of this part are
-        computed; see :func:`trace`. Without it the level stays as it is.
+        The level of Paddle's own log in this part and in its backward pass; see :func:`trace`. By
+        default the level does not change.
 
     Raises
     ------
@@ -185,8 +185,7 @@ def step() -> None:
 
     ``trace.memory.growth()`` finds leaks by memory that grows from step to step, and
     ``keep="steps"`` keeps whole steps. If a trace has calls of this function, only they end steps.
-    Outside a trace
-    it does nothing.
+    Outside of a trace it does nothing.
     """
     recorders = sys.modules.get("paddle_lab.capture.recorder.recorder")
     for recorder in recorders.SINKS.active if recorders is not None else ():
@@ -201,8 +200,8 @@ class Recording:
     title
         The trace's title in the views.
     anchor
-        The frame that runs the traced code, where stacks end; the ``with`` statement's own frame
-        and its callers belong into them unless given.
+        The frame that runs the traced code, where stacks end. By default it is the frame of the
+        ``with`` statement, and stacks also contain it and its callers.
     memory
         Whether to record allocations as well.
     check, grads, values, profile, log
@@ -317,7 +316,7 @@ class Recording:
             with collection_paused():
                 record = self._session.close(error)
         except Exception as fault:  # noqa: BLE001
-            # If our own code fails here, the user's error and results must not be lost.
+            # If our own code fails, the user's error and results must not be lost.
             self._session.abort()
             record = Record.empty()
             notice = say("notices.fault.lost", fault=f"{type(fault).__name__}: {fault}")
@@ -325,7 +324,7 @@ class Recording:
             warnings.warn(notice, RuntimeWarning, stacklevel=3)
         else:
             record.origin.checks = self._checks
-            # A part of a run cannot be compared with another run.
+            # Only complete runs can be compared.
             if self._session.digests is not None and not record.origin.kept:
                 from paddle_lab.capture.rerun.comparison import Run
 
@@ -338,7 +337,7 @@ class Recording:
         self._trace.complete(record)
 
     def _drop_partial(self, origin: Origin) -> None:
-        """Remove checks that would raise false alarms if the limit dropped ops."""
+        """Remove checks that would raise false alarms because the limit dropped ops."""
         from paddle_lab.analysis.findings.registry import needing_more_than
 
         dropped = needing_more_than(origin.kept, origin.checks) if origin.kept else []

@@ -51,17 +51,17 @@ def rerun(
     """Trace a call, and repeat it from the same state to see what differs.
 
     Before the second call, everything that the function can reach is restored: parameters,
-    buffers, gradients, optimizers, variables, and the generators of Paddle, NumPy and Python. In
-    the end, all is as the first call left it.
+    buffers, gradients, optimizers, variables, and the generators of Paddle, NumPy and Python.
+    Afterwards everything is as the first call left it.
 
     Parameters
     ----------
     function
         Called without arguments.
     check
-        The checks to run, as in :func:`paddle_lab.trace`; by default those that need a second run.
+        The checks to run, as in :func:`paddle_lab.trace`; by default the checks that need two runs.
     title
-        What the views call the trace.
+        The trace's title in the views.
 
     Returns
     -------

@@ -1,1 +1,1 @@
-"""What Paddle itself writes of graphs, stacks and its log to files, joined into a record."""
+"""Paddle's own files of graphs, stacks and its log, joined into a record."""

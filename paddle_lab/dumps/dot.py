@@ -1,4 +1,4 @@
-"""A graph in a ``.dot`` file, as Paddle writes it and as the package ``graphviz`` does."""
+"""A graph in a ``.dot`` file, as written by Paddle or by the package ``graphviz``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A tensor that one node hands to another."""
+    """A tensor that one node passes to another."""
 
     source: str
     target: str
@@ -38,7 +38,7 @@ class Edge(NamedTuple):
 
 @dataclass
 class Graph:
-    """A graph: nodes by their identity in the file, and edges between them."""
+    """A graph: nodes by their id in the file, and edges between them."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Graph:
 
 
 def read_dot(text: str) -> Graph:
-    """Return the graph in a file's text; of a file that was cut short, what is there."""
+    """Return the graph in a file's text; if the file is truncated, the part that is there."""
     graph = Graph(is_whole=re.search(r"\}\s*(// end G)?\s*$", text) is not None)
     for name, target, attributes in _STATEMENT.findall(text):
         label = _LABEL.search(attributes)

@@ -1,4 +1,4 @@
-"""The files of a directory that Paddle wrote, told apart by what is in them, process by process."""
+"""Finds out which files in a directory are Paddle's dumps, and which process wrote each."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Backward:
 
 @dataclass
 class Process:
-    """What one process wrote."""
+    """The dumps of one process."""
 
     number: int = 0
     """The process's id, 0 if no file tells it."""
@@ -58,7 +58,7 @@ class DumpFiles:
     Parameters
     ----------
     directory
-        Where they are; folders in it are looked at, too.
+        Where they are, also in subfolders.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -90,7 +90,7 @@ class DumpFiles:
             self.notices.append(say("notices.dump.unknown", files=_named(unknown)))
 
     def _read(self, path: Path, name: str) -> tuple[bool, bool]:
-        """Read a file; tell whether it is one of Paddle's dumps, and whether it is whole."""
+        """Read a file; tell whether it is one of Paddle's dumps, and whether it is complete."""
         if path.stat().st_size > _LARGEST_BYTES:
             return False, False
         data = path.read_bytes()
@@ -139,7 +139,7 @@ class DumpFiles:
         process.stacks.grad_nodes.update(stacks.grad_nodes)
 
     def _give_to_processes(self) -> None:
-        """Give the files that name no process to the one that has their grad nodes or ops."""
+        """Assign files that name no process to the process that has their grad nodes or ops."""
         for log in self._logs:
             numbers = [one for one in self.processes if (log.native_thread == one).any()]
             self._owner(dict.fromkeys(numbers, 1)).logs.append(log)
@@ -152,7 +152,7 @@ class DumpFiles:
                 number: len(names & process.stacks.ops.keys())
                 for number, process in self.processes.items()
             }
-            # The names count from 1 in each process: equal names tell nothing.
+            # Each process numbers its names from 1, so equal names do not identify one.
             tells = len(set(counts.values())) == len(counts)
             self._owner(counts if tells else {}).forwards.append(graph)
 

@@ -1,4 +1,4 @@
-"""The ops of one process: their names, stacks and tensors, from all files that tell of them."""
+"""The ops of one process, with names, stacks and tensors from all files that mention them."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class Op:
 
 
 class Forward:
-    """The ops of a process, each by its unique name or, without one, by its grad node.
+    """The ops of a process, by unique name; an op without one, by its grad node.
 
     Parameters
     ----------
     process
-        What the process wrote.
+        The dumps of the process.
     """
 
     def __init__(self, process: Process) -> None:
@@ -67,17 +67,17 @@ class Forward:
                 self._reverse(backward, number, edge)
 
     def op_of(self, node: Node, backward: Backward) -> str:
-        """Return the key of the op that made a grad node, ``""`` for a leaf's."""
+        """Return the key of the op that made a grad node, ``""`` for the node of a leaf."""
         if node.name == LEAF:
             return ""
         name = backward.ops.get(node.address) or node.name
         name = name.removesuffix("Final").removesuffix(_NODE)
-        # Unique names begin with the op's, others with the class's.
+        # Unique names begin with the name of the op, other names with that of the class.
         is_unique = node.name.endswith(_NODE) and node.name[0].islower()
         return name if is_unique else f"{name}@{node.address:x}"
 
     def in_order(self) -> list[str]:
-        """Return the ops, each after those whose tensors it reads."""
+        """Return the ops, each after the ops whose outputs it reads."""
         readers: defaultdict[str, list[str]] = defaultdict(list)
         waits = dict.fromkeys(self.ops, 0)
         for key, op in self.ops.items():
@@ -86,7 +86,7 @@ class Forward:
                 waits[key] += 1
         keys = list(self.ops)
         number = {key: at for at, key in enumerate(keys)}
-        # Of those that could be next, the one that the files have first.
+        # If several ops could be next, take the one that comes first in the files.
         ready, found = [number[key] for key in keys if not waits[key]], []
         while ready:
             found.append(keys[heappop(ready)])
@@ -124,7 +124,7 @@ class Forward:
         return backward.stacks.get(key) or self._process.stacks.grad_nodes.get(key, ())
 
     def _reverse(self, backward: Backward, number: int, edge: Edge) -> None:
-        """Add the tensor whose gradient an edge carries: the other way round, it is an input."""
+        """Add the tensor whose gradient an edge carries. In the forward it is an input."""
         source, target = (backward.graph.nodes[one] for one in (edge.source, edge.target))
         reader, producer = self.op_of(source, backward), self.op_of(target, backward)
         key, name, dtype, shape = _named(edge, edge.tensor.removesuffix("@Grad"))

@@ -1,4 +1,4 @@
-"""Paddle's log in a file: each entry under the op or grad node whose name the log itself says."""
+"""Paddle's log from a file: each entry with the op or grad node that the log names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNNAMED: Final = "None"
 
 
 class LoggedTensor(NamedTuple):
-    """A tensor of which the log has its unique name."""
+    """A tensor whose unique name is in the log."""
 
     name: str
     dtype: str
@@ -32,7 +32,7 @@ class LoggedTensor(NamedTuple):
 
 
 def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[LoggedTensor]]]:
-    """Return each op whose tensors the log names: its unique name, its inputs and its outputs."""
+    """Return each op whose tensors the log names, with its inputs and its outputs."""
     for text in log.text:
         if info := _INFO.match(text):
             yield info[1], _tensors(info[2]), _tensors(text[info.end() :])
@@ -40,7 +40,7 @@ def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[
 
 def _tensors(text: str) -> list[LoggedTensor]:
     found = list(_TENSOR.finditer(text))
-    # What is indented more belongs to a tensor: its gradient.
+    # A tensor that is indented more is the gradient of another one.
     found = [one for one in found if len(one[1]) == len(found[0][1]) and one[2] != _UNNAMED]
     ends = [*(one.start() for one in found[1:]), len(text)]
     tensors = []

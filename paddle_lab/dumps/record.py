@@ -1,4 +1,4 @@
-"""From the files that Paddle wrote to one record: only what the files say."""
+"""Makes one record of the files that Paddle wrote, with only what the files contain."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def read_dump(directory: Path) -> Record:
     Raises
     ------
     TraceFileError
-        If it has no dumps of Paddle's.
+        If the directory has no dumps of Paddle's.
     OSError
         If there is no such directory, or it cannot be read.
     """
-    next(directory.iterdir(), None)  # raises what is the matter
+    next(directory.iterdir(), None)  # raises the error that describes the problem
     files = DumpFiles(directory)
     processes = sorted(files.processes.values(), key=lambda one: one.number)
     if not any(
@@ -56,7 +56,7 @@ def read_dump(directory: Path) -> Record:
 
 class _Writer(RowWriter):
     def write(self, process: Process, scope: int) -> None:
-        """Write what one process wrote."""
+        """Write the rows of one process."""
         forward = Forward(process)
         order = forward.in_order()
         first = len(self.tables["ops"])

@@ -1,4 +1,4 @@
-"""Stacks of Python as Paddle writes them: of ops by name, and of grad nodes by pointer."""
+"""Python stacks that Paddle wrote: of ops by name, and of grad nodes by pointer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stacks:
 
 
 def read_stacks(text: str) -> Stacks:
-    """Return the stacks in a file's text; those of a line that was cut short are left out."""
+    """Return the stacks in a file's text, without those of a truncated line."""
     found = Stacks()
     name: str | tuple[str, int] = ""
     frames: list[Frame] = []

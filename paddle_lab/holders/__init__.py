@@ -1,1 +1,1 @@
-"""The holders of an object: a search from names to objects, only by ``gc.get_referents``."""
+"""Finds what holds an object: a search from names that uses only ``gc.get_referents``."""

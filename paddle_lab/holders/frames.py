@@ -15,7 +15,7 @@ from typing import Any, Final
 
 GENERATORS: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _CO_OPTIMIZED: Final = 1
-# One is the frame's, one the local variable's, one the argument's of getrefcount().
+# The references by the frame, by the local variable, and by the argument of getrefcount().
 _OUR_REFERENCES: Final = 3
 
 
@@ -30,7 +30,7 @@ class Call:
     variables
         Its variables by name.
     snapshot
-        Identity of the dictionary in which the frame showed them; it is no holder itself.
+        The id of the dictionary in which the frame showed them; it is not a holder itself.
     """
 
     function: str
@@ -43,10 +43,10 @@ CALLS: Final = (FrameType, Call, *GENERATORS)
 
 
 def call_of(holder: Any) -> Call:
-    """Return the call whose variables an object of :data:`CALLS` holds.
+    """Return the call whose variables are held by an object of one of the types in :data:`CALLS`.
 
-    Variables are returned for the frame of a call that has ended, and for a generator that waits.
-    A frame whose references the collector does not see belongs to a running call.
+    Variables are returned for the frame of a call that has ended, and for a suspended generator. A
+    frame whose references the collector does not see belongs to a running call.
     """
     kind = type(holder)
     if issubclass(kind, Call):
@@ -75,7 +75,7 @@ def open_call(frame: FrameType) -> Call:
     shown = frame.f_locals
     variables = dict(shown)
     if sys.version_info < (3, 13) and sys.getrefcount(shown) <= _OUR_REFERENCES:
-        # No caller kept the dict of locals(), so the frame may empty it.
+        # No caller has kept the dict of locals(), so the frame may empty it.
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             shown.pop(name, None)
     return Call(code.co_name, variables, id(shown))

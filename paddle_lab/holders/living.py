@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from paddle_lab.holders.roots import Root
 
-# Allocators hand out multiples of this, so a tensor may be this much smaller than its storage.
+# Allocators round up to a multiple of this: a tensor may be this much smaller than its storage.
 ALIGNMENT_BYTES = 512
 _KEPT_BY_NOTEBOOK = ("output", "traceback")
 
@@ -45,12 +45,12 @@ class LivingTensor:
 
 @dataclass
 class BackwardGraph:
-    """Grad nodes that living tensors keep, with all tensors that they saved for backward.
+    """Grad nodes that living tensors keep alive, with all tensors that they saved for backward.
 
     Parameters
     ----------
     names
-        The paths to the tensors that lead to these nodes.
+        The paths to the tensors from which these nodes are reached.
     nodes
         Addresses of the grad nodes, as in ``grad_nodes`` of a record.
     """
@@ -82,7 +82,7 @@ class Storage:
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold it, no name of the user."""
+        """Whether only kept outputs and tracebacks hold it, and no name of the user."""
         return not self.is_in_scope and all(
             tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors
         )
@@ -94,7 +94,7 @@ class Storage:
 
     @property
     def is_viewed_only(self) -> bool:
-        """Whether every tensor in it is a view of a part."""
+        """Whether every tensor in it is a view of only a part."""
         largest = max(tensor.bytes for tensor in self.tensors)
         return largest + ALIGNMENT_BYTES <= self.bytes
 
@@ -108,7 +108,7 @@ class Holder:
     root
         The variable, kept output, traceback or module.
     storages
-        What it keeps, without storages that an earlier name keeps.
+        What it keeps alive, without the storages of earlier holders.
     """
 
     root: Root
@@ -116,7 +116,7 @@ class Holder:
 
     @property
     def bytes(self) -> int:
-        """The sum of the storages."""
+        """The total size of the storages."""
         return sum(storage.bytes for storage in self.storages)
 
     @property

@@ -19,7 +19,7 @@ from paddle_lab.words import say
 _Part: TypeAlias = tuple[Any, Any, Callable[[Any], str]]
 """A held object, its key in the holder, and a function that writes the key."""
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
-# Dictionaries of a paddle.nn.Layer whose items are its attributes.
+# Dictionaries of a paddle.nn.Layer that hold its attributes.
 _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
 _MOST_CHARACTERS = 200
 
@@ -34,9 +34,9 @@ class Way:
     end
         The object at its end.
     owner
-        If the end is a dictionary of attributes: the object that has them.
+        If the end is a dictionary of attributes, the object with these attributes.
     call
-        Where the path begins, if not at the root: ``" in forward(), last traceback"``.
+        The call in which the path begins, if any: ``" in forward(), last traceback"``.
     """
 
     def __init__(self, path: str, end: Any, owner: Any = None, *, call: str = "") -> None:
@@ -52,7 +52,7 @@ class Way:
 
     @cached_property
     def _parts(self) -> dict[int, tuple[Any, Callable[[Any], str]]]:
-        """The first key of each held object, by the object's identity."""
+        """The first key of each held object, by the object's id."""
         parts: dict[int, tuple[Any, Callable[[Any], str]]] = {}
         for held, key, write in _parts(self._end, self._owner):
             parts.setdefault(id(held), (key, write))
@@ -124,7 +124,7 @@ def _members(holder: Any) -> Iterator[_Part]:
 
 
 def _unlisted(holder: Any) -> Iterator[_Part]:
-    """Yield the parts that are neither in an object's dictionary nor in its slots."""
+    """Yield the parts of an object that are neither in its dictionary nor in its slots."""
     if is_a(holder, FunctionType):
         cells = holder.__closure__ or ()
         for name, cell in zip(holder.__code__.co_freevars, cells, strict=True):
@@ -139,7 +139,7 @@ def _unlisted(holder: Any) -> Iterator[_Part]:
 
 
 def _as_attributes(_key: Any) -> str:
-    """Write nothing: the held dictionary has the holder's attributes."""
+    """Return no text, because the held dictionary has the holder's attributes."""
     return ""
 
 
@@ -155,12 +155,12 @@ def _item(key: Any) -> str:
 
 
 def _inside(holder: Any) -> str:
-    """Return the part of a path for an object without a key: ``" (in a set)"``."""
+    """Return the text for an object without a key, such as ``" (in a set)"``."""
     if is_a(holder, dict):
         return " (a key)"
     kind = type(holder)
     name = kind.__name__
-    if type.__getattribute__(kind, "__module__") == "itertools":  # whose names are everyday words
+    if type.__getattribute__(kind, "__module__") == "itertools":  # such as itertools.count
         name = f"itertools.{name}"
     object_ = say("holders.an" if name[0] in "aeiouAEIOU" else "holders.a", name=name)
     return say("holders.inside", object=object_)

@@ -1,4 +1,4 @@
-"""From living tensors to the record's table of holders."""
+"""Adds the table of holders to a record, from the living tensors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def with_holders(
 ) -> Record:
     """Return the record with one row for each holder of each block that is still allocated.
 
-    If no living tensor is in a block, its holders are the backward graphs that reach its op. A
+    If a block has no living tensor, its holders are the backward graphs that contain its op. A
     block without any holder gets a row of kind ``"unknown"``.
 
     Parameters
@@ -38,7 +38,7 @@ def with_holders(
     tensors
         References to living tensors.
     graphs
-        The backward graphs that living tensors keep.
+        The backward graphs that living tensors keep alive.
     """
     blocks = record.allocations
     alive = np.flatnonzero(blocks["end_ns"] < 0).astype(np.int64)
@@ -85,7 +85,7 @@ def held_by(
     keys
         The blocks.
     tensors
-        The references by which the holders were found. A block counts for the root of a reference.
+        The references from which the holders were found. A block counts for its reference's root.
     """
     roots = {tensor.name: tensor.root.label for tensor in tensors}
     rows = record.holders

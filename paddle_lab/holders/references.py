@@ -1,4 +1,4 @@
-"""The references of an object to others.
+"""The objects to which an object refers.
 
 No code of the searched objects runs: types come from ``type()``, because ``isinstance`` may read an
 object's ``__class__``, and attributes come from dictionaries and slots.
@@ -22,7 +22,7 @@ def is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
 
 
 def references(holder: Any) -> list[Any]:
-    """Return the objects that ``holder`` refers to, without a function's or frame's globals."""
+    """Return the objects to which ``holder`` refers, except a function's or a frame's globals."""
     return reader(type(holder))(holder)
 
 
@@ -47,7 +47,7 @@ def _nothing(_holder: Any) -> list[Any]:
 
 
 def _list_items(holder: list[Any]) -> list[Any]:
-    return list.__getitem__(holder, slice(None))  # the collector would begin at the end
+    return list.__getitem__(holder, slice(None))  # the collector would reverse the order
 
 
 def _function_references(function: FunctionType) -> list[Any]:
@@ -72,7 +72,7 @@ def _with_attributes(holder: Any) -> list[Any]:
 
 
 def _hides_attributes(kind: type) -> bool:
-    """Tell whether the collector does not see objects' attributes, as for tensors."""
+    """Tell whether the collector does not see the attributes of such objects, as for tensors."""
     return any(
         base.__dictoffset__ != 0 and not base.__flags__ & _HAS_COLLECTED_REFERENCES
         for base in kind.__mro__
@@ -95,7 +95,7 @@ _READERS: Final[Sequence[tuple[Any, Callable[[Any], list[Any]]]]] = (
     (FunctionType, _function_references),
     (GENERATORS, _generator_references),
     (CALLS, _call_references),
-    # A module's objects are found from the module's own name.
+    # A module's objects are found by the module's own name.
     ((ModuleType, CodeType, MemberDescriptorType), _nothing),
     (np.ndarray, _array_references),
 )

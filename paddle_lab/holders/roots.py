@@ -1,4 +1,4 @@
-"""Where a search for holders begins: variables, kept outputs, tracebacks, modules."""
+"""The roots of a search for holders: variables, kept outputs, tracebacks, modules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paddle_lab.words import say
 RootKind = Literal["variable", "output", "traceback", "container"]
 assert set(RootKind.__args__) <= set(HOLDER_KINDS)  # type: ignore[attr-defined]
 
-# IPython's names for what cells returned, and also for their text.
+# IPython's names for the results of cells, which it also uses for their text.
 OUTPUTS_NAME = re.compile(r"_{1,3}|_\d+")
 _IPYTHONS_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out|_i{1,3}|_i\d+|_ih|In|_dh")
 
@@ -34,8 +34,8 @@ class Root:
     Parameters
     ----------
     kind
-        What holds the objects below it. ``"variable"`` is the kind of the object itself; deeper
-        objects are in a container.
+        The kind of holder. ``"variable"`` applies to the object itself; objects below it are held
+        by a container.
     name
         How to write the object: ``"loss"``, ``"Out[5]"``, ``"last traceback"``.
     value
@@ -43,7 +43,7 @@ class Root:
     is_namespace
         Whether the value is a module's dictionary, whose keys are attributes.
     remark
-        Text after each way from here: ``" (which no name leads to)"``.
+        Text after each path from this root: ``" (which no name leads to)"``.
     """
 
     kind: RootKind
@@ -61,7 +61,7 @@ class Root:
 def variable_roots(
     namespace: Mapping[str, Any], hidden: Mapping[str, Any] | None = None
 ) -> list[Root]:
-    """Return the variables of a notebook or a module, without IPython's own.
+    """Return the variables of a notebook or a module, except IPython's own.
 
     If the user assigned another value to one of IPython's names, as in ``for _ in range(3)``, it
     is the user's variable.
@@ -71,8 +71,8 @@ def variable_roots(
     namespace
         The global variables.
     hidden
-        The variables that IPython set itself, with their values. By default all its names are
-        omitted.
+        The variables that IPython set, with their values. By default all variables with IPython's
+        names are omitted.
     """
     kept = namespace if hidden is None else hidden
     return [
@@ -105,7 +105,7 @@ def traceback_roots(*others: Any) -> list[Root]:
 
 
 def module_roots(*, libraries: bool) -> Iterator[Root]:
-    """Yield the user's own imported modules, or those of all libraries."""
+    """Yield the imported modules that the user wrote, or those of all libraries."""
     main = sys.modules.get("__main__")
     for name, module in sorted(sys.modules.items()):
         if (
@@ -117,13 +117,13 @@ def module_roots(*, libraries: bool) -> Iterator[Root]:
 
 
 def is_user_module(module: ModuleType) -> bool:
-    """Tell whether a module is neither Python's own nor installed."""
+    """Tell whether a module is the user's: neither Python's own nor installed."""
     file = vars(module).get("__file__")
     return isinstance(file, str) and is_user_file(file)
 
 
 def is_user_file(file: str) -> bool:
-    """Tell whether a code file is neither Python's own nor installed; cells are not files."""
+    """Tell whether a file is neither Python's own nor installed; cells are not files."""
     return not file.startswith(_INSTALLED)
 
 
@@ -143,9 +143,9 @@ _SHARED = (asyncio.AbstractEventLoop, contextvars.Context)
 
 
 def is_kernels(kind: type) -> bool:
-    """Tell whether objects of a type lead to all objects of a kernel.
+    """Tell whether all objects of a kernel can be reached from objects of a type.
 
-    A task leads to the event loop, a thread to its output streams, and these lead to every cell.
+    A task refers to the event loop, a thread to its output streams, and these to every cell.
     """
     return issubclass(kind, _SHARED) or _is_of_kernel(type.__getattribute__(kind, "__module__"))
 
@@ -161,7 +161,7 @@ def context_roots() -> Iterator[Root]:
 
 
 def task_roots() -> Iterator[Root]:
-    """Yield the tasks of the user's coroutines that wait in this thread's event loop."""
+    """Yield the tasks of the user's coroutines that are waiting in this thread's event loop."""
     try:
         tasks = asyncio.all_tasks()
     except RuntimeError:
@@ -174,7 +174,7 @@ def task_roots() -> Iterator[Root]:
 
 
 def thread_roots() -> Iterator[Root]:
-    """Yield the calls that run in other threads."""
+    """Yield the running calls of other threads."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     own = threading.get_ident()
     for ident, top in thread_frames().items():

@@ -1,4 +1,4 @@
-"""Which backward graphs keep a record's blocks: those whose ops made or used them."""
+"""Finds the backward graphs that keep blocks alive, by the ops that made or used the blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Keys = npt.NDArray[np.int64]
 def saved_by(
     record: Record, blocks: Keys, graphs: Sequence[BackwardGraph]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield blocks that backward graphs saved, with the paths to the tensors that keep the graphs.
+    """Yield blocks that backward graphs saved, with the paths to the tensors that hold the graphs.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def saved_by(
     blocks
         The blocks to examine.
     graphs
-        The graphs; no node is in two of them.
+        The graphs. Each node is in only one of them.
     """
     if not graphs or not len(blocks):
         return
@@ -42,7 +42,7 @@ def saved_by(
         allocations["tensor"][blocks].tolist(),
         strict=True,
     ):
-        # The graph has not saved the blocks that backward itself made.
+        # Blocks that backward itself made are not saved by the graph.
         ops = [op] if grad_node < 0 else []
         ops += ops_of_tensor.get(tensor, ())
         found = dict.fromkeys(graph for one in ops for graph in graphs_of_op.get(one, ()))
@@ -52,7 +52,7 @@ def saved_by(
 
 
 def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int, list[int]]:
-    """Return the graphs, by position, with a node of each op or of the PyLayer that called it."""
+    """Return for each op the graphs, by position, with a node of the op or of its PyLayer."""
     graph_of_node = {
         node: position for position, graph in enumerate(graphs) for node in graph.nodes
     }
@@ -86,7 +86,7 @@ def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
 
 
 def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[int, list[int]]:
-    """Return which of the ops used each tensor, or another tensor in its memory."""
+    """Return which of the ops used each tensor, or used another tensor in the same block."""
     uses = record.uses
     is_sought = np.zeros(len(record.tensors) + 1, bool)
     is_sought[tensors] = True
@@ -111,12 +111,12 @@ def _in_whose_memory(record: Record) -> Keys:
     rows = np.arange(len(tensors))
     has_block = np.zeros(len(tensors) + 1, bool)
     has_block[record.allocations["tensor"]] = True
-    inputs = np.flatnonzero(uses["role"] == ROLES.index("input"))[::-1]  # the first one stays
+    inputs = np.flatnonzero(uses["role"] == ROLES.index("input"))[::-1]  # the first one wins
     first_input = np.full(len(record.ops) + 1, -1, np.int64)
     first_input[uses["op"][inputs]] = uses["tensor"][inputs]
     memory = rows
     for before in (first_input[tensors["producer"]], tensors["detached_from"], tensors["previous"]):
         memory = np.where(before >= 0, before, memory)
     is_own = has_block[:-1] | (memory == rows)
-    # A damaged record may have a cycle; its tensors are in no known block.
+    # A damaged record may have a cycle. Its tensors are in no known block.
     return nearest_marked(np.where(is_own, -1, memory), is_own).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The search itself: breadth first from roots, each object visited once."""
+"""The search itself: breadth-first from the roots, visiting each object once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from paddle_lab.holders.roots import Root, RootKind, is_user_module
 from paddle_lab.holders.unnamed import unnamed_roots
 
 _ATOMS = (int, float, complex, bool, str, bytes, bytearray, type(None), type(...), range, slice)
-# A class's own dictionary, whatever its metaclass says.
+# The dictionary of a class, even if its metaclass overrides ``__dict__``.
 _CLASS_ATTRIBUTES = vars(type)["__dict__"]
-# How objects of a type are handled; for the last value, each object is examined.
+# How objects of a type are handled; with the last value, each object is checked.
 _SOUGHT, _ENTERED, _ASKED = 1, 2, 4
-# The search looks at the clock after this many objects.
+# The search checks the time after this many objects.
 _PACE = 512
 _Answer = TypeVar("_Answer")
 
@@ -32,7 +32,7 @@ class Holding:
     Parameters
     ----------
     kind
-        ``"variable"``: a variable is the object; ``"container"``: it lies inside of something;
+        ``"variable"``: the object is a variable's value; ``"container"``: it is inside a container;
         ``"output"`` and ``"traceback"`` as their roots.
     name
         The path to the object, as a user would write it.
@@ -49,7 +49,7 @@ class Holding:
 
 
 class _ByType(dict[type, _Answer]):
-    """The answers of a function about types; it is called once for each type."""
+    """Caches the results of a function of types, which is called once for each type."""
 
     def __init__(self, ask: Callable[[type], _Answer]) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ def _handled(
 ) -> Callable[[type], int]:
     """Return the function that decides how to handle objects of a type.
 
-    It has no reference to the search: such a cycle would keep all results until a collection.
+    It must not refer to the search: such a cycle would keep all results until a collection.
     """
 
     def handled(kind: type) -> int:
@@ -78,21 +78,21 @@ def _handled(
 
 
 class HolderSearch:
-    """Finds sought objects below roots; each call of :meth:`walk` adds to the earlier ones.
+    """Finds the sought objects below roots. Each call of :meth:`walk` adds to the results.
 
-    If two roots lead to a container, it belongs to the first root. A sought object is found again
-    by every reference to it.
+    If a container is reached from two roots, it belongs to the first. A sought object is found once
+    for each reference to it.
 
     Parameters
     ----------
     is_target
-        Returns whether objects of a type are sought.
+        Tells whether objects of a type are sought.
     excluded
-        Objects that are not searched, such as a shell, which keeps all names.
+        Objects that are not searched, such as a shell, which refers to all names.
     excluded_types
-        Returns whether objects of a type are not searched.
+        Tells whether objects of a type are not searched.
     budget_s
-        How long to search in all, in seconds.
+        The time limit of the whole search, in seconds.
     """
 
     def __init__(
@@ -105,11 +105,11 @@ class HolderSearch:
     ) -> None:
         self._end_s = monotonic() + budget_s
         self._enters_libraries = False
-        # The objects found, and for each the position of the object that refers to it.
+        # The objects found; and for each the position of the object that refers to it.
         self._found: list[Any] = []
         self._origins: list[int] = []
         self._ways: dict[int, Way] = {}
-        # Module dictionaries are namespaces of their own, even if other objects lead to them.
+        # Dictionaries of modules are searched only as roots, even if other objects refer to them.
         self._excluded = list(excluded)
         self._excluded += [vars(kept) for kept in self._excluded if hasattr(kept, "__dict__")]
         self._seen = {id(vars(module)) for module in _modules()}
@@ -125,22 +125,22 @@ class HolderSearch:
         self._end_s = max(self._end_s, monotonic() + budget_s)
 
     def walk(self, roots: Iterable[Root], *, enters_libraries: bool = False) -> None:
-        """Search all that the roots lead to and that was not searched before.
+        """Search everything below the roots that was not searched before.
 
         Parameters
         ----------
         roots
-            Where to begin.
+            The roots.
         enters_libraries
-            Whether to look into the attributes of classes that are not the user's.
+            Whether to search the attributes of classes that are not the user's.
         """
         self._enters_libraries = enters_libraries
-        # The search makes many objects, so the collector would visit all living ones repeatedly.
+        # The search makes many objects, so the collector would repeatedly visit all living ones.
         with collection_paused():
             self._walk(roots)
 
     def walk_unnamed(self) -> None:
-        """Search the objects that no root led to, and name them by their types."""
+        """Search the objects that were not reached from a root, and name them by their types."""
         if not self._has_time():
             return
         own: list[Any] = [self._found, self._origins, self._ways, self.holdings, vars(self)]

@@ -1,4 +1,4 @@
-"""Holders that no name leads to, described by their types.
+"""Holders that cannot be reached from a name, described by their types.
 
 Examples are an uncollected reference cycle, a hook that C++ keeps, and the arguments of a function
 that is called at exit.
@@ -31,14 +31,14 @@ _NO_HOLDERS: Final = (FrameType, ModuleType)
 
 
 def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> list[Root]:
-    """Return holders of sought objects that a search from names did not meet.
+    """Return holders of sought objects that a search from names did not reach.
 
     Parameters
     ----------
     is_sought
-        Returns whether objects of a type are sought.
+        Tells whether objects of a type are sought.
     known
-        Identities of objects that the search has seen, or made.
+        The ids of objects that the search has seen or made.
     """
     objects = [value for value in gc.get_objects() if id(value) not in known]
     objects = [value for value in objects if not is_a(value, _NO_HOLDERS) and not _is_ours(value)]
@@ -58,7 +58,7 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
 
 
 def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> bool:
-    """Tell whether an object refers to a sought one, directly or through untracked objects."""
+    """Tell whether an object refers to a sought object, directly or through untracked objects."""
     held = references(value)
     kinds = set(map(type, held))
     if any(map(is_sought, kinds)):
@@ -70,7 +70,7 @@ def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> 
 
 
 def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
-    """Return the holders, their own holders and so on, each with its holders.
+    """Return the holders, the holders of these and so on, each with its own holders.
 
     Objects are given by position, because their references are counted later.
     """
@@ -91,7 +91,7 @@ def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
-    """Return which of these objects only cycles hold, found as the collector does."""
+    """Return the objects that only cycles hold, found as the garbage collector does."""
     if len(above) >= _MOST_ABOVE:
         return set()
     only = [object()]
@@ -115,7 +115,7 @@ def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
 
 
 def _top(objects: list[Any], above: dict[int, list[int]], position: int) -> int:
-    """Return the nearest holder on the way up whose type is informative."""
+    """Return the nearest holder upwards whose type is informative."""
     at, passed = position, {position}
     while is_a(objects[at], _PARTS) and len(passed) <= _MOST_STEPS:
         parent = next((one for one in above.get(at, ()) if one not in passed), None)

@@ -1,7 +1,7 @@
 """Chrome's trace event format, for ui.perfetto.dev and chrome://tracing.
 
-One process with a row of slices for each thread (layers and ops), memory counters by place and
-kind, the ends of steps, and the lifetimes of the largest blocks.
+One process with a row of slices for each thread (layers and ops), memory counters for each place
+and kind, the ends of steps, and the lifetimes of the largest blocks.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Event = dict[str, Any]
 
 
 def chrome_trace(attribution: Attribution) -> str:
-    """Return a record as JSON in the trace event format's object form.
+    """Return a record as JSON in the "object form" of the trace event format.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _total(name: str, total: Timeline) -> Iterator[str]:
 
 
 def _largest_blocks(memory: Memory) -> Iterator[Event]:
-    """Yield the moment of the peak and the lifetimes of the largest blocks of a place."""
+    """Yield the moment of the peak, and the lifetimes of a place's largest blocks."""
     blocks, keys = memory.record.allocations, memory.allocations.keys
     yield {
         **_event("i", f"peak {memory.place}", memory.peak_ns),
@@ -167,5 +167,5 @@ def _named(what: str, thread: int, name: str) -> Event:
 
 
 def _microseconds(time_ns: int) -> float:
-    """Return a time in microseconds, plus a tenth of a ns, because readers cut off fractions."""
+    """Return a time in microseconds, plus a tenth of a ns, because readers truncate fractions."""
     return round(time_ns / 1e3 + 1e-4, 4)

@@ -18,13 +18,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def memory_csv(memory: PlaceMemory, *, time_ns: int | None = None) -> str:
-    """Return one line for each block that was alive, largest first, after a line of column names.
+    """Return a line of column names, and a line for each block that was alive, largest first.
 
-    Memory from before the trace that was not used in it is known only as a sum. This sum is the
-    last line, so the sizes add up to the allocated memory.
+    For memory from before the trace that was not used in it, only the sum is known. It is the last
+    line, so the sizes add up to the allocated memory.
 
-    An unknown value is empty. A text that a spreadsheet would read as a formula gets an apostrophe
-    before it, because a trace may come from another person.
+    An unknown value is empty. Text that a spreadsheet would read as a formula gets a leading
+    apostrophe, because a trace may come from another person.
 
     Parameters
     ----------

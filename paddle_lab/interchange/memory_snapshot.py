@@ -1,8 +1,7 @@
 """The snapshot format of PyTorch's memory viewer (pytorch.org/memory_viz).
 
-The format is that of ``torch.cuda.memory._dump_snapshot()``: a pickle. The viewer reads it with its
-own small reader, which knows plain dicts, lists, numbers and text. This module only writes pickles,
-it never opens one.
+The format is a pickle, as ``torch.cuda.memory._dump_snapshot()`` writes it. The viewer's own small
+reader knows plain dicts, lists, numbers and text. This module writes pickles, but never reads one.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ Frames = list[dict[str, Any]]
 def memory_snapshot(attribution: Attribution) -> bytes:
     """Return a record's memory as a snapshot.
 
-    Each place is a device of the viewer, in the order of ``trace.memory.places``; GPUs keep their
-    own numbers. The first frame of each stack names op, layer and kind. Paddle does not report its
-    allocator's chunks, so the viewer's segments are the ranges of addresses with blocks.
+    Each place is a device in the viewer, in the order of ``trace.memory.places``; GPUs keep their
+    numbers. The first frame of each stack names op, layer and kind. Paddle does not report the
+    chunks of its allocator, so the viewer's segments are the ranges of addresses with blocks.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ def _snapshot(main: Memory) -> dict[str, Any]:
 
 
 def _device_numbers(places: list[str]) -> dict[str, int]:
-    """Return each place's device: ``gpu:1`` is 1, a place without a number gets the next free."""
+    """Return each place's device number: 1 for ``gpu:1``, the next free one if it has no number."""
     numbers: dict[str, int] = {}
     for place in places:
         name, _, number = place.rpartition(":")
@@ -79,7 +78,7 @@ def _device_numbers(places: list[str]) -> dict[str, int]:
 
 
 def _frames_of(attribution: Attribution) -> Callable[[int], Frames]:
-    """Return the function from a block to its frames; equal blocks share one list."""
+    """Return the function that returns a block's frames. Equal blocks share one list."""
     blocks = attribution.record.allocations
     parts = [blocks[name] for name in ("stack", "op", "grad_node", "kind")]
     _, first, group = np.unique(
@@ -109,7 +108,7 @@ def _frames(block: Allocation) -> Frames:
 
 
 def _events(memory: Memory, frames: Callable[[int], Frames]) -> list[dict[str, Any]]:
-    """Return allocations and releases in order; a release is two events, as in PyTorch."""
+    """Return allocations and releases in order. A release is two events, as in PyTorch."""
     blocks = memory.record.allocations
     time_ns, keys, is_end = changes(memory.record, memory.allocations.keys)
     rows = zip(
@@ -119,7 +118,7 @@ def _events(memory: Memory, frames: Callable[[int], Frames]) -> list[dict[str, A
         *(blocks[name][keys].tolist() for name in ("address", "bytes", "kind")),
         strict=True,
     )
-    # Some versions of the viewer fail on kinds ("categories") without one called "unknown".
+    # Some versions of the viewer fail if no kind ("category") is called "unknown".
     events = [_event("snapshot", 0, 0, 0, [], "unknown")]
     for key, frees, time_us, address, size, kind in rows:
         actions = ("free_requested", "free_completed") if frees else ("alloc",)
@@ -148,7 +147,7 @@ def _event(
 
 
 def _segments(memory: Memory, device: int, frames: Callable[[int], Frames]) -> list[dict[str, Any]]:
-    """Return the ranges of addresses with the blocks that are alive at the end of the trace."""
+    """Return the address ranges with blocks that are alive at the end of the trace."""
     table, keys = memory.record.allocations, memory.allocations.keys
     begins, ends = address_ranges(table["address"][keys], table["bytes"][keys])
     alive = keys[table["end_ns"][keys] < 0]
@@ -172,7 +171,7 @@ def _segments(memory: Memory, device: int, frames: Callable[[int], Frames]) -> l
 def _blocks(
     memory: Memory, begin: int, end: int, alive: npt.NDArray[Any], frames: Callable[[int], Frames]
 ) -> list[dict[str, Any]]:
-    """Return the blocks and holes that fill a range, in order."""
+    """Return the blocks and the gaps of an address range, in order."""
     blocks = []
     reached = begin
     for block in AllocationTable(memory.attribution, alive):

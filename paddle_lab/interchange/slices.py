@@ -1,4 +1,4 @@
-"""Ops and the calls around them as slices of time that nest."""
+"""Ops, and the calls around them, as nested slices of time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddle_lab.trace.trees import depths, gathered, taken
 
 @dataclass
 class Slice:
-    """A stretch of one thread's time: an op, or the call of a layer, region or backward."""
+    """A span of one thread's time: an op, or the call of a layer, region or backward."""
 
     thread: int
     start_ns: int
@@ -26,15 +26,15 @@ class Slice:
 
 
 def slices(record: Record) -> list[Slice]:
-    """Return ops and calls, by thread and start, each inside the slice around it.
+    """Return ops and calls, sorted by thread and start, each inside the slice around it.
 
-    A record has only the times of ops: a call lasts from its first op to its last. A PyLayer has
-    one slice, that of its call, and none for its op.
+    A record has only the times of ops, so a call lasts from its first op to its last. A PyLayer has
+    a slice for its call, but none for its op.
     """
     ops, scopes = record.ops, record.scopes
     end_ns = ops["start_ns"] + np.maximum(ops["duration_ns"], 0)
     first, last = _extents(record, end_ns)
-    # Put calls before ops, and outer calls first: the sort below keeps this order for equal times.
+    # Put calls before ops, and outer calls first. The sort below keeps this order for equal times.
     calls = np.argsort(depths(scopes["parent"]), kind="stable")
     calls = calls[last[calls] >= 0]
     others = np.setdiff1d(np.arange(len(ops)), scopes["op"])
@@ -61,7 +61,7 @@ def slices(record: Record) -> list[Slice]:
 
 
 def _extents(record: Record, end_ns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return when the first op in each call began and the last one ended; -1 for no op."""
+    """Return when the first op in each call began and the last one ended; -1 without ops."""
     ops, scopes = record.ops, record.scopes
     thread, parent = scopes["thread"], scopes["parent"]
     first = np.full(len(scopes), np.iinfo(np.int64).max)
@@ -72,6 +72,6 @@ def _extents(record: Record, end_ns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any]
     op = np.append(inside, scopes["op"][called])
     np.minimum.at(first, scope, ops["start_ns"][op])
     np.maximum.at(last, scope, end_ns[op])
-    # A call lasts as long as those inside it that ran in its thread.
+    # A call lasts as long as the calls inside it that ran in its thread.
     parent = np.where(taken(thread, parent) == thread, parent, -1)
     return gathered(parent, first, np.minimum), gathered(parent, last, np.maximum)

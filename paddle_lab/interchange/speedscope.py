@@ -1,9 +1,9 @@
 """Host time as a file for www.speedscope.app: a flame graph of Python's stacks.
 
 Each thread is one profile, in speedscope's evented format. Its frames are Python's lines, and the
-ops and backward calls that these called (:mod:`paddle_lab.analysis.time.spans`). In the cell's
-thread, the time between ops is a frame of its own, below the calls that contain the ops before and
-after it. So the frames of this thread fill the time of the cell.
+ops and backward calls below them (:mod:`paddle_lab.analysis.time.spans`). In the cell's thread, the
+time between two ops is a separate frame, below the calls that contain both ops. So the frames of
+this thread fill the time of the cell.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def speedscope(record: Record) -> str:
 
 
 class _Frames:
-    """The frames of a file, each once, and the paths of stacks."""
+    """The frames of a file, without repetition, and the paths of stacks."""
 
     def __init__(self, record: Record) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -66,7 +66,7 @@ class _Frames:
         self._paths: dict[int, Path] = {-1: ()}
 
     def named(self, name: str) -> int:
-        """Return the row of a frame that is no Python code: an op, or the time between ops."""
+        """Return the row of a frame that is not Python code: an op, or the time between ops."""
         return self._row(name, {"name": name})
 
     def of_stack(self, stack: int) -> Path:
@@ -105,7 +105,7 @@ def _profile(host: HostTime, thread: int, calls: list[Call]) -> dict[str, Any]:
     for call in (*calls, (host.wall_ns, host.wall_ns, ())):
         while running and running[-1][1] <= call[0]:
             _, end_ns, ended = running.pop()
-            # The op has ended; of the Python code, what also called the next op goes on.
+            # The op has ended. The Python calls that also contain the next op continue.
             go(running[-1][2] if running else _common(ended[:-1], call[2]), end_ns)
         go(call[2], call[0])
         running.append(call)
@@ -120,7 +120,7 @@ def _profile(host: HostTime, thread: int, calls: list[Call]) -> dict[str, Any]:
 
 
 def _calls(record: Record, host: HostTime, frames: _Frames, thread: int) -> list[Call]:
-    """Return the spans of a thread, and for the cell's thread the gaps between them."""
+    """Return the spans of a thread; for the cell's thread, also the gaps between the spans."""
     spans, gaps = host.spans, host.gaps
     found: list[Call] = []
     paths: dict[int, Path] = {}
@@ -157,6 +157,6 @@ def _names(record: Record, spans: Spans) -> list[str]:
 
 
 def _common(path: Path, other: Path) -> Path:
-    """Return the frames that two paths begin with."""
+    """Return the frames with which both paths begin."""
     same = next((i for i, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), None)
     return min(path, other, key=len) if same is None else path[:same]

@@ -1,4 +1,4 @@
-"""``paddle-lab run train.py``: a script in several ranks, from a terminal."""
+"""``paddle-lab run train.py``: runs a script in several ranks, from a terminal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def new_directory() -> Path:
-    """Return the name of a directory that does not exist, after the time."""
+    """Return the name of a new directory, made from the current time."""
     return Path(time.strftime("paddle-lab-run-%Y%m%d-%H%M%S"))
 
 

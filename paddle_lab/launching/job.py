@@ -1,4 +1,4 @@
-"""One run under Paddle's launcher: its processes, its output, and what is found while it runs."""
+"""A run under Paddle's launcher: its processes, its output, and findings while it runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FAMILY_S: Final = 2.0
 
 
 class Job:
-    """A script in several ranks, by ``paddle.distributed.launch``.
+    """Runs a script in several ranks with ``paddle.distributed.launch``.
 
     Parameters
     ----------
@@ -36,22 +36,22 @@ class Job:
     ranks
         How many ranks on this machine.
     directory
-        Where the run is written. It must be empty, or not exist.
+        The directory for the files of the run. It must be empty, or not exist.
     options
         More options of Paddle's launcher.
     write
-        Takes lines of output.
+        Called with lines of output.
     stall_s
-        How long a rank must wait until that is told as a hang.
+        How long a rank must wait before this is reported as a hang.
     tells_findings_at_end
-        Whether to write all findings at the end; a hang is told in any case.
+        Whether to write all findings at the end. A hang is always reported.
 
     Raises
     ------
     FileExistsError
         If the directory has files.
     OSError
-        If it cannot be made.
+        If it cannot be created.
     """
 
     def __init__(
@@ -83,9 +83,9 @@ class Job:
         self._told: set[tuple[str, tuple[int, ...]]] = set()
 
     def run(self) -> int:
-        """Run it to its end, write what its ranks print, and return the launcher's exit code.
+        """Run the script to its end, write the ranks' output, and return the launcher's exit code.
 
-        An interrupt stops all ranks. Nothing is left running in any case.
+        An interrupt stops all ranks. No process is left running in any case.
         """
         environment = {
             **os.environ,
@@ -125,18 +125,18 @@ class Job:
             return
         for finding in self._run.findings():
             key = finding.kind, finding.ranks
-            # While it runs, only a hang cannot wait: nothing else may ever come.
+            # During the run only a hang is reported at once, because nothing may follow it.
             if key not in self._told and (at_end or self._is_hanging(finding)):
                 self._told.add(key)
                 self._write(f"{finding}\n")
 
     def _know_family(self, launcher: int, *, now: bool = False) -> None:
-        """Know all processes of the run: what its ranks started may outlive them."""
+        """Note all processes of the run, because some may outlive their rank."""
         if not now and time.monotonic() - self._family_s < _FAMILY_S:
             return
         self._family_s = time.monotonic()
         with suppress(psutil.NoSuchProcess):
-            # Each rank is in a session of its own, so no signal to a group reaches all.
+            # Each rank has its own session, so no signal to a group reaches all of them.
             found = psutil.Process(launcher)
             self._family.update([found, *found.children(recursive=True)])
 
@@ -145,7 +145,7 @@ class Job:
 
 
 def _stop(process: subprocess.Popen[bytes], family: set[psutil.Process]) -> None:
-    """End the launcher and all ranks: politely first, which Paddle's launcher passes on."""
+    """End the launcher and all ranks, at first by SIGTERM, which Paddle's launcher passes on."""
     left = [member for member in family if member.is_running()]
     for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
         for member in left:

@@ -1,4 +1,4 @@
-"""What the ranks print, each line with its rank before it."""
+"""The output of the ranks, with the rank before each line."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LOG: Final = re.compile(r"workerlog\.(\d+)$")
 
 
 class RankOutput:
-    """Copies new lines of the log files that Paddle's launcher keeps.
+    """Copies new lines from the log files of Paddle's launcher.
 
     Parameters
     ----------
     directory
-        Where they are.
+        The directory of the log files.
     write
-        Takes the lines.
+        Called with the lines.
     """
 
     def __init__(self, directory: Path, write: Callable[[str], object]) -> None:
@@ -27,7 +27,7 @@ class RankOutput:
         self._offsets: dict[Path, int] = {}
 
     def copy(self) -> None:
-        """Copy the lines that are new and whole."""
+        """Copy the new lines that are complete."""
         logs = [
             (found, path)
             for path in self._directory.glob("workerlog.*")

@@ -1,6 +1,6 @@
-"""What Paddle's launcher starts for each rank: the user's script, traced.
+"""The program that Paddle's launcher starts for each rank: the user's script, traced.
 
-``rank_program.py SCRIPT ARGS…``; the environment names the run's directory.
+Usage: ``rank_program.py SCRIPT ARGS…``. An environment variable names the run's directory.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import sys
 
 if __name__ == "__main__":
-    # As Python does for a script. Before it stood the folder of this file, with its modules.
+    # As Python does for a script. Before, this was the folder of this file, with its modules.
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[1]))
 
 import traceback
@@ -47,12 +47,12 @@ def main(script: str, arguments: list[str]) -> int:
 def run_rank(
     code: CodeType, namespace: dict[str, Any], directory: Path, rank: int, *, launcher: int = 0
 ) -> int:
-    """Run code as one rank, write what it does into a directory, and return its exit code.
+    """Run code as one rank, write its events into a directory, and return its exit code.
 
     Parameters
     ----------
     launcher
-        The process whose end ends this rank; 0 for none.
+        The process that started the run. This rank ends with it; 0 for none.
     """
     recording = Recording(
         title=say("runs.rank", rank=rank),

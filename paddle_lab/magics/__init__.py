@@ -1,4 +1,4 @@
-"""The magics: from their options to the public calls."""
+"""The magics: they turn their options into calls of the public functions."""
 
 from __future__ import annotations
 

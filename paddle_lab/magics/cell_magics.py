@@ -1,10 +1,10 @@
 """Cell magics that let IPython run the cell.
 
-A cell magic here is an input transformation: a cell that starts with ``%%paddle_trace`` becomes the
-same cell with a call on its first line, which begins the trace. The trace ends when IPython reports
-the end of the cell. So IPython itself runs the user's code: its value, ``;``, ``await``,
-exceptions, interrupts and line numbers are the same as without the magic, and no frame of ours is
-in a traceback.
+A cell magic here is an input transformation: in a cell that starts with ``%%paddle_trace``, the
+first line is replaced by a call that begins the trace. The trace ends when IPython reports the end
+of the cell. So IPython itself runs the user's code: its value, ``;``, ``await``, exceptions,
+interrupts and line numbers are the same as without the magic, and no frame of ours is in a
+traceback.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class CellMagics:
     memory
         The notebook's memory and ledger.
     keeper
-        Enters all cells into the ledger.
+        Adds all cells to the ledger.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class CellMagics:
         shell.user_ns_hidden.pop(_BEGIN, None)
 
     def _run_of(self, name: str, options: CellOptions) -> Callable[[str, str], None]:
-        """Return a function for cells that were not transformed, for run_cell_magic()."""
+        """Return a function that run_cell_magic() calls with a cell that was not transformed."""
 
         @explained(options.help)
         def run(line: str, cell: str) -> None:
@@ -99,7 +99,7 @@ class CellMagics:
             call = f"{_BEGIN}({name!r}, {options!r}, {below['name']!r})\n"
             return [call, *self.transform(lines[1:])]
         call = f"{_BEGIN}({name!r}, {options!r})\n"
-        # The next line may be another cell magic, which IPython no longer transforms by itself.
+        # The next line may be another cell magic, which IPython no longer transforms itself.
         return [call, *cell_magic(lines[1:])]
 
     def _match(self, lines: list[str]) -> re.Match[str] | None:
@@ -108,7 +108,7 @@ class CellMagics:
         return None if asks_for_help else match
 
     def begin(self, name: str, line: str, below: str = "") -> None:
-        """Begin a magic's work on the cell that calls this on its first line.
+        """Begin a magic's work on the cell whose first line makes this call.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class CellMagics:
         line
             Its options as typed.
         below
-            Our magic on the next line, if there is one; then only that one runs.
+            Our magic on the next line, if there is one; then only that magic runs.
         """
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename
@@ -127,7 +127,7 @@ class CellMagics:
             return
         self._finish(None)
         options = CELL_MAGICS[name].parse(line)
-        # The imports happen when the capture begins; %load_ext lets the idle kernel do them before.
+        # The imports happen when the capture begins, unless %load_ext made the idle kernel do them.
         from paddle_lab.magics.traced_cell import TracedCell
 
         running = TracedCell(
@@ -141,11 +141,11 @@ class CellMagics:
         self._running = running, self._depth
 
     def _number_of_cell(self, frame: FrameType) -> int:
-        """Return the execution count of the cell around a frame.
+        """Return the execution count of the cell that contains a frame.
 
-        The shell's own count is one ahead of the running cell's from IPython 9 on.
+        From IPython 9 on, the shell's own count is one higher than the running cell's.
 
-        A magic above ours (%%time, %%timeit) runs our line in code that is not a cell itself.
+        A magic above ours (%%time, %%timeit) runs our line in code that is not a cell.
         """
         cells = NotebookCells(self._shell)
         at: FrameType | None = frame
@@ -166,7 +166,7 @@ class CellMagics:
     def _leave_cell(self, result: Any) -> None:
         self._depth = max(self._depth - 1, 0)
         try:
-            # A cell that runs cells (%run, %%capture) ends later than they do.
+            # A cell that runs other cells (%run, %%capture) ends later than they do.
             if self._running is not None and self._depth < max(self._running[1], 1):
                 error = getattr(result, "error_in_exec", None)
                 self._finish(error if isinstance(error, BaseException) else None)
@@ -181,10 +181,10 @@ class CellMagics:
 
 
 def _show_magic_line(file: str, magic_line: str, number: int) -> None:
-    """Make tracebacks show the magic's line as it was typed, not the call that replaced it."""
+    """Make tracebacks show the magic's line as typed, not the call that replaced it."""
     entry = linecache.cache.get(file)
     if entry is None or len(entry) != 4 or len(entry[2]) < number:
         return
     if entry[2][number - 1].startswith(_BEGIN):
-        # A comment, since IPython parses the source that it shows.
+        # As a comment, because IPython parses the source that it shows.
         entry[2][number - 1] = f"# {magic_line}\n"

@@ -21,7 +21,7 @@ def cell_rerun(shell: Any, number: int, checks: Sequence[str]) -> Rerun:
     Parameters
     ----------
     shell
-        The shell that runs it.
+        The shell that runs the cell.
     number
         The cell's execution count.
     checks

@@ -1,4 +1,4 @@
-"""What is shown below the traceback of a traced cell: what the error means, and advice."""
+"""The note below the traceback of a traced cell: what the error means, and advice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool) -> None:
-    """Show what is known about the error that ended a cell, if anything.
+    """Show what is known about the error that ended a cell; show nothing if nothing is known.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool
     error
         The exception that ended the cell.
     has_page
-        Whether a view follows. It shows findings above its graph, so this note omits them.
+        Whether a view follows. The view shows findings above its graph, so this note omits them.
     """
     if error is None:
         return
@@ -47,7 +47,7 @@ def _show(trace: Trace, *, has_page: bool) -> None:
     explaining: list[Finding] = []
     explained: set[str] = set()
     for finding in trace.findings:
-        # Some findings name the cause of a backward call that failed.
+        # Some findings name the cause of a failed backward call.
         is_cause = any(mark.role == "failed" for mark in finding.marks)
         explains = finding.kind in kinds or (ended_in_backward and is_cause)
         if finding.severity == "error" and explains:
@@ -65,7 +65,7 @@ _WORTH = 0.15
 
 
 def report_out_of_memory(trace: Trace, error: BaseException | None, memory: NotebookMemory) -> None:
-    """Show the report if ``error`` is Paddle's out-of-memory error.
+    """Show a memory report if ``error`` is Paddle's out-of-memory error.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
         _report_what_is_alive(trace, text, memory)
         return
     print(found)  # noqa: T201  (the answer of a command)
-    # Most memory may be from before the cell; the trace knows only its sum.
+    # If most memory is from before the cell, the trace knows only its sum.
     if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
         display(memory.report(memory.living()))
 

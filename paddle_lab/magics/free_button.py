@@ -1,4 +1,4 @@
-"""A button below a cell that releases memory held only by the notebook."""
+"""A button below a cell that releases memory which only the notebook holds."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from paddle_lab.words import say
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
     """Show a button with the least memory that it would free; after a click, the memory freed.
 
-    There is no button if there is too little to free, or no page. If the page cannot show a
-    button, a sentence names the magic that does the same.
+    There is no button if there is too little to free, or if there is no page. If the page cannot
+    show a button, a sentence names the magic that does the same.
     """
     if releasable_bytes < SMALLEST_BYTES or not memory.has_page:
         return
@@ -32,7 +32,7 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
 
 
 def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
-    """Return the button as an output's data; nothing if the kernel has no widgets."""
+    """Return the button as the data of an output; empty if the kernel has no widgets."""
     try:
         import ipywidgets
     except ImportError:
@@ -45,8 +45,8 @@ def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
         tooltip=say("magics.free.button_title"),
         layout=ipywidgets.Layout(width="auto"),
     )
-    # A label shows the user's names as text, never as HTML. The size of the backward graph of a
-    # kept tensor is known only after its release.
+    # A label shows the user's names as text, never as HTML. How much the backward graph of a kept
+    # tensor uses is known only after its release.
     answer = ipywidgets.Label(say("magics.free.at_least", size=size_text(releasable_bytes)))
 
     def free(_button: Any) -> None:

@@ -1,4 +1,4 @@
-"""The answer of ``%paddle_mem free``."""
+"""The text that ``%paddle_mem free`` shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_b
     by_letting_go_bytes
         Bytes freed by releasing them.
     from_cycles_bytes
-        Bytes freed before, by collecting reference cycles.
+        Bytes freed before that, by collecting reference cycles.
     """
     ways = []
     if let_go and by_letting_go_bytes > 0:

@@ -1,4 +1,4 @@
-"""What ``%%paddle_trace?`` shows: what a person needs first, in one screen."""
+"""The help that ``%%paddle_trace?`` shows: the most important things, on one screen."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from paddle_lab.words import say
 
 
 def help_screen(magic: str, parser: ArgumentParser, does: str, examples: str) -> str:
-    """Return a magic's help: what it does, examples, one line for each option.
+    """Return a magic's help: its purpose, examples, and one line for each option.
 
     Parameters
     ----------
     magic
         The magic as typed.
     parser
-        Has the options, in groups with titles.
+        The parser of the options, in groups with titles.
     does
         What the magic does.
     examples
-        Uses of it, one a line.
+        Examples of its use, one a line.
     """
     lines = [f"{magic} [{say('magics.help.options')}]", "", does, "", say("magics.help.examples")]
     lines += [f"  {line}" for line in examples.splitlines()]

@@ -1,4 +1,4 @@
-"""Keeps the ledger: one entry for each cell that changed memory, and who holds what it left."""
+"""Keeps the ledger: an entry for each cell that changed memory, and the holders of the memory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LedgerKeeper:
     memory
         The notebook's counters and ledger.
     chart
-        Its samples give the peak of a cell that did not raise Paddle's own peak.
+        Its samples give a cell's peak if the cell did not raise Paddle's own peak.
     """
 
     def __init__(self, memory: NotebookMemory, chart: LiveChart) -> None:
@@ -45,7 +45,7 @@ class LedgerKeeper:
 
     def leave_cell(self, number: Any) -> None:
         """Add an entry for the cell that has ended, unless its own magic has added one."""
-        if self._before is None:  # the cell that loaded the extension
+        if self._before is None:  # this cell loaded the extension
             return
         if self._chart.running is not None:
             self._chart.running.sampler.cell_ended()
@@ -61,7 +61,7 @@ class LedgerKeeper:
         place = _main_place(after)
         if place is None:
             return None
-        # A cell that imports Paddle begins without any allocated memory.
+        # If a cell imports Paddle, no memory is allocated when it begins.
         before, now = readings_before.get(place, {}), after[place]
         before_bytes, after_bytes = before.get("allocated", 0), now["allocated"]
         peak_bytes, source = self._peak(place, before, now)
@@ -82,7 +82,7 @@ class LedgerKeeper:
 
 
 def _main_place(readings: Readings) -> str | None:
-    """Return the device with the highest peak; the host if no device was used."""
+    """Return the device with the highest peak, or the host if no device was used."""
     known = [place for place, values in readings.items() if "allocated" in values]
     devices = [place for place in known if place != "cpu" and readings[place]["allocated"] > 0]
     return max(
@@ -90,12 +90,12 @@ def _main_place(readings: Readings) -> str | None:
     )
 
 
-# Unexplained memory beyond this is worth a search through all libraries, half a second.
+# If more memory than this is unexplained, all libraries are searched, which takes half a second.
 _LEAST_UNEXPLAINED_BYTES = 1024 * 1024
 
 
 def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
-    """Find the holders of memory that a cell left allocated, and add them to its trace."""
+    """Find the holders of the memory that a cell left allocated, and add them to its trace."""
     from paddle_lab.holders.record import unexplained_bytes, with_holders
 
     try:
@@ -108,7 +108,7 @@ def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
             record = with_holders(trace.record, tensors, living.backward_graphs())
         trace.complete(record)
     except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
-        # The search meets any objects of the user; if it fails, the trace must remain.
+        # The search visits any of the user's objects; if it fails, the trace must still be shown.
         said = say("notices.memory.holders_not_found", fault=type(fault).__name__)
         trace.record.origin.notices.append(said)
         return []
@@ -116,7 +116,7 @@ def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
 
 
 def ledger_entry(trace: Trace, number: int, tensors: list[LivingTensor]) -> Entry:
-    """Return the ledger's entry of a cell whose memory was recorded.
+    """Return the ledger's entry for a cell whose memory was recorded.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def ledger_entry(trace: Trace, number: int, tensors: list[LivingTensor]) -> Entr
     number
         The cell's execution count.
     tensors
-        What :func:`find_holders` found.
+        The result of :func:`find_holders`.
     """
     from paddle_lab.holders.record import held_by
 

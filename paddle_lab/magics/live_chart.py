@@ -21,7 +21,7 @@ class LiveChart:
     Parameters
     ----------
     memory
-        The memory that the chart's button frees.
+        The notebook's memory, which the chart's button frees.
     """
 
     def __init__(self, memory: NotebookMemory) -> None:
@@ -41,7 +41,7 @@ class LiveChart:
         height
             Height of a new chart, in pixels.
         cell
-            The cell that asks for it, such as ``"[7]"``.
+            The cell that requests it, such as ``"[7]"``.
         """
         if self.running is None:
             try:

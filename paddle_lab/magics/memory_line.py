@@ -36,7 +36,7 @@ class MemoryLineMagic:
         self._chart = chart
 
     def register(self) -> None:
-        """Make the magic known."""
+        """Register the magic."""
         self._shell.register_magic_function(self.run, magic_kind="line", magic_name="paddle_mem")
 
     def unregister(self) -> None:

@@ -1,4 +1,4 @@
-"""The objects that one notebook keeps alive, and the release of those that only it keeps."""
+"""Finds the objects that a notebook keeps alive, and releases those that only it keeps alive."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NotebookMemory:
 
     @property
     def has_page(self) -> bool:
-        """Whether the shell belongs to a kernel, which shows widgets, and not to a terminal."""
+        """Whether the shell belongs to a kernel, which can show widgets, and not to a terminal."""
         return getattr(self._shell, "kernel", None) is not None
 
     def read(self) -> dict[str, dict[str, int]]:
@@ -63,7 +63,7 @@ class NotebookMemory:
         return sum(device.get("allocated", 0) for device in self.read().values())
 
     def living(self) -> LivingTensors:
-        """Return the living tensors that the notebook's names lead to.
+        """Return the living tensors that can be reached from the notebook's names.
 
         Raises
         ------
@@ -81,7 +81,7 @@ class NotebookMemory:
         )
 
         shell = self._shell
-        # These lead to all names, so they are no holders themselves.
+        # These refer to all names, so they are not holders themselves.
         namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
         keepers = [*namespaces, shell.displayhook, shell.InteractiveTB, shell.last_execution_result]
         living = LivingTensors(excluded=[shell, *keepers], excluded_types=is_kernels)
@@ -92,7 +92,7 @@ class NotebookMemory:
         return living
 
     def search_libraries(self, living: LivingTensors) -> None:
-        """Also search below libraries, then objects without names; this may take seconds."""
+        """Also search below libraries, then objects without names. This may take seconds."""
         from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
@@ -115,7 +115,7 @@ class NotebookMemory:
     def release(self) -> str:
         """Release the objects that only kept outputs and tracebacks hold; return a sentence on it.
 
-        A kept value that the user's own names also hold stays, since releasing it frees nothing.
+        A kept value that one of the user's own names also holds stays: releasing it frees nothing.
         """
         if "paddle" not in sys.modules:
             return say("magics.free.no_paddle")
@@ -157,7 +157,7 @@ class NotebookMemory:
         hook = self._shell.displayhook
         roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]
         roots.append(Root("output", say("holders.last_value"), last))
-        # One value has up to four of these names; the first is the clearest.
+        # One value has up to four of these names; use the first, which is the clearest.
         by_value: dict[int, Root] = {}
         for root in roots:
             by_value.setdefault(id(root.value), root)

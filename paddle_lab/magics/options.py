@@ -1,4 +1,4 @@
-"""The options of a magic, from its line; one sentence if the line is wrong."""
+"""Parses a magic's line into its options; if the line is wrong, a sentence says why."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explained(text: Callable[[], str]) -> Callable[[_Run], _Run]:
     """Make IPython show ``text`` where it shows a magic's docstring."""
 
     def decorated(run: _Run) -> _Run:
-        # IPython calls this before it looks for a docstring.
+        # IPython calls this method before it looks for a docstring.
         run.getdoc = text  # type: ignore[attr-defined]
         return run
 
@@ -39,20 +39,20 @@ def explained(text: Callable[[], str]) -> Callable[[_Run], _Run]:
 
 
 def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
-    """Split a line into words, as a shell does: quotes keep spaces together and are dropped.
+    """Split a line into words as a shell does: quotes group words, and are removed.
 
     Parameters
     ----------
     line
         The text after the magic's name.
     backslash_escapes
-        Whether a backslash escapes the next character, as in a shell. Otherwise it is a character
-        like any other, as in a path of Windows.
+        Whether a backslash escapes the next character, as in a shell. Otherwise it is an ordinary
+        character, as in Windows paths.
 
     Raises
     ------
     ValueError
-        If a quotation is not closed.
+        If a quotation mark is not closed.
     """
     words = shlex.shlex(line, posix=True)
     words.whitespace_split = True
@@ -65,7 +65,7 @@ def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
 def parsed(
     magic: str, parser: MagicArgumentParser, words: Sequence[str], heights: tuple[int, int]
 ) -> Namespace:
-    """Return the options in a magic's words; ``heights`` are the least and the largest one.
+    """Return the options in a magic's words; ``heights`` are the lowest and the highest allowed.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class CellOptions:
     examples: Text
 
     def help(self) -> str:
-        """Return what the magic does, three examples, and its options in groups: one screen."""
+        """Return the magic's purpose, three examples, and its options in groups, on one screen."""
         return help_screen(self.magic, self._parser(), str(self.does), str(self.examples))
 
     def parse(self, line: str) -> Namespace:

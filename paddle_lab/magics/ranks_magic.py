@@ -1,4 +1,4 @@
-"""``%%paddle_ranks``: the code of a cell in several ranks."""
+"""``%%paddle_ranks``: runs the code of a cell in several ranks."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RanksMagic:
         self._shell = shell
 
     def register(self) -> None:
-        """Make the magic known."""
+        """Register the magic."""
         self._shell.register_magic_function(self.run, magic_kind="cell", magic_name=_NAME)
 
     def unregister(self) -> None:
@@ -51,7 +51,7 @@ class RanksMagic:
         from paddle_lab.launching.job import Job
         from paddle_lab.opened_run import open_run
 
-        # Without --out, the files live as long as the run that is shown.
+        # Without --out, the files are deleted together with the run that is shown.
         folder = TemporaryDirectory(prefix="paddle-lab-run-") if options.out is None else None
         directory = options.out or Path(folder.name if folder else "")
         script = directory / "cell.py"
@@ -66,12 +66,12 @@ class RanksMagic:
             )
         except OSError as error:
             raise UsageError(str(error)) from None
-        # The magic's own line is the first of the cell.
+        # The magic's own line is the cell's first line.
         script.write_text(f"\n{cell}", encoding="utf-8")
         try:
             job.run()
         finally:
-            # Nothing to show if no rank came far enough to write.
+            # Show nothing if no rank has written anything.
             if any(directory.glob("rank-*.jsonl")):
                 run = open_run(directory)
                 run.folder = folder

@@ -36,9 +36,9 @@ class TracedCell:
     Parameters
     ----------
     shell
-        The shell that runs it.
+        The shell that runs the cell.
     options
-        As :meth:`paddle_lab.magics.options.CellOptions.parse` returns them.
+        The result of :meth:`paddle_lab.magics.options.CellOptions.parse`.
     memory
         Finds living tensors, and keeps the ledger.
     number
@@ -46,7 +46,7 @@ class TracedCell:
     anchor
         The frame that runs the cell.
     records_memory
-        Whether to record allocations too, and the holders of those that remain.
+        Whether to record allocations, too, and the holders of those that remain.
 
     Raises
     ------
@@ -90,13 +90,13 @@ class TracedCell:
             raise UsageError(str(error)) from None
 
     def finish(self, error: BaseException | None) -> None:
-        """End the recording after the cell, successful or not; keep the trace and show it."""
+        """End the recording after the cell, even if it raised; keep the trace and show it."""
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
         count, log_bytes = self._recording.op_count, self._recording.log_bytes
         note = WaitingNote(*((0, 0) if error or is_quiet else (count, log_bytes)))
         note.tell(say("magics.waiting.record", n=count))
         self._recording.__exit__(type(error) if error else None, error, None)
-        # A second run restores tensors, perhaps at other addresses: so find the holders first.
+        # A second run restores tensors, perhaps at other addresses, so find the holders first.
         tensors = find_holders(trace, memory) if self._records_memory else []
         self._run_again(error)
         self._keep()
@@ -123,7 +123,7 @@ class TracedCell:
             self._trace.complete(record)
 
     def _keep(self) -> None:
-        """Bind the trace to its variables and save it, according to the options."""
+        """Assign the trace to its variables and save it, as the options say."""
         variables, name, path = self._shell.user_ns, self._options.output, self._options.save
         variables[LATEST] = self._trace
         if name and isinstance(variables.get(name), (Trace, NoneType)):
@@ -152,7 +152,7 @@ class TracedCell:
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _refuse_to_replace(self, name: str | None) -> None:
-        """Raise before the cell runs if the trace would replace one of the user's variables."""
+        """Raise before the cell runs if the trace would replace a variable of the user's."""
         there = self._shell.user_ns.get(name)
         if not isinstance(there, (Trace, NoneType)):
             kind = type(there).__name__

@@ -1,4 +1,4 @@
-"""The progress after a large cell ends, shown until its picture replaces it."""
+"""The progress after the end of a large cell, shown until the picture replaces it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MUCH_LOG_BYTES = 8 << 20
 
 
 class WaitingNote:
-    """One output: sentences one after the other, and finally the picture.
+    """One output that shows sentences one after the other, and finally the picture.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class WaitingNote:
         self._handle: Any = None
 
     def tell(self, sentence: str) -> None:
-        """Show a sentence on the current work."""
+        """Show a sentence about the current work."""
         if not self._is_wanted:
             return
         data = {"text/plain": sentence}

@@ -1,1 +1,1 @@
-"""Static programs: read from files, turned into records, their lines kept beside them."""
+"""Static programs: read from files, turned into records, with their lines in a file beside them."""

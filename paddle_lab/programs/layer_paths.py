@@ -1,4 +1,4 @@
-"""The places of layers in a model, told by the parameters that their ops read."""
+"""Finds the paths of layers in a model, from the parameters that their ops read."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def parts(name: str) -> tuple[str, ...]:
 
 
 def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...], Layer]:
-    """Return the path and class of each layer call that ops name.
+    """Return the path and class of each layer call that is named by ops.
 
     Parameters
     ----------
     paths
-        From Paddle's name of a parameter to its place in the model. Without them a layer's path
-        has Paddle's own names, such as ``Block_1.Linear``.
+        From Paddle's name of a parameter to its path in the model. Without them a layer's path has
+        Paddle's own names, such as ``Block_1.Linear``.
     """
     parameter: dict[int, str] = {}
     reads: dict[str, list[list[str]]] = {}
@@ -44,7 +44,7 @@ def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...],
         around = parts(layer)
         for depth in range(1, len(around) + 1):
             own = owners.setdefault(around[:depth], [])
-            # A layer around another one is at least one step above its parameters.
+            # A layer that contains another one is at least one level above the other's parameters.
             own += [tuple(path[: len(path) - (len(around) - depth)]) for path in read]
     found: dict[tuple[str, ...], Layer] = {}
     for name, owned in owners.items():

@@ -1,8 +1,8 @@
-"""The file of lines beside a saved model: ``model.lines`` beside ``model.json``.
+"""The file with a saved model's source lines: ``model.lines`` beside ``model.json``.
 
-It is JSON, and has the stack of each op of the model, in the order of the ops, with the text of the
-lines, so that they open on another machine. A fingerprint of the program says whose lines they are.
-Its name must not end in ``.json``: ``paddle.jit.load`` takes ``model.name.json`` for a program.
+It is JSON with the stack of each op of the model, in order, and with the text of the lines, so that
+they can be shown on another machine. A fingerprint says to which program they belong. The name must
+not end in ``.json``: ``paddle.jit.load`` would read ``model.name.json`` as a program.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def lines_path(model: Path) -> Path:
 
 
 def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
-    """Write the lines of a program beside the model that was saved of it; return the path.
+    """Write the lines of a program beside the model that was saved from it; return the path.
 
     Raises
     ------
@@ -51,12 +51,12 @@ def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
 
 
 def add_lines(program: Program, model: Path) -> str:
-    """Give a saved program the lines beside it, if there are any.
+    """Add the lines in the file beside a saved program, if there is such a file.
 
     Returns
     -------
     str
-        A sentence that says why there are no lines; ``""`` if all is well, or there is no file.
+        A sentence that says why there are no lines; ``""`` if there are, or if there is no file.
     """
     path = lines_path(model)
     try:

@@ -1,8 +1,8 @@
-"""Lines for ops that have none of their own.
+"""Finds lines for ops that have no stack.
 
 Paddle keeps no stack for ``if`` and ``while``, for ops that it adds by itself, and for ops of a
-backward. An ``if`` gets the line of its condition; another op that of the op that uses what it
-made, else of the op that made what it uses, else of the op before it.
+backward. An ``if`` gets the line of its condition. Another op gets the line of an op that reads its
+output, else of an op that made its input, else of the previous op.
 """
 
 from __future__ import annotations

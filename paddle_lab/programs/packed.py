@@ -1,4 +1,4 @@
-"""A program as text, as a trace's record keeps it."""
+"""A program as text, as it is stored in a trace's record."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _OF_OP: Final = ("name", "inputs", "outputs", "attributes", "label", "layer", "i
 
 
 class StackNumbers(dict[Stack, int]):
-    """Stacks, each once, in the order in which they are asked for."""
+    """Stacks without repetition, in the order in which they are requested."""
 
     def __missing__(self, stack: Stack) -> int:
         self[stack] = number = len(self)
         return number
 
     def document(self) -> dict[str, list[Any]]:
-        """Return the stacks and their frames, each once."""
+        """Return the stacks and their frames, without repetition."""
         frames: dict[Frame, int] = {}
         rows = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in self]
         return {"stacks": rows, "frames": [*frames]}
@@ -42,7 +42,7 @@ def stacks_in(document: dict[str, Any]) -> list[Stack]:
 
 
 def pack(program: Program) -> str:
-    """Return a program as JSON, each frame and each stack once."""
+    """Return a program as JSON, in which no frame and no stack is repeated."""
     stacks = StackNumbers()
 
     def block(of: Block) -> list[Any]:

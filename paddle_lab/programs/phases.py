@@ -1,4 +1,4 @@
-"""Which ops of a program that trains are forward, backward, and the optimizer's."""
+"""Finds which ops of a training program are forward, backward, or the optimizer's."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def is_gradient(op: Op) -> bool:
 def phases(block: Block) -> list[int]:
     """Return the phase of each op of a block, in order.
 
-    The backward is every op that computes gradients, and each op between two of them. What comes
-    after it and uses its gradients is the optimizer's.
+    The backward contains every op that computes gradients, and the ops between them. Later ops that
+    use its gradients are the optimizer's.
     """
     told = [BACKWARD if is_gradient(op) else FORWARD for op in block.ops]
     after = {key for op, told_ in zip(block.ops, told, strict=True) if told_ for key in op.outputs}
@@ -29,7 +29,7 @@ def phases(block: Block) -> list[int]:
         if told[at] == FORWARD and not after.isdisjoint(op.inputs):
             told[at] = OPTIMIZER
             after.update(op.outputs)
-    # Back again: what leads to a gradient op, or only adds gradients up, is the backward's.
+    # In reverse order: ops that lead to a gradient op, or only add gradients, are the backward's.
     before: set[int] = set()
     summed: set[int] = {-1}
     for op, phase in zip(block.ops, told, strict=True):

@@ -1,7 +1,7 @@
 """Reads the programs that ``paddle.jit.save`` and ``paddle.static.save_inference_model`` write.
 
-Such a file is JSON. It has short names: ``#`` is a name or a type, ``%`` the number of a value,
-``I`` and ``O`` are inputs and outputs, ``A`` attributes, ``TT`` and ``AT`` types of values and of
+Such a file is JSON with short names: ``#`` is a name or a type, ``%`` the number of a value, ``I``
+and ``O`` are inputs and outputs, ``A`` attributes, ``TT`` and ``AT`` types of values and of
 attributes. Names begin with the number of their dialect: ``1.matmul`` is ``pd_op.matmul``.
 """
 
@@ -46,7 +46,7 @@ def read_program(path: Path) -> tuple[Program, int]:
     Raises
     ------
     TraceFileError
-        If the file is no program of Paddle's, or is damaged.
+        If the file is not a program of Paddle's, or is damaged.
     OSError
         If there is no such file, or it cannot be read.
     """
@@ -78,7 +78,7 @@ def _block(data: dict[str, Any], outer: Mapping[int, int], values: list[Value]) 
 
 def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
     if data["#"] == "p":
-        # A parameter is written without names: is_distributed, is_parameter, need_clip, its name.
+        # A parameter's attributes have no names: is_distributed, is_parameter, need_clip, its name.
         made, (_, stops, trainable) = data["O"], data["OA"]
         output = _new(keys, made["%"], made["TT"], values, stops=bool(stops))
         label, is_trainable = str(data["A"][3]), bool(trainable)
@@ -111,7 +111,7 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
 def _new(
     keys: dict[int, int], number: int, kind: Any, values: list[Value], *, stops: bool = True
 ) -> int:
-    """Add a value, and return its key; -1 for an output that is not made."""
+    """Add a value and return its key; -1 for an output that does not exist."""
     value = _value(kind, stops=stops)
     if value is None:
         return -1
@@ -135,7 +135,7 @@ def _value(kind: Any, *, stops: bool) -> Value | None:
 
 
 def _plain(data: Any) -> Any:
-    """Return an attribute without the types of its items."""
+    """Return an attribute's value without the types of its items."""
     if isinstance(data, list):
         return [_plain(item) for item in data]
     if isinstance(data, dict):
@@ -144,10 +144,10 @@ def _plain(data: Any) -> Any:
 
 
 def attribute_text(value: Any) -> str:
-    """Return an attribute as a person reads it."""
+    """Return an attribute as readable text."""
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(attribute_text, value))}]"
-    name = getattr(value, "name", None)  # of an enumeration, such as DataType.FLOAT32
+    name = getattr(value, "name", None)  # for an enumeration, such as DataType.FLOAT32
     return name.lower() if isinstance(name, str) else str(value)

@@ -36,7 +36,7 @@ class Source(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What an op makes, or a block gets: a tensor, or a list of tensors without a shape."""
+    """An op's output or a block's argument: a tensor, or a list of tensors without a shape."""
 
     dtype: str = ""
     shape: tuple[int, ...] | None = None
@@ -48,13 +48,13 @@ class Value(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def computes(name: str) -> bool:
-    """Tell whether an op of this name is no constant, parameter, input, output, or list."""
+    """Tell whether an op is not a constant, parameter, input, output or list, by its name."""
     return not (name.startswith(("builtin.", "cf.")) or name in _CONSTANTS | _DATA | _OUTPUTS)
 
 
 @dataclass
 class Op:
-    """An op as the program has it: also parameters, constants, inputs and outputs are ops."""
+    """An op of the program. Parameters, constants, inputs and outputs are ops, too."""
 
     name: str
     """With its dialect: ``"pd_op.matmul"``."""
@@ -88,18 +88,18 @@ class Op:
 
     @property
     def is_list(self) -> bool:
-        """Whether it only makes a list of values, or takes one apart."""
+        """Whether it only makes a list of values, or unpacks one."""
         return self.name in _LISTS
 
     @property
     def is_parameter(self) -> bool:
-        """Whether it stands for a parameter or a buffer of the model."""
+        """Whether it represents a parameter or a buffer of the model."""
         return self.name == "builtin.parameter"
 
 
 @dataclass
 class Block:
-    """Ops that run one after the other, and the values that the block gets."""
+    """Ops that run in sequence, and the arguments of the block."""
 
     ops: list[Op] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
@@ -107,11 +107,11 @@ class Block:
 
     @property
     def results(self) -> list[int]:
-        """The values that the block gives to the op around it."""
+        """The values that the block returns to the op around it."""
         return [key for op in self.ops if op.name == "cf.yield" for key in op.inputs]
 
     def walk(self) -> Iterator[Op]:
-        """Yield each op, and after it the ops of its blocks."""
+        """Yield each op, followed by the ops of its blocks."""
         waiting = [iter(self.ops)]
         while waiting:
             op = next(waiting[-1], None)
@@ -124,7 +124,7 @@ class Block:
 
 @dataclass
 class Program:
-    """A program, and the program of its gradients if that is another."""
+    """A program, and the program of its gradients if that is a separate one."""
 
     forward: Block
     backward: Block | None = None
@@ -138,7 +138,7 @@ class Program:
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the ops and of how values connect them, of neither lines nor attributes."""
+        """A digest of the ops and of the connections between them, without lines and attributes."""
         names: dict[int, int] = {}
         told = []
         for op in self.forward.walk():

@@ -1,4 +1,4 @@
-"""From a program to a record: ops, tensors, groups of layers and blocks, and the backward."""
+"""Turns a program into a record: ops, tensors, groups of layers and blocks, and the backward."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
 
 
 class Written(NamedTuple):
-    """A program as a record, and its tensors at both ends, in order."""
+    """A program as a record, and its input and output tensors, in order."""
 
     record: Record
     inputs: list[int]
@@ -29,17 +29,17 @@ class Written(NamedTuple):
 
 
 def record_of(program: Program, origin: Origin) -> Record:
-    """Return the record of a program that stands alone: nothing of it ran."""
+    """Return the record of a program on its own, of which nothing was run."""
     return written(program, origin).record
 
 
 def written(program: Program, origin: Origin, *, has_backward_ops: bool = False) -> Written:
-    """Return the record of a program, and which tensors go in and out.
+    """Return the record of a program, and its input and output tensors.
 
     Parameters
     ----------
     has_backward_ops
-        Whether gradient ops are ops of the backward phase, instead of grad nodes.
+        Whether gradient ops become ops of the backward phase, instead of grad nodes.
     """
     fill_lines(program.forward)
     writer = _Writer(program, has_backward_ops=has_backward_ops)
@@ -91,13 +91,13 @@ class _Writer:
         return self._writer.record(origin)
 
     def _block(self, ops: Sequence[Op], told: Sequence[int], scope: int) -> None:
-        """Write the ops of a block. Calls of layers in it are groups."""
+        """Write the ops of a block. Calls of layers in it become groups."""
         opened: list[tuple[str, int]] = []
         for op, phase in zip(ops, told, strict=True):
             if phase == self._gradients_phase:
                 self._gradient_op(op)
                 continue
-            # Paddle adds copies of its own, which no layer called.
+            # Paddle adds copies that no layer made.
             if op.computes and (op.layer or op.short_name != "assign"):
                 self._open(opened, parts(op.layer), scope)
             self._op(op, phase, opened[-1][1] if opened else scope)
@@ -158,12 +158,12 @@ class _Writer:
             yield block, named or scope
 
     def _pass(self, block: Block, op: Op, found: dict[int, list[int]]) -> None:
-        """Let the arguments of a loop's body stand for what the loop begins with."""
+        """Replace the arguments of a loop's body by the values with which the loop begins."""
         for argument, given in zip(block.arguments, op.inputs[1:], strict=False):
             found[argument] = found.get(given, [])
 
     def _value_op(self, op: Op) -> None:
-        """Write a parameter, an input or a constant as a tensor; pass on the items of a list."""
+        """Write a parameter, an input or a constant as a tensor; pass the items of a list on."""
         if op.is_list:
             self._pass_items(op, self._tensors)
         elif op.outputs and not op.name.startswith("cf."):

@@ -1,4 +1,4 @@
-"""A saved model as a record: its program, and the lines that are kept beside it."""
+"""Reads a saved model as a record: its program, and the source lines beside it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def read_model(path: Path) -> Record:
     Raises
     ------
     TraceFileError
-        If the file is no program of Paddle's, or is damaged.
+        If the file is not a program of Paddle's, or is damaged.
     OSError
         If there is no such file, or it cannot be read.
     """
@@ -29,7 +29,7 @@ def read_model(path: Path) -> Record:
     if version > NEWEST_VERSION:
         notices.append(say("notices.program_newer", path=path.name))
     if not any(op.stack for op in program.forward.walk()):
-        # Without lines of its source, an op's place is the model's file.
+        # Without source lines, the place of an op is the model's file.
         own = (Frame(str(path), 1, "", FRAME_KINDS.index("user")),)
         for op in program.forward.walk():
             op.stack = own

@@ -1,7 +1,7 @@
 """Puts the ops of compiled programs into a record, each program inside the first op that ran it.
 
-The record of a trace has a compiled program as one op, ``run_program``, as it ran: all counts and
-checks are of those ops. Only what is drawn is made of the record that this module returns.
+In the record of a trace a compiled program is one op, ``run_program``, for each run; all counts and
+checks use these ops. Only the pictures use the record that this module returns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def programs_of(record: Record) -> dict[int, Program]:
 
 
 def with_program_ops(record: Record) -> Record:
-    """Return a record that also has the ops of compiled programs, after its own."""
+    """Return a record that also has the ops of compiled programs, after its own ops."""
     if not len(record.program_texts):
         return record
     splice = _Splice(record)
@@ -48,7 +48,7 @@ class _Splice:
     def __init__(self, record: Record) -> None:
         self._record = record
         texts = set(record.program_texts["text"].tolist())
-        # A page has no use for the programs' text.
+        # The page does not need the programs' text.
         kept = ["" if code in texts else text for code, text in enumerate(record.strings)]
         self._strings = StringPool(kept)
         self._columns: dict[str, dict[str, list[Any]]] = {
@@ -66,7 +66,7 @@ class _Splice:
         nodes = np.flatnonzero(record.grad_nodes["op"] == op)
         if not len(nodes):
             program.backward = None
-        program.gradients = {}  # the trace has the parameters' own leaves
+        program.gradients = {}  # the trace has leaves for the parameters
         found = written(program, Origin(), has_backward_ops=bool(by_executor))
         name = f"{say('reports.programs.one', n=number + 1)} ×{len(rows)}"
         scope = self._add_scopes(op, name, len(table["op"][table["op"] == op]))
@@ -138,7 +138,7 @@ class _Splice:
             self._length[name] += len(cells)
 
     def _add_lines(self, found: Record, number: int, op: int) -> None:
-        """Add the lines that the program runs: those of its ops, without those that called it."""
+        """Add the lines of the program's ops, without the lines that called the program."""
         record, frames = self._record, found.frames
         around, stacks = int(record.ops["stack"][op]), record.stacks
         callers = set()
@@ -151,7 +151,7 @@ class _Splice:
         places = {
             (found.text(file), line)
             for file, line, kind, function in zip(*columns, strict=True)
-            # SOT gives the rest of a function after a break a name of its own.
+            # After a break, SOT gives the rest of a function a new name.
             if kind != _PADDLE and not found.text(function).startswith("#")
         }
         for file, line in sorted(places - callers):
@@ -165,7 +165,7 @@ class _Splice:
         return self._record.text(int(self._record.layers["path"][layer])) if layer >= 0 else ""
 
     def _join(self, found: Written, op: int, node: int) -> None:
-        """Let the program's ops read what the cell gave, and the op give what they made."""
+        """Connect the program's ops with the cell's: its inputs, and the outputs of the op."""
         record, sub = self._record, found.record
         start = self._length["tensors"] - len(sub.tensors)
         uses = record.uses

@@ -11,7 +11,7 @@ from paddle_lab.runs.rank_log import Call, RankLog
 
 @dataclass(eq=False)
 class Collective:
-    """One collective: the calls of all ranks that are there."""
+    """One collective: the calls of all ranks that have joined it."""
 
     group: int
     sequence: int
@@ -23,7 +23,7 @@ class Collective:
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The ranks that take part."""
+        """The ranks of its group."""
         return self.channel or next(iter(self.calls.values())).ranks
 
     @property
@@ -33,7 +33,7 @@ class Collective:
 
     @property
     def op(self) -> str:
-        """What it does, as most ranks have it."""
+        """Its operation, as most ranks called it."""
         if self.channel is not None:
             return "send/recv"
         return Counter(call.op for call in self.calls.values()).most_common(1)[0][0]
@@ -45,7 +45,7 @@ class Collective:
 
     @property
     def waited_ns(self) -> dict[int, int]:
-        """From a rank to how long it waited for the last one to come."""
+        """Maps each rank to the time that it waited for the last rank."""
         last = max(call.begin_ns for call in self.calls.values())
         return {rank: last - call.begin_ns for rank, call in sorted(self.calls.items())}
 
@@ -73,7 +73,7 @@ def _channel(call: Call) -> tuple[int, int] | None:
 
 
 def odd_ones(values: Mapping[int, object]) -> list[int]:
-    """Return the ranks whose value is not that of most ranks; at a tie, of the first rank."""
+    """Return the ranks whose value differs from most ranks'; at a tie, from the first rank's."""
     ranks = sorted(values)
     counts = Counter(values[rank] for rank in ranks)
     most = max(counts.values())

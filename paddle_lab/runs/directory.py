@@ -1,4 +1,4 @@
-"""The directory of a run: its ranks' files, read as they grow, and what they tell together."""
+"""The directory of a run: reads its ranks' files as they grow, and joins them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ END_FILE: Final = "run.json"
 
 
 class RunDirectory:
-    """A run as its files tell it, while it runs or later.
+    """A run as its files describe it, while it runs or later.
 
     Parameters
     ----------
     path
         The directory.
     stall_s
-        How long a rank must wait until that is a hang.
+        How long a rank must wait for this to be a hang.
     """
 
     def __init__(self, path: Path, *, stall_s: float = STALL_S) -> None:
@@ -40,7 +40,7 @@ class RunDirectory:
         self._logs: dict[int, RankLog] = {}
 
     def read(self) -> bool:
-        """Read what is new, and tell whether anything was."""
+        """Read new events, and tell whether there were any."""
         for path in self.path.glob("rank-*.jsonl"):
             found = _RANK_FILE.search(path.name)
             if found and int(found[1]) not in self._logs:
@@ -50,7 +50,7 @@ class RunDirectory:
 
     @property
     def logs(self) -> list[RankLog]:
-        """The ranks that have written, in order."""
+        """The logs of the ranks that have written something, in order."""
         return [log for _, log in sorted(self._logs.items())]
 
     @property
@@ -60,7 +60,7 @@ class RunDirectory:
 
     @property
     def ended(self) -> dict[str, Any] | None:
-        """How the launcher says that the run ended; ``None`` while it runs."""
+        """The launcher's report of how the run ended; ``None`` while it runs."""
         try:
             told = json.loads((self.path / END_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -69,11 +69,11 @@ class RunDirectory:
 
     @property
     def collectives(self) -> list[Collective]:
-        """The joined calls, in the order in which they began."""
+        """The collectives, in the order in which they began."""
         return joined(self.logs)
 
     def is_alive(self, log: RankLog) -> bool:
-        """Tell whether the process of a rank runs, as far as this machine can know."""
+        """Tell whether the process of a rank is running, as far as this machine can know."""
         if log.exit is not None or self.ended is not None:
             return False
         if log.about.get("host") != socket.gethostname():
@@ -81,14 +81,14 @@ class RunDirectory:
         return bool(psutil.pid_exists(int(log.about.get("process", 0))))
 
     def has_died(self, log: RankLog) -> bool:
-        """Tell whether a rank's process ended by itself and without a word."""
+        """Tell whether a rank's process died without reporting its end."""
         if log.exit is not None or self.is_alive(log):
             return False
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
         return self.ended is None or not (self.ended.get("stopped") or has_failure)
 
     def may_hang(self) -> bool:
-        """Tell whether a rank has waited, or all have stood still, long enough; cheap to ask."""
+        """Tell whether a rank has waited long enough, or all make no progress. This is fast."""
         now_ns, logs = time.time_ns(), self.logs
         calls = [log.open_call for log in logs]
         waited = any(
@@ -98,7 +98,7 @@ class RunDirectory:
         return waited or all(log.still is not None or log.exit is not None for log in logs)
 
     def findings(self) -> list[RunFinding]:
-        """Return what is wrong, the first thing first."""
+        """Return what is wrong, the earliest problem first."""
         logs, collectives = self.logs, self.collectives
         now_ns = max((log.last_ns for log in logs), default=0)
         now_ns = max(now_ns, int((self.ended or {}).get("time_ns", 0)))
@@ -113,7 +113,7 @@ class RunDirectory:
         return sorted(found, key=lambda finding: finding.time_ns)
 
     def _raised(self) -> list[RunFinding]:
-        """Return the first error; a failed collective is the error of another rank."""
+        """Return the first error, since a failed collective follows from another rank's error."""
         failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
         own = [log for log in failed if log.open_call is None]
         found = []
@@ -132,7 +132,7 @@ class RunDirectory:
         return found
 
     def _died(self) -> list[RunFinding]:
-        """Return the first rank that ended without a word."""
+        """Return the first rank that died without reporting its end."""
         dead = [log for log in self.logs if self.has_died(log)]
         if not dead:
             return []
@@ -146,7 +146,7 @@ class RunDirectory:
         ]
 
     def _missing(self) -> list[RunFinding]:
-        """Return the ranks that wrote nothing, once the run is over."""
+        """Return the ranks that wrote nothing, if the run has ended."""
         absent = [rank for rank in range(self.world) if rank not in self._logs]
         if not absent or any(map(self.is_alive, self.logs)):
             return []

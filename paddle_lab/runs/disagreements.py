@@ -1,7 +1,7 @@
-"""Where the ranks disagree, also where nothing failed.
+"""Finds where the ranks disagree, even if nothing failed.
 
-The arguments of one collective are compared across its ranks. Lines alone may differ: a program may
-have a branch for each rank. But two lines in opposite orders on two ranks are a disagreement.
+The arguments of one collective are compared across its ranks. Lines alone may differ, since a
+program may have a branch for each rank. But two lines in opposite order on two ranks disagree.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SIZES_DIFFER: Final = ("all_to_all",)
 
 
 def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) -> list[RunFinding]:
-    """Return the first disagreement of each kind in each group; later ones follow from it."""
+    """Return the first disagreement of each kind in each group; later ones are its consequences."""
     found: dict[tuple[str, int], RunFinding] = {}
     for collective in collectives:
         finding = _mismatch(collective)
@@ -67,7 +67,7 @@ def _argument(call: Call, name: str) -> Any:
         return getattr(call, name)
     if call.op in _SIZES_DIFFER or call.shape is None:
         return None
-    # A message may arrive in another shape.
+    # A message may be received in another shape.
     return prod(call.shape) if call.op in ("send", "recv") else call.shape
 
 
@@ -81,7 +81,7 @@ def places(collective: Collective) -> dict[int, tuple[str, int]]:
 
 
 def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
-    """Return where two ranks have two lines, or two parameters, in opposite orders."""
+    """Return where two ranks have two lines, or two parameters, in opposite order."""
     pairs: dict[tuple[int, int, Any, Any], Collective] = {}
     for collective in collectives:
         for first, second, mine, theirs in _differing(collective):
@@ -93,7 +93,7 @@ def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
 
 
 def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
-    """Yield pairs of ranks whose lines or parameters differ. Roots that agree align a call."""
+    """Yield pairs of ranks whose lines or parameters differ; none for a call with a root."""
     first, *others = sorted(collective.calls)
     mine = collective.calls[first]
     if mine.root >= 0:
@@ -131,7 +131,7 @@ def _called(call: Call) -> str:
 
 
 def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
-    """Return the first step before which parameters or their gradients are not alike."""
+    """Return the first step at which the ranks' parameters or gradients differ."""
     told = [{one.step: one for one in log.steps} for log in logs]
     for step in sorted(set().union(*told)):
         at = {

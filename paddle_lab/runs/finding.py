@@ -1,4 +1,4 @@
-"""One thing that is wrong in a run."""
+"""A problem in a run."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class RunFinding:
 
     @property
     def file(self) -> str:
-        """The file of the first rank that it is about."""
+        """The file of the first rank that is concerned."""
         return self._at[0]
 
     @property
     def line(self) -> int:
-        """The line of the first rank that it is about; 0 if it is unknown."""
+        """The line of the first rank that is concerned; 0 if it is unknown."""
         return self._at[1]
 
     @property
@@ -63,13 +63,13 @@ class RunFinding:
 
 
 def place_said(place: Place) -> str:
-    """Return a place as people read it, without the folders of its file."""
+    """Return a place as readable text, without the folders of its file."""
     file, line = place
     return f"{os.path.basename(file)}:{line}" if line else say("runs.nowhere")
 
 
 def ranks_said(ranks: list[int] | tuple[int, ...]) -> str:
-    """Return ranks as people write them: ``ranks 0, 2–5``."""
+    """Return ranks as readable text: ``ranks 0, 2–5``."""
     spans: list[list[int]] = []
     for rank in sorted(ranks):
         if spans and rank == spans[-1][-1] + 1:

@@ -1,4 +1,4 @@
-"""Who waits for whom, and where those are that do not come."""
+"""Finds who waits for whom, and where the ranks are that others wait for."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from paddle_lab.words import say
 
 
 class Waits:
-    """What holds a run up at a moment.
+    """Finds what blocks a run at a moment.
 
     Parameters
     ----------
     logs
-        The ranks.
+        The logs of the ranks.
     collectives
-        Their joined calls.
+        The collectives of the run.
     now_ns
         The moment; for a run that ended, its end.
     stall_ns
         How long a rank must have waited.
     has_died
-        Tells whether the process of a rank ended without a word.
+        Tells whether the process of a rank died without reporting its end.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Waits:
         return (call.end_ns or self._now_ns) - call.begin_ns
 
     def finding(self) -> RunFinding | None:
-        """Return what holds the run up, if something does."""
+        """Return what blocks the run; ``None`` if nothing does."""
         if not self.waiting:
             return self._all_still()
         held = [one for one in self._collectives if self._is_waited_in(one)]
@@ -94,7 +94,7 @@ class Waits:
         return any(self.waiting.get(rank) is call for rank, call in collective.calls.items())
 
     def _last_in_chain(self, collective: Collective) -> Collective:
-        """Follow who waits for whom, to a rank that waits for nobody; of a cycle, the least."""
+        """Follow who waits for whom to the last collective; in a cycle, to the smallest group's."""
         chain = [collective]
         while collective.absent and (call := self.waiting.get(collective.absent[0])) is not None:
             rank = collective.absent[0]
@@ -108,7 +108,7 @@ class Waits:
         return chain[-1]
 
     def _first_apart(self, collective: Collective, waiting: int, absent: int) -> Collective | None:
-        """Return the first call in the group that two ranks make at lines that both have."""
+        """Return the group's first call where two ranks are at different lines of common code."""
         both = [
             one
             for one in self._collectives
@@ -139,7 +139,7 @@ class Waits:
         return say(f"runs.state.{'still' if log.still else 'runs'}", rank=rank, place=place)
 
     def _all_still(self) -> RunFinding | None:
-        """Return that all ranks stand still outside of collectives, if they do."""
+        """Return that all ranks make no progress outside of collectives, if this is so."""
         logs = [log for log in self._logs.values() if log.exit is None and not self._has_died(log)]
         since = [int(log.still["since_ns"]) if log.still else self._now_ns for log in logs]
         if not logs or self._now_ns - max(since) < self._stall_ns:

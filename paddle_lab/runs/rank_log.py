@@ -1,4 +1,4 @@
-"""What one rank wrote: its calls, where it stands still, how it ended."""
+"""The log of one rank: its calls, where it makes no progress, how it ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOWHERE: Final[Place] = ("", 0)
 
 @dataclass
 class Call:
-    """One call that communicates, on one rank. Times are ns since 1970."""
+    """A rank's call of a collective. Times are ns since 1970."""
 
     rank: int
     op: str
@@ -52,13 +52,13 @@ class Call:
 
     @property
     def is_open(self) -> bool:
-        """Whether it never returned, or failed."""
+        """Whether the call has not returned, or has failed."""
         return self.end_ns is None or bool(self.error)
 
 
 @dataclass
 class Step:
-    """A step of an optimizer, of parameters whose gradients were communicated before it."""
+    """An optimizer's step for parameters whose gradients were communicated before."""
 
     step: int
     stack: list[Any]
@@ -73,7 +73,7 @@ class Step:
 
 @dataclass
 class RankLog:
-    """The events of one rank. :meth:`read` adds those that came meanwhile."""
+    """The events of one rank. :meth:`read` adds new events."""
 
     path: Path
     rank: int = -1
@@ -87,12 +87,12 @@ class RankLog:
     _read_bytes: int = 0
 
     def read(self) -> bool:
-        """Read new events. An event that is cut short waits for its rest.
+        """Read new events. An incomplete event is read later.
 
         Returns
         -------
         bool
-            Whether there were any.
+            Whether there were new events.
         """
         with self.path.open("rb") as file:
             file.seek(self._read_bytes)
@@ -134,13 +134,13 @@ class RankLog:
 
     @property
     def open_call(self) -> Call | None:
-        """The call that it waits in, or that failed last."""
+        """The call in which the rank waits, or the last one that failed."""
         last = self.calls[-1] if self.calls else None
         return last if last is not None and last.is_open else None
 
     @property
     def place(self) -> Place:
-        """The line where it is, or where it was last seen."""
+        """The line where the rank is, or was last seen."""
         for stack in (
             self.exit["stack"] if self.exit is not None else None,
             self.open_call.stack if self.open_call is not None else None,

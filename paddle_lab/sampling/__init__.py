@@ -1,1 +1,1 @@
-"""Counters of memory, which a thread reads at a steady rate and stores in bounded memory."""
+"""Memory counters, which a thread reads at a steady rate and stores in bounded memory."""

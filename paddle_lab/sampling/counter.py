@@ -42,22 +42,22 @@ class Source(Protocol):
     """Reads some counters."""
 
     def counters(self) -> Sequence[Counter]:
-        """Return its counters; later calls may add some at the end and change their absence.
+        """Return its counters. Later calls may append counters and change their absence.
 
-        Called after :meth:`read`, and maybe from another thread while that runs.
+        Called after :meth:`read`, perhaps from another thread while ``read`` is running.
         """
 
     def read(self, now_ns: int) -> Sequence[int]:
         """Return one value for each of :meth:`counters`, :data:`ABSENT` if it has none.
 
-        Called by the sampler's thread alone. The values are not changed afterwards. It never
-        raises: a counter that cannot be read becomes absent.
+        Called only by the sampler's thread. The values are not changed afterwards. It never raises:
+        a counter that cannot be read becomes absent.
         """
 
 
 @runtime_checkable
 class LastingSource(Source, Protocol):
-    """A source that works between its reads too, and must be closed."""
+    """A source that also works between its reads, and must be closed."""
 
     def close(self) -> None:
-        """End the work; a later read begins it again."""
+        """Stop working; a later read starts again."""

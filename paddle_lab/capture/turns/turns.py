@@ -2,8 +2,8 @@
 
 An iteration is called *turn* in the code. Each call of a user's function gets a mark, which lives
 as long as the call: it is stored in the frame's attribute ``f_trace``, which Python reads only
-while a debugger traces the thread. So two calls from one line are distinct. The mark knows the
-present iteration of each loop in the call. An iteration begins when a variable of a ``for`` has
+while a debugger traces the thread. So two calls from one line are distinct. The mark has the
+current iteration of each loop in the call. An iteration begins when a variable of a ``for`` has
 another value. If the variables are not known, it begins when the code jumps back to the start of
 the loop's body. Calls and iterations are scopes, like calls of layers.
 """
@@ -46,7 +46,7 @@ _LARGEST_COUNT: Final = 1 << 62
 class TurnTracker:
     """Opens a scope for each call and iteration in which something is recorded.
 
-    The native part keeps the last answer, and asks again if something has changed
+    The native part keeps the last result, and calls this class if something has changed
     (``native/stacks/last_scope.c``). It also begins the next iteration of a ``for`` loop.
 
     Parameters
@@ -54,7 +54,7 @@ class TurnTracker:
     scopes
         The tape of scopes, to which calls and turns are added.
     next_scope
-        Gives keys.
+        Returns new keys of scopes.
     rows
         The tape of iterations: rows of :class:`TurnCell`.
     values
@@ -102,7 +102,7 @@ class TurnTracker:
         thread
             The thread's number.
         """
-        if sys.gettrace() is not None:  # a debugger needs the attribute f_trace itself
+        if sys.gettrace() is not None:  # a debugger uses the attribute f_trace itself
             return scope
         known = self.last_scope and self.last_scope.find(self, frame, anchor, scope, thread)
         return self.find_scope(frame, anchor, scope, thread) if known is None else known
@@ -110,9 +110,9 @@ class TurnTracker:
     def find_scope(
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
     ) -> int:
-        """Find the scope, as :meth:`scope_at` does, but without the last answer.
+        """Find the scope, as :meth:`scope_at` does, but without using the last result.
 
-        A finalizer may run an op while this runs. That op gets ``scope``.
+        If a finalizer runs an op meanwhile, that op gets ``scope``.
         """
         if thread in self._finding:
             return scope
@@ -139,7 +139,7 @@ class TurnTracker:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
             answer: tuple[Any, ...] | None = (at, mark, loops.units, (), (), None, None, None)
-            # Ops alone do not show which of two nested loops begins again.
+            # The ops alone do not show which of two nested loops begins again.
             if loops.loops and can_read_variables(at.f_code):
                 place = Place(at, inner, loops, mark.hidden_levels)
                 found = self._turn_at(mark, place, found, thread)
@@ -153,10 +153,10 @@ class TurnTracker:
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
         """Return what the native part needs to know whether a call is in the same iterations.
 
-        The call's frame and mark, the instructions of its code, the variables and their identities.
-        The mark of the called frame, if only another call shows that the next iteration has begun,
-        or another object if the called frame has none. The innermost iteration, and what the native
-        part needs to begin the next one, None if it cannot.
+        It needs the call's frame and mark, the instructions of its code, the variables and their
+        identities. If only another call shows that the next iteration has begun, it also needs the
+        mark of the called frame, or another object if that has none. And it needs the innermost
+        iteration, with what it takes to begin the next one, or None.
         """
         variables = at.variables()
         if variables is None:
@@ -195,7 +195,7 @@ class TurnTracker:
         return calls[::-1]
 
     def begin(self, frame: FrameType) -> None:
-        """Exclude the loops that a frame is in: the trace began inside of them."""
+        """Exclude the loops around a frame's current instruction: the trace began inside them."""
         loops = self._loops_of(frame.f_code)
         if loops is None or sys.gettrace() is not None:
             return
@@ -206,7 +206,7 @@ class TurnTracker:
             mark.hidden_levels = 0 if innermost < 0 else loops.loops[innermost].level + 1
 
     def end(self, frame: FrameType | None) -> None:
-        """Remove the marks from the calls that go on after the trace."""
+        """Remove the marks from calls that continue after the trace."""
         while frame is not None:
             if isinstance(frame.f_trace, CallMark):
                 frame.f_trace = without(frame.f_trace, self.serial)
@@ -215,7 +215,7 @@ class TurnTracker:
     def _loops_of(self, code: CodeType) -> CodeLoops | None:
         known = self._codes.get(id(code))
         if known is None:
-            # Another thread may describe it at the same time: its loops must be the same objects.
+            # Another thread may describe the code as well: its loops must be the same objects.
             known = self._codes.setdefault(id(code), (code, self._describe(code)))
             self._is_watched.note(id(code), 0, int(known[1] is not None))
         return known[1]
@@ -254,7 +254,7 @@ class TurnTracker:
         return scope
 
     def _continued(self, turns: list[OpenTurn], at: Place, scope: int) -> int:
-        """Return how many open iterations go on, outermost first; ``scope`` is open inside."""
+        """Return how many open iterations continue, outermost first; ``scope`` is open inside."""
         level = 0
         while level < min(len(turns), len(at.path)) and turns[level].loop is at.path[level]:
             turn = turns[level]
@@ -287,20 +287,20 @@ class TurnTracker:
             return _RESTARTED if counted < turn.number else _NEXT
         if order < turn.order or not are_same(turn.seen, now):
             return _NEXT
-        # Same place, same variables: an iteration calls only once from there. But it goes on while
-        # a scope is open that began inside it, such as that of a PyLayer.
+        # Same place, same variables: an iteration calls only once from there. But the iteration
+        # continues while a scope is open that began inside it, such as a PyLayer's.
         is_new = at.is_last(level) and scope < turn.scope and self._is_new(at)
         return _NEXT if is_new and order == turn.order and not at.is_repeating else _SAME
 
     def _is_new(self, at: Place) -> bool:
-        """Tell whether the called frame is seen for the first time, which marks it.
+        """Tell whether the called frame is new, and mark it.
 
-        A call that is not Python is always new; a generator in the header never is.
+        A call that is not Python code is always new; a generator in the header never is.
         """
         return not at.is_between and (at.inner is None or mark_of(at.inner, self.serial)[1])
 
     def _enter(self, turn: OpenTurn, frame: FrameType, order: int, now: list[Any]) -> None:
-        """Note that the body of an iteration runs, and ``now``, the values of its variables."""
+        """Note that the body of an iteration runs; ``now`` has the values of its variables."""
         loop = turn.loop
         turn.is_waiting = False
         turn.order = order
@@ -323,7 +323,7 @@ class TurnTracker:
 
 
 def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:
-    """Return the number that a counter gives the iteration; None if it gives none that fits."""
+    """Return an iteration's number by the loop's counter; None if the counter does not fit."""
     if not loop.counts or start is None or not now or type(now[0]) is not int:
         return None
     distance = now[0] - start - loop.step * (0 <= loop.stepped_after <= order)

@@ -36,7 +36,7 @@ def identity(value: Any) -> Identity:
 
 
 def _is_of(seen: Identity, value: Any) -> bool:
-    """Return whether a variable still has the object that an identity is of."""
+    """Return whether a variable still has the object of an identity."""
     address, witness = seen
     if address != id(value):
         return False
@@ -50,7 +50,7 @@ def _first_item(value: Any) -> Any:
 
 
 def are_same(seen: list[Identity], now: list[Any]) -> bool:
-    """Return whether variables still have the objects that identities are of."""
+    """Return whether variables still have the objects of the identities."""
     return len(seen) == len(now) and all(map(_is_of, seen, now))
 
 
@@ -58,8 +58,8 @@ def variables_of(frame: FrameType, loop: Loop) -> list[Any]:
     """Return the loop's variables, whose values differ between iterations; empty if unknown."""
     values = [variable(frame, name) for name in loop.names]
     if loop.stepped_after != -1 and type(values[0]) is not int:
-        return []  # the body changes it, so only as a counter it tells iterations apart
-    # By identity: an array or tensor may raise when it is compared.
+        return []  # the body changes it, so it identifies iterations only if it is a counter
+    # Compare identities, because comparing arrays or tensors may raise.
     return values if values and values[0] is not MISSING else []
 
 
@@ -67,14 +67,14 @@ def variables_of(frame: FrameType, loop: Loop) -> list[Any]:
 def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
     """Return a variable of a frame, or a default if it has none.
 
-    Before Python 3.13 a function's variables could be read only into a copy, which keeps them
-    alive. So this returns the default there. The native part reads them one by one.
+    Before Python 3.13 a function's variables can only be read as a copy, which keeps them alive. So
+    this returns the default there. The native part reads single variables.
     """
     is_function = frame.f_code.co_flags & _CO_OPTIMIZED
     if is_function and not _CAN_READ_LOCALS:
         return default
     variables = frame.f_locals
-    # Another type, as exec() allows, would run code of its own.
+    # Another type, which exec() allows, would run its own code.
     return variables.get(name, default) if is_function or type(variables) is dict else default
 
 
