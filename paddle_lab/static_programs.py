@@ -1,4 +1,4 @@
-"""``paddle_lab.program`` and ``save_lines``: what Paddle compiles, and its lines beside a model."""
+"""Static programs (``paddle_lab.program``), and source lines beside a model (``save_lines``)."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from paddle_lab.version import __version__
 
 
 def program(source: Any, *inputs: Any) -> Trace:
-    """Return the graph of a static program. Nothing of it runs.
+    """Return the graph of a static program, without running the program.
 
     Parameters
     ----------
     source
-        The ``model.json`` that ``paddle.jit.save`` wrote, which needs no Paddle; or a layer, a
-        function, what ``to_static`` returned, or a ``paddle.static.Program``.
+        The ``model.json`` that ``paddle.jit.save`` wrote, for which Paddle is not needed; or a
+        layer, a function, the result of ``to_static``, or a ``paddle.static.Program``.
     inputs
-        What the layer or function is called with: tensors and other arguments, or
-        ``paddle.static.InputSpec``. The program is built for them and then forgotten.
+        The arguments of the layer or function: tensors and other values, or
+        ``paddle.static.InputSpec``. The program is built for them, and not kept.
 
     Returns
     -------
     Trace
         Its ops, with groups for layers and for the blocks of ``if`` and ``while``. Parameters,
-        inputs, constants and outputs are tensors, no ops. Of a model in training mode it also has
-        the backward, as grad nodes. A model with lines beside it (:func:`save_lines`) opens them.
+        inputs, constants and outputs are tensors, not ops. For a model in training mode it also has
+        the backward, as grad nodes. The lines beside a model (:func:`save_lines`) are read, too.
 
     Raises
     ------
     TraceFileError
-        If the file is no program of Paddle's, or is damaged.
+        If the file is not a program of Paddle's, or is damaged.
     OSError
         If there is no such file, or it cannot be read.
     PaddleUnavailableError
@@ -56,18 +56,18 @@ def program(source: Any, *inputs: Any) -> Trace:
 
 
 def save_lines(layer: Any, path: PathLike) -> Path:
-    """Write the lines of a saved model beside it, so that each of its ops opens its line.
+    """Write a file with the source lines of a saved model, so that views show the line of each op.
 
-    The new file, ``model.lines`` beside ``model.json``, has the stacks of all ops and the text
-    of their lines. :func:`program` reads it on any machine. In a traced cell ``paddle.jit.save``
-    writes it by itself.
+    The new file, ``model.lines`` beside ``model.json``, has the stacks of all ops and the text of
+    their lines. :func:`program` reads it on any machine. In a traced cell, ``paddle.jit.save``
+    writes it automatically.
 
     Parameters
     ----------
     layer
-        What ``paddle.jit.save`` was given.
+        The layer that was passed to ``paddle.jit.save``.
     path
-        The path that ``paddle.jit.save`` was given.
+        The path that was passed to ``paddle.jit.save``.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def save_lines(layer: Any, path: PathLike) -> Path:
     TraceFileError
         If there is no such model, or it is damaged.
     ValueError
-        If the model is not what the layer saves.
+        If the saved model is not the one that the layer would save.
     OSError
         If the file cannot be written.
     """

@@ -41,7 +41,7 @@ class TraceAnswers:
         self._drawn: tuple[Record, Record] | None = None
 
     def complete(self, record: Record) -> None:
-        """Set the record of a trace that has ended; the capture calls this once."""
+        """Set the record of a trace that has ended. The capture calls this once."""
         self._record = record
 
     @property
@@ -51,12 +51,12 @@ class TraceAnswers:
 
     @property
     def record(self) -> Record:
-        """The tables, as :mod:`paddle_lab.trace.schema` describes them.
+        """The tables that :mod:`paddle_lab.trace.schema` describes.
 
         Raises
         ------
         RuntimeError
-            While the trace is being recorded, as from everything else that reads a trace.
+            While the trace is being recorded. Everything that reads a trace raises this.
         """
         if self._record is None:
             raise RuntimeError(say("errors.still_recording"))
@@ -75,7 +75,7 @@ class TraceAnswers:
     def _shown_record(self) -> Record:
         """The record with the answer tables of the views and with the findings.
 
-        Texts about a trace are made of it; pictures also show the ops of compiled programs.
+        Texts about a trace are made from it. Pictures also show the ops of compiled programs.
         """
         from paddle_lab.analysis.findings.find import with_findings
         from paddle_lab.words import language
@@ -86,7 +86,7 @@ class TraceAnswers:
 
     @property
     def _drawn_record(self) -> Record:
-        """The same record, in which compiled programs also have their ops."""
+        """The record for pictures: :attr:`_shown_record` with the ops of compiled programs."""
         from paddle_lab.analysis.answers import with_answers
         from paddle_lab.analysis.findings.find import with_findings
         from paddle_lab.programs.splice import with_program_ops
@@ -115,7 +115,7 @@ class TraceAnswers:
             record = self.view_record
             with collection_paused():
                 found = find(record)
-            # A page's record also has the ops of compiled programs, which are not judged.
+            # A page's record also has the ops of compiled programs, which the checks do not cover.
             ends = _recorded(record, "ops"), _recorded(record, "grad_nodes")
             self._findings[speaks] = [
                 each for each in found if each.op < ends[0] and each.grad_node < ends[1]
@@ -134,14 +134,14 @@ class TraceAnswers:
 
     @cached_property
     def ops(self) -> OpTable:
-        """The ops in the order in which they were called; one row per op."""
+        """The ops in the order in which they were called, one row for each."""
         from paddle_lab.analysis.tables.ops import OpTable
 
         return OpTable(self.view_record)
 
     @property
     def tensors(self) -> TensorTable:
-        """The tensor values; an op that modifies a tensor in place makes a new one."""
+        """The tensor values. An op that modifies a tensor in place makes a new value."""
         from paddle_lab.analysis.tables.tensors import TensorTable
 
         return TensorTable(self.view_record)
@@ -155,7 +155,7 @@ class TraceAnswers:
 
     @cached_property
     def log(self) -> LogTable:
-        """Paddle's own log, each entry under its op or grad node; empty unless ``log=`` is given.
+        """Paddle's own log, each entry with its op or grad node; empty unless ``log=`` is given.
 
         ``trace.log.search("GradNode")`` finds entries by their text, op, grad node or source file;
         ``trace.log.of_op(key)`` has the entries of one op and of its grad nodes.
@@ -195,7 +195,7 @@ class TraceAnswers:
         """Statistics of each gradient of the backward passes; none unless ``grads=True``.
 
         There is one row for each edge of a backward graph that a gradient passed, and one for the
-        gradient that each backward call began with. ``trace.gradients.curve()`` gives norms layer
+        gradient with which each backward call began. ``trace.gradients.curve()`` gives norms layer
         by layer. Two kinds of gradient are missing: sparse ones, and those that a node of several
         tensors (``concat``, ``stack``), a PyLayer or a program of ``to_static`` adds to others.
         """
@@ -205,10 +205,10 @@ class TraceAnswers:
 
     @cached_property
     def values(self) -> ValueTable:
-        """Statistics of what each op made; none unless ``values=True``.
+        """Statistics of each op's outputs; empty unless ``values=True``.
 
         There is one row for each tensor value: an op's output, or data and parameters when the
-        trace first saw them. ``trace.values.worst`` begins where NaN and Inf do.
+        trace first saw them. The first row of ``trace.values.worst`` is where NaN and Inf begin.
         """
         from paddle_lab.analysis.tables.values import ValueTable
 
@@ -230,7 +230,7 @@ class TraceAnswers:
 
     @hints_options
     def table(self, by: By = "op") -> RankedTable:
-        """Return what ops, layers, lines, loop iterations or grad nodes cost, to rank them.
+        """Return the costs of ops, layers, lines, loop iterations or grad nodes, for ranking.
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ class TraceAnswers:
         ----------
         kind
             ``"forward"``: nodes are op keys, edges are tensors. ``"backward"``: nodes are grad
-            nodes, edges point the way the gradient flows.
+            nodes, edges point in the direction in which gradients flow.
         call
             For ``"backward"``: key of a backward call, to get only its graph; all by default.
         region
@@ -307,6 +307,6 @@ class TraceAnswers:
 
 
 def _recorded(record: Record, name: Literal["ops", "grad_nodes"]) -> int:
-    """Return how many ops or grad nodes a view's record has without those of programs."""
+    """Return the number of ops or grad nodes in a view's record, without those of programs."""
     inside = {"ops": "program_ops", "grad_nodes": "program_grad_nodes"}[name]
     return len(record.tables[name]) - len(record.tables[inside])

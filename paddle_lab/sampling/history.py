@@ -1,4 +1,4 @@
-"""Samples of days in bounded memory: the last minutes in full, older ones in bins."""
+"""Samples of days in bounded memory: those of the last minutes singly, older ones in bins."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class Ring(Generic[Item]):
 class History:
     """Three tiers: samples, bins of a second, bins of a minute.
 
-    A row of a tier is a time and the values of the counters. In a bin each counter has two values,
-    its minimum and its maximum, so no peak is lost. A time without samples has no bin.
+    A row of a tier is a time and the values of the counters. In a bin each counter has its minimum
+    and its maximum, so no peak is lost. There are no bins for times without samples.
     """
 
     def __init__(self) -> None:
@@ -73,14 +73,14 @@ class History:
                 row[position + 1] = max(row[position + 1], value)
 
     def window(self, start_ns: int, end_ns: int, width: int) -> Values:
-        """Return the kept single samples of a time span, with ``width`` values each."""
+        """Return the single samples of a span of time that are kept, with ``width`` values each."""
         return table([row for row in self.samples.since() if start_ns <= row[0] <= end_ns], width)
 
 
 def table(rows: Sequence[Sequence[int]], width: int) -> Values:
     """Return rows as int64 of shape [rows, 1 + width]: a time, then values.
 
-    Rows from before a counter was added have :data:`ABSENT` as its value.
+    :data:`ABSENT` is the value of a counter in rows from before it was added.
     """
     values = np.full((len(rows), 1 + width), ABSENT, np.int64)
     for at, row in enumerate(rows):
@@ -89,7 +89,7 @@ def table(rows: Sequence[Sequence[int]], width: int) -> Values:
 
 
 class Mark(NamedTuple):
-    """A span on the sampler's clock in which one cell or layer ran."""
+    """A span of time on the sampler's clock, during which one cell or layer ran."""
 
     start_ns: int
     end_ns: int
@@ -98,15 +98,15 @@ class Mark(NamedTuple):
 
 
 class Marks(Ring[Mark]):
-    """The last spans of one kind, such as cells; equal neighbours are one span."""
+    """The last spans of one kind, such as cells; equal consecutive spans are joined."""
 
     def __init__(self) -> None:
-        super().__init__(_SAMPLE_CAPACITY)  # each sample may be in another layer
+        super().__init__(_SAMPLE_CAPACITY)  # each sample may be in a different layer
         self.running: Mark | None = None
         """The span that has not ended."""
 
     def run(self, label: str, time_ns: int) -> None:
-        """Set the cell or layer that runs from now on; an empty label means none."""
+        """Set the cell or layer that is now running; an empty label means none."""
         if self.running is not None:
             if self.running.label == label:
                 return
@@ -118,7 +118,7 @@ _NS_IN_MS: Final = 1e6
 
 
 class Cursor(NamedTuple):
-    """How many rows and marks a reader has seen."""
+    """How many rows and marks a reader has read."""
 
     tiers: tuple[int, ...] = (0, 0, 0)
     cells: int = 0
@@ -129,12 +129,12 @@ class Cursor(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """Samples and marks since a cursor.
+    """The samples and marks since a cursor.
 
     Parameters
     ----------
     counters
-        All counters if they have changed, else ``None``.
+        All counters if they have changed since the cursor, else ``None``.
     tiers
         Rows of the history's tiers (samples, seconds, minutes).
     cells, layers
@@ -156,8 +156,8 @@ class Batch:
     def message(self) -> tuple[dict[str, Any], list[bytes]]:
         """Return the batch as JSON and buffers; mirrored in ``js/src/live/counters/messages.ts``.
 
-        Times are in ms since the sampler was made. Each buffer is a tier's rows, float64 in the
-        byte order of all browsers: time, then the values (of bins: least and largest in turn).
+        Times are in ms since the sampler was made. Each buffer has a tier's rows, float64 in the
+        byte order of all browsers: time, then the values (in bins: minimum and maximum in turn).
         """
         message: dict[str, Any] = {
             "rows": [len(rows) for rows in self.tiers],

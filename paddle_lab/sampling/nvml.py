@@ -1,4 +1,4 @@
-"""NVIDIA's counters of its devices: the use by all processes of the machine together."""
+"""NVIDIA's own counters of its devices, which include all processes of the machine."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _SENTENCES: Final = {
     "NVMLError_NoPermission": "devices.no_permission",
     "NVMLError_LibRmVersionMismatch": "devices.updated",
 }
-# Replaces the first device's counter until a device is known.
+# Used instead of the first device's counter until a device is known.
 _NO_DEVICE: Final[Answers] = ((Counter("used", "nvidia:0", "nvml"), ABSENT),)
 
 
 class _NoAnswerError(Exception):
-    """The driver has no devices to ask about; the text is a sentence."""
+    """The driver has no devices; the error's text is a sentence for the user."""
 
 
 class _NoDriverError(_NoAnswerError):
-    """There is no driver to ask, now or later."""
+    """There is no driver, and there will be none."""
 
 
 class NvmlCounters:
     """Memory in use and utilisation of every device that the driver lists.
 
-    A separate thread asks the driver ten times a second while the counters are read, so that a
-    slow or silent driver blocks nothing else. There are no counters until the first answer. A
-    device that answers with an error has no values; the others have.
+    A separate thread asks the driver ten times a second while the counters are read, so that a slow
+    or silent driver blocks nothing else. There are no counters until the first answer. If a device
+    answers with an error, only this device has no values.
 
     Parameters
     ----------
     retry_s
-        Seconds until a driver that answered with an error is opened again.
+        How many seconds to wait before a driver that answered with an error is opened again.
     """
 
     def __init__(self, *, retry_s: float = 5.0) -> None:
@@ -72,7 +72,7 @@ class NvmlCounters:
         return [counter for counter, _ in self._read]
 
     def read(self, now_ns: int) -> Sequence[int]:
-        """Return bytes in use and per cent of time in use, device after device."""
+        """Return for each device the bytes in use and the percentage of time in use."""
         if self._has_driver and (self._thread is None or not self._thread.is_alive()):
             self._begin(now_ns)
         answers = self._answers
@@ -82,7 +82,7 @@ class NvmlCounters:
         return [value for _, value in answers]
 
     def close(self) -> None:
-        """End the thread; a later read starts another one."""
+        """Stop the thread; a later read starts another one."""
         thread, self._thread = self._thread, None
         self._closing.set()
         if thread is not None:
@@ -92,10 +92,10 @@ class NvmlCounters:
 
     def _begin(self, now_ns: int) -> None:
         if any(thread.is_alive() for thread in _CLOSED):
-            # That thread still waits for the driver: another one would only wait too.
+            # The earlier thread is still waiting for the driver: another one would only wait, too.
             self._asked_ns = self._asked_ns or now_ns
             return
-        self._answers, self._asked_ns = (), 0  # the earlier answers are out of date
+        self._answers, self._asked_ns = (), 0  # the earlier answers are obsolete
         self._closing = threading.Event()
         self._thread = threading.Thread(
             target=self._converse, args=(self._closing,), name="paddle_lab NVML", daemon=True
@@ -108,7 +108,7 @@ class NvmlCounters:
         self._unanswered_reads += 1
         if asked_ns != self._unanswered_ns:
             self._unanswered_ns, self._unanswered_reads = asked_ns, 0
-        # If another thread held the interpreter, our thread could not process an answer either, and
+        # If another thread held the GIL, our thread could not process an answer either, but then
         # there were no reads in that time.
         is_late = asked_ns != 0 and now_ns - asked_ns > _SILENCE_NS
         return is_late and self._unanswered_reads >= _FEW_READS
@@ -166,7 +166,7 @@ def _opened() -> Any:
 
 
 def _round(nvml: Any, known: int) -> Answers:
-    """Return the driver's answers about all devices, after those about ``known`` devices."""
+    """Return the driver's answers about all devices, preceded by those about ``known`` devices."""
     count = int(nvml.nvmlDeviceGetCount())
     if not count:
         raise _NoAnswerError(say("devices.lists_none"))
@@ -184,7 +184,7 @@ def _device(nvml: Any, index: int, *, is_listed: bool) -> Answers:
     absence = say("devices.lists_no_longer", device=device)
     if is_listed:
         try:
-            # The handle of a device that was lost is out of date, so it is looked up each time.
+            # If a device was lost, its handle is invalid, so the handle is looked up each time.
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
         except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
             absence = _sentence(error, device=device)
@@ -212,10 +212,10 @@ def _answer(
 
 
 def _used(nvml: Any, handle: Any) -> tuple[int, int]:
-    """Return the bytes that ``nvidia-smi`` shows: without those that the driver itself uses.
+    """Return the bytes in use, as ``nvidia-smi`` does: without those of the driver itself.
 
-    NVML's first version includes them (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in its reference):
-    hundreds of megabytes. Drivers before 510 and old packages have only that version.
+    NVML's first function for it includes them (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in its
+    reference): hundreds of megabytes. Drivers before 510 and old packages have only that one.
     """
     try:
         memory = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
@@ -236,7 +236,7 @@ def _absent(answers: Answers, absence: str) -> Answers:
 
 
 def _sentence(error: Exception, *, device: str = "") -> str:
-    """Return a sentence on what a driver's error means, and for which device."""
+    """Return a sentence about what a driver's error means, and for which device."""
     if isinstance(error, _NoAnswerError):
         return str(error)
     known = _SENTENCES.get(type(error).__name__)

@@ -41,8 +41,8 @@ class ProcessCounters:
 def _of_linux() -> Callable[[], int]:
     """Return a function that reads the second field of ``statm``, in pages (proc_pid_statm(5)).
 
-    psutil opens the file each time and reads all fields. While Paddle works, that is a third of a
-    sample's cost.
+    psutil opens the file each time and reads all fields, which takes a third of a sample's time
+    while Paddle works.
     """
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     file = _STATM.open("rb", buffering=0)

@@ -31,19 +31,19 @@ _Reading = tuple[int, list[Sequence[int]], str]
 
 
 class Sampler:
-    """Reads counters from a thread of its own, also while the main thread runs Paddle.
+    """Reads counters in a thread of its own, also while the main thread runs Paddle.
 
-    While Paddle works, the processor's caches hold Paddle's data, and a sample takes ten times as
-    long as on its own. So a sample only reads the counters, 50 times a second by default. The
-    samples go into the history ten times a second, or when a caller asks.
+    While Paddle works, the processor's caches contain Paddle's data, and a sample takes ten times
+    as long as otherwise. So a sample only reads the counters, 50 times a second by default. The
+    samples are added to the history ten times a second, or when a caller asks for them.
 
-    The thread never prints and never raises. While C code holds the interpreter, it cannot read:
-    the samples are then far apart, and none are made up.
+    The thread never prints and never raises. While C code holds the GIL, it cannot read: then the
+    samples are far apart, and no samples are invented.
 
     Parameters
     ----------
     sources
-        What to read.
+        The sources to read.
     rate_hz
         Samples a second, 1 to 100.
     running_layer
@@ -99,18 +99,18 @@ class Sampler:
         return thread is not None and thread.is_alive()
 
     def start(self, on_batch: Callable[[Batch], None] | None = None) -> None:
-        """Begin to sample.
+        """Start sampling.
 
         Parameters
         ----------
         on_batch
-            Called from the thread with the new samples, ten times a second; an exception ends
-            the sampling and is kept in :attr:`fault`.
+            Called from the thread with the new samples, ten times a second. An exception stops the
+            sampling and is stored in :attr:`fault`.
         """
         if self.is_running:
             return
         self.fault = ""
-        # A new lock: a thread that is still stopping keeps its own.
+        # A new lock, because a thread that is still stopping uses the old one.
         self._going_on = threading.Lock()
         self._going_on.acquire()
         self._thread = threading.Thread(
@@ -122,7 +122,7 @@ class Sampler:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the sampling and wait for the end of its thread; the samples stay."""
+        """Stop sampling and wait until its thread ends. The samples are kept."""
         if self._going_on.locked():
             self._going_on.release()
         thread = self._thread
@@ -137,19 +137,19 @@ class Sampler:
     # -- cells ------------------------------------------------------------------------------------
 
     def cell_started(self, label: str) -> None:
-        """Mark the cell that runs from now on, such as ``"[7]"``."""
+        """Mark the cell that is now running, such as ``"[7]"``."""
         with self._lock:
             self._cells.run(label, time.perf_counter_ns())
 
     def cell_ended(self) -> None:
-        """End the mark of the cell that ran."""
+        """End the mark of the running cell."""
         self.cell_started("")
 
     # -- samples ----------------------------------------------------------------------------------
 
     @property
     def counters(self) -> tuple[Counter, ...]:
-        """All counters so far, in the order of the values; new ones come at the end."""
+        """All counters so far, in the order of the values. New ones are added at the end."""
         with self._lock:
             self._fold()
             return tuple(self._counters)
@@ -180,7 +180,7 @@ class Sampler:
             return self._cells.since()
 
     def batch(self, cursor: Cursor | None = None) -> tuple[Batch, Cursor]:
-        """Return all that is new since ``cursor``; without one, all that is kept."""
+        """Return everything since ``cursor``; without a cursor, everything that is kept."""
         with self._lock:
             self._fold()
             begin = cursor or Cursor()
@@ -253,7 +253,7 @@ class Sampler:
             time_ns, readings, layer = self._readings.popleft()
             row = [ABSENT] * len(self._counters)
             for columns, values in zip(self._columns, readings, strict=True):
-                # A source that has added a counter since then read fewer values.
+                # If a source has added a counter since the reading, the reading has fewer values.
                 for column, value in zip(columns, values, strict=False):
                     row[column] = value
             self._history.append(time_ns, row)
@@ -265,6 +265,6 @@ def _name(counter: Counter) -> tuple[str, str, str]:
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
-    """Return the next beat after now; missed beats are skipped."""
+    """Return the time of the next beat after ``now_ns``, skipping missed beats."""
     missed = max(0, now_ns - beat_ns) // period_ns
     return beat_ns + (missed + 1) * period_ns

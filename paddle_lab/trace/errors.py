@@ -1,4 +1,4 @@
-"""Errors a person can meet when opening a trace."""
+"""Errors that a person can get when opening a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace on disk: written completely or not at all; each kind of damage has its own message."""
+"""A trace file: written completely or not at all. Each kind of damage has its own message."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Record:
     Raises
     ------
     TraceFileError
-        If the file is empty, not a trace, of another format, cut short, or altered. The message
+        If the file is empty, not a trace, of another format, truncated, or altered. The message
         names the file and says what to do.
     OSError
         If there is no such file, or it cannot be read.
@@ -75,10 +75,10 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(say("errors.is_folder_to_save", path=path))
-    # Write through a link, as open() does.
+    # If the path is a link, write to its target, as open() does.
     target = Path(os.path.realpath(path))
     try:
-        # Cut the name: the target's own name may already have the maximum length.
+        # Shorten the name, because the target's own name may already have the maximum length.
         handle, draft = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
     except FileNotFoundError as error:
         raise FileNotFoundError(say("errors.no_folder", path=target.parent)) from error
@@ -96,7 +96,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
 
 
 def _mode_of_new_file(target: Path) -> int:
-    """Return the permissions of a file made by ``open()``; mkstemp's allow only the owner."""
+    """Return the permissions that ``open()`` gives a new file; mkstemp allows only the owner."""
     try:
         return target.stat().st_mode & 0o777
     except OSError:

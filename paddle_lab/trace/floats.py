@@ -1,7 +1,7 @@
-"""Floats in columns of integers: the bits of IEEE 754 single precision.
+"""Floats in columns of integers, as the bits of IEEE 754 single precision.
 
 A column of floats is packed, checked and read like any other. A value too large for single
-precision becomes the largest one, because an infinite norm would mean an infinite gradient.
+precision becomes the largest finite one, because an infinite norm would mean an infinite gradient.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ def float_bits(values: Sequence[float]) -> list[int]:
 
 
 def from_bits(bits: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
-    """Return the floats that a column of type ``f32`` holds."""
+    """Return the floats in a column of type ``f32``."""
     return np.ascontiguousarray(bits).view(np.float32)

@@ -1,9 +1,9 @@
-"""Matches runs of grad nodes to nodes: replays Paddle's order over the recorded graph.
+"""Matches runs of grad nodes with nodes, by replaying Paddle's order on the recorded graph.
 
-The profiler records the names of the grad nodes that ran, in order. Names repeat. Paddle runs a
-node after all nodes that give it gradients, first come first served, and accumulation nodes before
-all others. The replay gives each name one node. If Paddle's order is different (a hook that runs
-early), the run gets the first node of its name that has not run.
+The profiler records the names of the grad nodes that ran, in order, but names repeat. Paddle runs a
+node after all nodes that pass it gradients: the node that is ready first runs first, but
+accumulation nodes run before all others. The replay finds the node of each name. If Paddle's order
+differs (a hook runs early), a run gets the first node of its name that has not run yet.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class GradNodeOrder:
         runs
             Names of the grad nodes that ran, in order.
         wanted
-            The nodes whose incoming gradients ``paddle.grad`` returns: only the nodes before them
-            run. ``None`` if all nodes run.
+            The nodes whose incoming gradients ``paddle.grad`` returns: only the nodes on the way to
+            them run. ``None`` if all nodes run.
         """
         names = self._names
         waiting_for, running, ready = self._begin(roots, wanted)
@@ -59,7 +59,7 @@ class GradNodeOrder:
                     ready.remove(node)
                     break
             else:
-                left = left or self._by_name(running, set(found))  # seldom needed
+                left = left or self._by_name(running, set(found))  # rarely needed
                 node = next(iter(left.get(name, ())), NO_NODE)
             found.append(node)
             left.get(name, {}).pop(node, None)
@@ -80,7 +80,7 @@ class GradNodeOrder:
     def _begin(
         self, roots: Sequence[int], wanted: Sequence[int] | None
     ) -> tuple[dict[int, int], Collection[int], deque[int]]:
-        """Return how many gradients nodes wait for, which nodes run, and which are ready."""
+        """Return how many gradients each node waits for, which nodes run, and which are ready."""
         waiting_for = self._in_degrees(roots)
         running: Collection[int] = waiting_for
         if wanted is not None:
@@ -97,7 +97,7 @@ class GradNodeOrder:
                 add(target)
 
     def _by_name(self, nodes: Iterable[int], without: set[int]) -> dict[str, dict[int, None]]:
-        """Return the other nodes, in their order, by name."""
+        """Return the nodes except those in ``without``, by name, in their order."""
         found: defaultdict[str, dict[int, None]] = defaultdict(dict)
         for node in nodes:
             if node not in without:
@@ -105,12 +105,12 @@ class GradNodeOrder:
         return found
 
     def _leading_to(self, wanted: Sequence[int], nodes: Collection[int]) -> list[int]:
-        """Return which of the nodes run so that gradients reach ``wanted``."""
+        """Return the nodes that must run so that gradients reach ``wanted``."""
         sources: defaultdict[int, list[int]] = defaultdict(list)
         for node in nodes:
             for target in self._following(node):
                 sources[target].append(node)
-        # The gradient of an op's output is taken before its node; a leaf's node runs, too.
+        # An op's node need not run: its output's gradient is taken before it. A leaf's node must.
         found = {node for node in wanted if self._names[node] == LEAF_NAME}
         pending = list(wanted)
         while pending:
@@ -123,7 +123,7 @@ class GradNodeOrder:
         """Return how many gradients each reachable node waits for."""
         degrees = dict.fromkeys(roots, 0)
         pending = list(degrees)
-        for node in pending:  # the list grows in this loop: first come, first served
+        for node in pending:  # the list grows in this loop: the first to be found comes first
             for target in self._following(node):
                 if target not in degrees:
                     degrees[target] = 0

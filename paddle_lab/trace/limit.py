@@ -1,4 +1,4 @@
-"""How many ops a trace keeps, and which ones if more ran."""
+"""How many ops a trace keeps, and which ones, if more ops ran."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Limit:
 
 
 def limit_of(ops: Any, keep: Any) -> Limit:
-    """Return the limit that a user's ``limit=`` and ``keep=`` ask for.
+    """Return the limit for the arguments ``limit=`` and ``keep=``.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def limit_of(ops: Any, keep: Any) -> Limit:
 
 
 def limit_of_text(ops: str, keep: str) -> Limit:
-    """Return the limit that a magic's ``--limit`` and ``--keep`` ask for.
+    """Return the limit for the options ``--limit`` and ``--keep`` of a magic.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def limit_of_text(ops: str, keep: str) -> Limit:
 
 
 def _counted(ops: int | None) -> int | None:
-    """Return the limit, cut so that sums with it fit into 64 bits."""
+    """Return the limit, reduced so that sums with it fit into 64 bits."""
     return None if ops is None else min(ops, _MORE_THAN_RUN)
 
 

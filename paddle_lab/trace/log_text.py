@@ -1,4 +1,4 @@
-"""The text of Paddle's log, as glog writes it: from bytes to columns."""
+"""Turns the text of Paddle's log, as glog writes it, into columns."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ LOWEST, HIGHEST = 1, 10
 
 
 def log_level(level: Any) -> int | None:
-    """Return the level that a user's ``log=`` asks for; ``None`` for no log.
+    """Return the log level for the argument ``log=``; ``None`` for no log.
 
     Raises
     ------
     TypeError
         If it is neither a whole number nor ``None``.
     ValueError
-        If there is no such level.
+        If the level is out of range.
     """
     if level is None:
         return None
@@ -62,12 +62,12 @@ class LogEntries(NamedTuple):
 
 
 def read_log(data: bytes, *, year: int) -> LogEntries:
-    """Return the entries in a log; what stands before the first one is left out.
+    """Return the entries of a log, without any text before the first one.
 
     Parameters
     ----------
     data
-        What glog wrote.
+        The bytes that glog wrote.
     year
         The year of the first entry, which glog does not write.
     """
@@ -84,7 +84,7 @@ def read_log(data: bytes, *, year: int) -> LogEntries:
 
 
 def _decoded(values: list[bytes]) -> list[str]:
-    # One call for all. A zero byte cannot be in a header, and Paddle's texts are C strings.
+    # Decode all at once. A zero byte cannot be in a header, and Paddle's texts are C strings.
     return b"\0".join(values).decode("utf-8", "replace").split("\0") if values else []
 
 
@@ -100,7 +100,7 @@ def _wall_ns(stamps: list[bytes], year: int) -> Int64s:
     for one in hours.tolist():
         month_day, its_hour = divmod(one, 100)
         month, its_day = divmod(month_day, 100)
-        # An entry of January after one of December is of the next year.
+        # If an entry of January follows one of December, it is of the next year.
         its_year = year + (len(day) > 0 and month < day[0] // 100 - 6)
         begins.append(int(time.mktime((its_year, month, its_day, its_hour, 0, 0, 0, 0, -1))))
     seconds = np.array(begins, np.int64)[inverse] + minute * 60 + second

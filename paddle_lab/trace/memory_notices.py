@@ -1,4 +1,4 @@
-"""The notices of a trace that could not record all of its memory."""
+"""The notices of a trace that did not record all of its memory."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ Layout (little endian)::
                          bytes of all rows first, then their next bytes, and so on
 
 A table without rows is left out; a reader treats a missing table as empty. A column is stored in
-the narrowest signed integer that holds its values. A ``delta`` column stores differences to the row
-before, which compresses keys and clocks several times better. Bytes of equal significance are
+the narrowest signed integer that holds its values. A ``delta`` column stores differences to the
+previous row, which compresses keys and clocks several times better. Bytes of equal significance are
 stored together, which saves another third for a trace of 1,000 ops.
-:mod:`paddle_lab.trace.unpack` reads these bytes, ``js/src/trace/unpack.ts`` reads them too.
+:mod:`paddle_lab.trace.unpack` and ``js/src/trace/unpack.ts`` read these bytes.
 
 Arrow IPC was measured as the alternative (``benchmarks/format.py``): the same tables as Arrow
 streams in one zlib stream take 1.3 to 1.7 times the bytes, 1.7 to 2.4 times as long to write, and
@@ -54,7 +54,7 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
     Parameters
     ----------
     record
-        A trace's record, or one with the answer tables that a view needs.
+        The record of a trace, or one with the answer tables that a view needs.
     level
         zlib's level, 1 (fast) to 9 (small). By default a large record is compressed fast: for a
         graph of 60,000 nodes level 6 takes 26 ms more and saves 10 % of the bytes.
@@ -90,7 +90,7 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
 def _planes(column: npt.NDArray[Any]) -> bytes:
     if column.itemsize == 1:
         return column.tobytes()
-    # Copy plane by plane: a transposed copy of all planes at once takes six times as long.
+    # Copy byte by byte: a transposed copy of all bytes at once takes six times as long.
     rows = column.view(np.uint8).reshape(len(column), column.itemsize)
     planes = np.empty(rows.shape[::-1], np.uint8)
     for i, plane in enumerate(planes):
@@ -104,7 +104,7 @@ def _narrow(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool]:
     values = column.astype(np.int64, copy=False)
     differences = np.diff(values, prepend=np.int64(0))
     plain, delta = _narrowest(values), _narrowest(differences)
-    # At equal widths, differences compress better if the column only grows.
+    # If both need equally many bytes, differences compress better if the column only grows.
     if delta.itemsize < plain.itemsize or (
         delta.itemsize == plain.itemsize and len(values) > 1 and int(differences[1:].min()) >= 0
     ):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Origin:
-    """The origin of a record; all fields are optional facts for people, never interpreted."""
+    """The origin of a record. All fields are optional facts for people; no code interprets them."""
 
     title: str = ""
     """What was traced: ``"Cell 4"``, or the ``with`` statement's file and line."""
@@ -71,7 +71,7 @@ class Record:
         raise AttributeError(name)
 
     def text(self, code: int) -> str:
-        """Return the string with this code."""
+        """Return the string with a code."""
         return self.strings[code]
 
     @classmethod

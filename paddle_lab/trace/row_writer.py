@@ -1,4 +1,4 @@
-"""Writes a record row by row, for sources that are read as a whole and not while ops run."""
+"""Writes a record row by row, for sources that are read at once and not while ops run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 
 class Frame(NamedTuple):
-    """A line of Python that was running."""
+    """A running line of Python code."""
 
     file: str
     line: int

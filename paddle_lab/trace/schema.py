@@ -1,8 +1,8 @@
 """The record's schema: every table, every column, every enumeration.
 
 One trace is a set of columnar tables. A row's *key* is its position in its table, so a key column
-is an array of positions; ``-1`` stands for "none". Strings are dictionary-encoded: a ``str``
-column holds positions in the trace's list of strings.
+is an array of positions; ``-1`` means "none". Strings are dictionary-encoded: a ``str`` column
+holds positions in the trace's list of strings.
 
 ``make generate`` writes ``js/src/trace/protocol.ts`` from this file. A new table does not change
 ``FORMAT_VERSION``: a reader treats a missing table as empty, and skips a table that it does not
@@ -159,7 +159,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "role": "enum:role",
         "slot": "i32",
     },
-    # One row per layer object that was called; a root's path is its variable's name or its class.
+    # One row per layer object that was called. A root's path is the name of its variable or class.
     "layers": {"path": "str", "class": "str", "parent": "key:layers"},
     # One row per *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step or
     # a user's function; also one row per iteration of a loop.
@@ -175,14 +175,14 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # The loops of the user's code that ran, and each iteration in which an op ran.
     "loops": {
         "file": "str",
-        "line": "i32",  # of the ``for`` or ``while``
+        "line": "i32",  # the line of the ``for`` or ``while``
         "cell": "i32",  # execution count of the notebook cell, -1 for a file
         "words": "str",  # "epoch" of "for epoch in range(3)"; "while loss > 1"
     },
     "turns": {
         "scope": "key:scopes",
         "loop": "key:loops",
-        "number": "i32",  # from 1, among the iterations of the run
+        "number": "i32",  # from 1, counting the iterations of one run of the loop
         "value": "str",  # the loop variable's value in this iteration, if it is a number or text
     },
     # A prefix tree: a stack is its innermost frame and its caller's stack.
@@ -192,12 +192,12 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "function": "str",
         "line": "i32",  # from 1
         "end_line": "i32",
-        "column": "i32",  # from 0, in characters; -1 before Python 3.11, which does not know it
+        "column": "i32",  # from 0, in characters; -1 before Python 3.11, which has no columns
         "end_column": "i32",
         "kind": "enum:frame_kind",
         "cell": "i32",  # execution count of the notebook cell, -1 for a file
     },
-    # Text of the lines that frames point at; a notebook cell is stored whole.
+    # Text around the lines of frames; a notebook cell is stored as a whole.
     "sources": {"file": "str", "first_line": "i32", "text": "str", "cell": "i32"},
     "backward_calls": {
         "kind": "enum:backward_kind",
@@ -205,8 +205,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "scope": "key:scopes",
         "ops_before": "i32",  # how many ops had been recorded when the call began
         "create_graph": "bool",
-        "retain_graph": "bool",  # saved tensors stay; always true for paddle.grad: it runs a copy
-        "error": "str",  # the exception's text, "" if it succeeded
+        "retain_graph": "bool",  # keeps saved tensors; always true for paddle.grad: it runs a copy
+        "error": "str",  # the exception's text, "" without an exception
     },
     # Host time of each backward call that ran, on the clock of ``ops.start_ns``. The ops of a
     # PyLayer's backward run inside of it. A call without a row has no known time.
@@ -217,9 +217,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "duration_ns": "i64",
         "own_ns": "i64",  # as in ``own_times``
     },
-    # Host time of the trace's own work, rounded to 1,024 ns: the sum of it in the op's thread, from
-    # the beginning of the trace until the op began. The last row has no op: it is the sum when the
-    # trace ended, in the thread that opened it.
+    # Host time of the trace's own work, rounded to 1,024 ns: its sum in the op's thread, from the
+    # start of the trace to the start of the op. The last row has no op: it is the sum at the end of
+    # the trace, in the thread that opened it.
     "own_times": {"op": "key:ops", "own_ns": "i64"},
     "grad_nodes": {
         "name": "str",
@@ -240,7 +240,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # Inputs of a call of paddle.grad: the grad nodes at which gradients arrive; -1 for a tensor
     # without a grad node. A call without rows computes the gradients of every leaf.
     "grad_targets": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # The no_grad_vars of paddle.grad: no gradient goes through these tensors, nor into them.
+    # The no_grad_vars of paddle.grad: no gradient passes through these tensors or into them.
     "grad_stops": {"backward_call": "key:backward_calls", "tensor": "key:tensors"},
     # One row per block of Paddle's allocator, by start; blocks from before the trace come first.
     # Times are on the clock of ``ops.start_ns``.
@@ -268,20 +268,20 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "allocated_bytes": "i64",
         "reserved_bytes": "i64",
     },
-    # The holders of blocks that were still alive when the cell was over.
+    # The holders of blocks that were still allocated when the cell had ended.
     "holders": {"allocation": "key:allocations", "kind": "enum:holder_kind", "name": "str"},
     # Where training steps ended: optimizer steps, or calls of ``paddle_lab.step()``.
     "steps": {"time_ns": "i64", "scope": "key:scopes"},
-    # Values that the sampler read as the cell ran; ``absence`` says why a counter has no samples.
+    # Values that the sampler read while the cell ran; ``absence`` says why a counter has none.
     "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
     "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
-    # One row per compiled program that an op ran; several rows if SOT cut the function into pieces.
+    # One row per compiled program that an op ran; several rows if SOT split the function.
     "programs": {
         "op": "key:ops",
         "kind": "enum:program_kind",
-        "program": "i32",  # equal for the same program; -1: no program, it ran op by op
-        "ops": "i32",  # ops of its forward that compute
-        "all_ops": "i32",  # also parameters, inputs and outputs, as the program counts
+        "program": "i32",  # equal for the same program; -1: there was no program, all ran eagerly
+        "ops": "i32",  # ops of its forward that compute something
+        "all_ops": "i32",  # including parameters, inputs and outputs, as the program counts
         "backward_ops": "i32",
         "all_backward_ops": "i32",  # 0 if it has no backward
         "parameters": "i32",  # how many parameters it reads
@@ -294,8 +294,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "op": "key:ops",  # the op that was running in the thread
         "grad_node": "key:grad_nodes",  # in a backward call: the grad node that was running
         "thread": "i32",  # -1: a thread in which no op ran
-        "time_ns": "i64",  # on the clock of ``ops.start_ns``, to a microsecond
-        "level": "i32",  # the level that was set then
+        "time_ns": "i64",  # on the clock of ``ops.start_ns``, rounded to a microsecond
+        "level": "i32",  # the log level at that time
         "severity": "str",  # "I", "W", "E" or "F"
         "source_file": "str",  # Paddle's own: "backward.cc"
         "source_line": "i32",
@@ -304,14 +304,14 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # The ops of each compiled program, as ``paddle_lab.programs.packed`` writes them. A view shows
     # them inside the first op that ran the program.
     "program_texts": {"program": "i32", "text": "str"},
-    # Which compiled program runs a line of the user's; -1: Python runs it, although ``to_static``
-    # was asked to compile it. Rows with a program are only in a record that is drawn.
+    # The lines of the user's code that a compiled program runs; -1: a line that runs eagerly in a
+    # function of ``to_static``. Rows with a program are only in a record that is drawn.
     "program_lines": {"program": "i32", "file": "str", "line": "i32"},
-    # Only in a record that is drawn: which ops and grad nodes are those of compiled programs. They
-    # stand after all that the trace recorded.
+    # Only in a record that is drawn: the ops of compiled programs, and their grad nodes. They come
+    # after all that the trace recorded.
     "program_ops": {"op": "key:ops"},
     "program_grad_nodes": {"grad_node": "key:grad_nodes"},
-    # Default values of the attributes that ops in this trace were called with.
+    # Default values of the attributes with which ops in this trace were called.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
     # Actions of the traced code other than ops, in order: the evidence for findings.
     "events": {
@@ -321,19 +321,18 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "stack": "key:stacks",
         "ops_before": "i32",  # how many ops had been recorded
         "thread": "i32",
-        "detail": "str",  # what was called ("numpy"), which rule was broken
+        "detail": "str",  # the called function ("numpy"), or the rule that was broken
     },
     "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
-    # Holders of living tensors, if one line made several, as a user writes them: ``log["a"][3]``.
+    # Holders of living tensors, if one line made several, in Python syntax: ``log["a"][3]``.
     "tensor_holders": {"tensor": "key:tensors", "name": "str"},
-    # The op count when a tensor was last seen alive; checked once or twice a training step.
+    # The op count when a tensor was last seen alive; checked once or twice in a training step.
     "tensor_lives": {"tensor": "key:tensors", "ops_before": "i32"},
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
-    # One row per optimizer that stepped or was alive when the trace ended, and the parameters that
-    # it was given.
-    "optimizers": {"class": "str", "steps": "i32"},  # how often it stepped during the trace
+    # One row per optimizer that took a step or was alive when the trace ended, and its parameters.
+    "optimizers": {"class": "str", "steps": "i32"},  # how many steps it took during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
-    # Statistics of a tensor's values when an op had made it, or when the trace first saw it.
+    # Statistics of a tensor's values, from when an op made it or the trace first saw it.
     "value_stats": {
         "tensor": "key:tensors",
         "elements": "i64",
@@ -345,12 +344,12 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "mean": "f32",
         "norm": "f32",  # square root of the sum of squares of the finite values
     },
-    # What else ``values=`` records of a tensor's values, floating-point or not.
+    # Further statistics that ``values=`` records of a tensor's values, floating-point or not.
     "value_deviations": {
         "value_stat": "key:value_stats",
-        "deviation": "f32",  # standard deviation of the finite values: divided by their count
+        "deviation": "f32",  # standard deviation of the finite values, divided by their count
     },
-    # A histogram of a tensor's finite nonzero values, as ``grad_histograms`` has it of a gradient.
+    # A histogram of a tensor's finite nonzero values, like a gradient's in ``grad_histograms``.
     "value_histograms": {
         "value_stat": "key:value_stats",
         "exponent": "i32",
@@ -361,7 +360,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # a backward call began with it at ``grad_node``. A graph that ran twice has its rows twice.
     "grad_stats": {
         "backward_call": "key:backward_calls",
-        "grad_node": "key:grad_nodes",  # passes the gradient on, to the edge's target
+        "grad_node": "key:grad_nodes",  # passes the gradient on to the edge's target
         "grad_edge": "key:grad_edges",
         "shape": "str",
         "dtype": "str",
@@ -382,27 +381,27 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_negative": "bool",
         "count": "i64",
     },
-    # Times of kernels from Paddle's profiler. A row names an op, or a grad node of a backward. The
-    # row that names neither sums the kernels that ran outside of every recorded op and grad node. A
-    # limited trace has no such row: it cannot tell them from the kernels of ops that it drops.
-    # The columns of the device are -1 where no device was recorded.
+    # Times of kernels from Paddle's profiler. A row is for an op, or for a grad node in a backward.
+    # The row without either sums the kernels that ran outside of every recorded op and grad node. A
+    # limited trace has no such row, because it cannot distinguish them from the kernels of ops that
+    # it drops. The columns of the device are -1 if no device was recorded.
     "kernel_times": {
         "op": "key:ops",  # the innermost op in which it ran
         "grad_node": "key:grad_nodes",
-        "runs": "i32",  # how often it ran with a kernel: a retained graph's nodes run again
+        "runs": "i32",  # how many of its runs called a kernel: a retained graph's nodes run again
         "launches": "i32",  # how many of Paddle's kernels were called
-        "host_ns": "i64",  # how long these calls took; on the CPU the kernels ran in them
+        "host_ns": "i64",  # how long these calls took; on the CPU the kernels ran during the calls
         "first_kernel_ns": "i64",  # from the op's start to its first kernel; -1 for the sum
         "device_kernels": "i32",  # how many kernels ran on the device for it
         "device_ns": "i64",  # how long they ran
         "gap_ns": "i64",  # how long the device ran no kernel before them
     },
-    # How fast the machine can be, as measured in its process; see ``capture/kernels/peaks.py``.
+    # The machine's peak rates, measured in the traced process; see ``capture/kernels/peaks.py``.
     "rooflines": {
         "place": "str",
         "dtype": "str",
-        "flops_per_second": "i64",  # by a product of matrices; a multiply-add is 2
-        "bytes_per_second": "i64",  # by a copy: bytes read and bytes written
+        "flops_per_second": "i64",  # measured by a product of matrices; a multiply-add is 2
+        "bytes_per_second": "i64",  # measured by a copy; bytes read and bytes written
     },
     # Ops whose outputs differed when the code ran again.
     "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
@@ -421,14 +420,14 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     # The group tree, parents before children; a layer called twice is two groups.
     "groups": {
         "kind": "enum:group_kind",
-        "label": "str",  # relative to the parent: "layers.0", "conv1"
+        "label": "str",  # relative to the parent's: "layers.0", "conv1"
         "path": "str",
         "class": "str",
         "parent": "key:groups",
         "scope": "key:scopes",
-        "value": "str",  # of an iteration: the loop variable's value
+        "value": "str",  # for an iteration: the loop variable's value
         "structure": "i32",  # equal for groups with the same ops and edges; -1: unlike any other
-        "op_count": "i32",  # all ops inside, nested groups included
+        "op_count": "i32",  # all ops inside, including nested groups
         "first_op": "key:ops",
     },
     # Members of lists in which one layer differs from most others of its class; one row per member.
@@ -436,35 +435,35 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     "odd_siblings": {
         "group": "key:groups",
         "typical": "key:groups",  # the first of the equal siblings
-        "siblings": "i32",  # members of the class in the list, itself included
+        "siblings": "i32",  # how many members of the list have this class, including itself
         "alike": "i32",  # how many of them are equal
         "difference": "str",  # "has dropout, which its siblings have not"; "" for an equal member
     },
-    # Layer names from ``analysis/memory/layer_names.py``, which differ between two models.
+    # Names of layers from ``analysis/memory/layer_names.py``, which tell two models apart.
     "layer_names": {"name": "str"},  # one row per layer
     # The layer that each parameter belongs to, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
     "op_groups": {"group": "key:groups"},  # one row per op
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
-    # The frame to show first: the user's innermost frame.
+    # The frame that is shown first: the user's innermost frame.
     "stack_frames": {"frame": "key:frames"},  # one row per stack
-    # One row per grad node of a backward call's graph: nodes reachable from its roots.
+    # One row per grad node of a backward call's graph: the nodes reachable from its roots.
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # Grad nodes made in a PyLayer's backward, and the forward op next to which each is drawn:
-    # the op that was recomputed, or else the PyLayer itself.
+    # Grad nodes made in a PyLayer's backward, and the forward op beside which each is drawn: the op
+    # that was recomputed, or else the PyLayer itself.
     "inner_grad_nodes": {"grad_node": "key:grad_nodes", "op": "key:ops"},
-    # The cost of each op and of one run of each grad node, one row for each of them. -1: not known.
+    # The cost of each op, and of one run of each grad node; one row for each. -1: not known.
     "op_costs": {
         "flops": "i64",  # arithmetic operations; a multiply-add is 2
-        "macs": "i64",  # the multiply-adds of products of matrices and of convolutions
+        "macs": "i64",  # the multiply-adds of matrix products and convolutions
         "output_bytes": "i64",
-        "saved_bytes": "i64",  # what its grad node keeps for backward
+        "saved_bytes": "i64",  # how much its grad node keeps for backward
     },
     "grad_node_costs": {"flops": "i64", "macs": "i64"},
     # One row per row of ``kernel_times``: see ``analysis/kernels/roofline.py``.
     "roofline_shares": {
-        "share": "f32",  # the shortest possible time over the kernels' time; -1: not known
-        "is_compute": "bool",  # whether operations bound it, not bytes
+        "share": "f32",  # the shortest possible time divided by the kernels' time; -1: not known
+        "is_compute": "bool",  # whether operations limit it, not bytes
     },
 }
 
@@ -490,8 +489,8 @@ FINDING_TABLES: Final[dict[str, Columns]] = {
 }
 
 STAND_IN_TABLES: Final[dict[str, Columns]] = {
-    # In a copy that a notebook stores: ops and grad nodes that replace several, and how many.
-    # Ops and grad nodes without a row replace nothing.
+    # In a copy that a notebook stores: ops and grad nodes that replace several others, and how
+    # many. Ops and grad nodes without a row replace nothing.
     "stand_ins": {
         "op": "key:ops",
         "grad_node": "key:grad_nodes",

@@ -14,7 +14,7 @@ from paddle_lab.trace.schema import Columns
 
 
 def storage_dtype(column_type: str) -> np.dtype[Any]:
-    """Return the dtype in which a column of ``column_type`` is held in memory.
+    """Return the dtype of a column of ``column_type`` in memory.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Table:
         return cls.from_sequences(schema, dict.fromkeys(schema, ()))
 
     def appended(self, **columns: Sequence[int] | npt.NDArray[Any]) -> Table:
-        """Return the table with more rows; the columns that are not given are -1 in them."""
+        """Return the table with more rows, in which the columns that are not given are -1."""
         nothing = np.full(len(next(iter(columns.values()))), -1)
         return Table(
             {
@@ -121,7 +121,7 @@ class TableBuilder:
         return self._cells[key * width + list(self._schema).index(column)]
 
     def build(self) -> Table:
-        """Return the rows as a :class:`Table`; the builder can go on growing."""
+        """Return the rows as a :class:`Table`. The builder can grow further."""
         cells = np.frombuffer(self._cells.tobytes(), dtype=np.int64).reshape(-1, len(self._schema))
         return Table(
             {
@@ -137,7 +137,7 @@ class StringPool:
     Parameters
     ----------
     strings
-        Strings that keep their codes (their positions); new ones are added after them.
+        Strings that keep their codes (their positions). New strings are added after them.
     """
 
     def __init__(self, strings: Sequence[str] = ("",)) -> None:
@@ -160,5 +160,5 @@ class StringPool:
         return list(map(known.__getitem__, asked))
 
     def to_list(self) -> list[str]:
-        """Return the strings; a code is a position in this list, ``""`` is code 0 by default."""
+        """Return the strings. A code is a position in this list; ``""`` has code 0 by default."""
         return list(self._strings)

@@ -32,7 +32,7 @@ def depths(parents: npt.NDArray[Any]) -> Keys:
     count = len(parents)
     depth = (parents >= 0).astype(np.int32)
     above = parents.astype(np.int32)
-    # Pointer doubling: after round k, ``above`` is the ancestor 2^k steps up.
+    # Pointer doubling: after round k, ``above`` is the ancestor 2^k levels up.
     for _ in range(count.bit_length() + 1):
         has_above = np.flatnonzero(above >= 0)
         if not len(has_above):
@@ -76,7 +76,7 @@ def common_ancestors(
         Row keys or -1, shape ``[pairs]``.
     """
     left, right = left.astype(np.int32), right.astype(np.int32)
-    # Row -1 indexes the last entry, so a root for -1 is appended there.
+    # The row -1 reads the last entry, so a root for it is appended there.
     up = np.append(parents.astype(np.int32), -1)
     level = np.append(depth, -1)
     open_pairs = np.flatnonzero(left != right)
@@ -90,7 +90,7 @@ def common_ancestors(
 
 
 def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
-    """Return the rows of each depth, from the roots on, in order."""
+    """Return the rows of each depth, beginning with the roots, in order."""
     by_depth = np.argsort(depth, kind="stable")
     return np.split(by_depth, np.cumsum(np.bincount(depth, minlength=1))[:-1])
 
@@ -98,14 +98,14 @@ def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
 def gathered(
     parents: npt.NDArray[Any], values: npt.NDArray[Any], function: np.ufunc
 ) -> npt.NDArray[Any]:
-    """Return each row's value combined by ``function`` with the values of all rows below it.
+    """Return each row's value, combined by ``function`` with the values of all rows below it.
 
     Parameters
     ----------
     parents
         The tree, shape ``[rows]``.
     values
-        The value of each row alone, shape ``[rows]``.
+        The value of each row itself, shape ``[rows]``.
     function
         ``numpy.add``, ``numpy.minimum``, ….
     """
@@ -116,7 +116,7 @@ def gathered(
 
 
 def taken(values: npt.NDArray[Any], keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return ``values[keys]``, and -1 for the key -1."""
+    """Return ``values[keys]``, with -1 for the key -1."""
     return np.take(np.append(values, np.array([-1], np.int32)), keys)
 
 
@@ -134,14 +134,14 @@ def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
 
 
 def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) -> Rows:
-    """Return a look-up from a key to its values, in order; a key of -1 has none."""
+    """Return the values of each key, in order; the key -1 has none."""
     starts, order = csr(keys, key_count)
     begin, all_values = starts.tolist(), values[order].tolist()
     return lambda key: all_values[begin[key] : begin[key + 1]]
 
 
 def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:
-    """Yield the starts and all rows reachable from them, each once, the nearest first."""
+    """Yield the starts and all rows reachable from them, each once, nearest first."""
     queue = list(dict.fromkeys(starts))
     seen = set(queue)
     for row in queue:

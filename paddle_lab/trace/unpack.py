@@ -1,7 +1,7 @@
-"""A record from untrusted bytes.
+"""Reads a record from untrusted bytes.
 
 Reading runs no code and trusts nothing: the header must account for every byte, sizes are checked
-before memory is taken for them, and every key and string code is checked against its table.
+before memory is allocated for them, and every key and string code is checked against its table.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _TREES = (
 
 
 def unpack(data: bytes) -> Record:
-    """Read a record from bytes; tables that are not the record's own are left out.
+    """Read a record from bytes, without tables that a record does not store.
 
     Raises
     ------
     TraceFileError
-        If the bytes are no trace, of another format, cut short, or altered.
+        If the bytes are not a trace, of another format, truncated, or altered.
     """
     if data[: len(MAGIC)] != MAGIC:
         raise TraceFileError(say("errors.file.no_trace"))
@@ -65,10 +65,10 @@ def unpack(data: bytes) -> Record:
     except (
         KeyError,
         TypeError,
-        ValueError,  # also raised for bad UTF-8 and bad JSON
+        ValueError,  # also raised for invalid UTF-8 and invalid JSON
         AttributeError,
         OverflowError,
-        RecursionError,  # JSON nested too deep
+        RecursionError,  # JSON that is nested too deeply
         struct.error,
         zlib.error,
     ) as error:
@@ -77,7 +77,7 @@ def unpack(data: bytes) -> Record:
 
 
 def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the columns' bytes, with no more memory than the header announces."""
+    """Return the header and the columns' bytes, using no more memory than the header announces."""
     largest = min(_LARGEST_PAYLOAD_BYTES, max(_SMALL_PAYLOAD_BYTES, _LARGEST_RATIO * len(data)))
     stream = zlib.decompressobj()
     start = stream.decompress(data, 4)
@@ -93,14 +93,14 @@ def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
     if header_length + column_length > largest:
         raise TraceFileError(say("errors.file.absurd"))
     columns = _take(stream, column_length)
-    # This also reads the checksum. A byte more than the header announces means damage.
+    # This also checks the checksum. If there is a byte more than announced, the file is damaged.
     if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof or stream.unused_data:
         raise TraceFileError(say("errors.file.damaged"))
     return header, columns
 
 
 def _read_header(data: bytes) -> dict[str, Any]:
-    # Parsed text takes little more memory than its bytes; parsed "[[],[],…" takes 20 times as much.
+    # Parsed text needs little more memory than its bytes, but parsed "[[],[],…" 20 times as much.
     structure = _JSON_STRING.sub(b"", data)
     if structure.count(b"[") + structure.count(b"{") > _MOST_HEADER_OBJECTS:
         raise TraceFileError(say("errors.file.absurd"))
@@ -191,7 +191,7 @@ def _read_texts(header: dict[str, Any]) -> tuple[list[str], Origin]:
         *origin.checks,
         *strings,
     ]
-    # Raises if one is no text, or has a lone surrogate, which no file can store.
+    # Raises if one is not text, or has a lone surrogate, which no file can store.
     "".join([*texts, *strings]).encode("utf-8")
     return strings, origin
 
