@@ -1,7 +1,7 @@
-# Two commands do all the set-up:
+# Two commands set everything up:
 #   make lab    JupyterLab with Paddle Lab and CPU Paddle, opened on the quickstart
 #   make test   everything the tests need, then all tests
-# Both keep what they have done in .venv and js/node_modules; a second call goes straight to work.
+# Both install into .venv and js/node_modules; a second call skips the set-up.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -18,9 +18,9 @@ BIN := $(abspath $(VENV))/bin
 DONE := $(VENV)/done
 UV := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --python $(BIN)/python,$(BIN)/python -m pip install)
-# The front end is built here first, so the package's own build has nothing left to do.
+# The front end is built here first, so the package's own build skips it.
 INSTALL_PACKAGE := HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(INSTALL)
-# Node from PyPI lies in the environment; a machine that has Node has none there.
+# If the machine has no Node, Node from PyPI is installed in the environment.
 NPM := PATH="$(BIN):$$PATH" npm --prefix js
 
 FRONT_END := paddle_lab/labextension/package.json
@@ -39,12 +39,12 @@ help:
 lab: $(DONE)/lab $(DONE)/labextension
 	$(BIN)/jupyter lab $(LAB_ARGS) notebooks/01_quickstart.ipynb
 
-# Tests, by rising cost. `make --keep-going test` goes on after one that fails.
+# Tests, cheapest first. `make --keep-going test` continues after a target that fails.
 
 .PHONY: test lint types js-test pytest browser-test format generate
 test: lint types js-test pytest browser-test
 
-# What one runs before a commit: some minutes.
+# The checks to run before a commit; they take some minutes.
 .PHONY: check
 check: lint types
 	$(BIN)/python -m pytest -q -m "not browser and not alone" --numprocesses logical --dist loadfile \
@@ -67,19 +67,19 @@ types: $(DONE)/test js/node_modules/.package-lock.json
 js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 	CHROMIUM="$$(cat $(DONE)/chromium)" $(NPM) run --silent test
 
-# A file's tests share models and kernels, so a file goes to one process.
-# Paddle remembers in a process where it was asked to dump graphs to.
+# The tests of a file share models and kernels, so one process runs the whole file.
+# The tests in OWN_PROCESS need their own: Paddle keeps the first directory for graph dumps.
 OWN_PROCESS := tests/dumps
 pytest: $(DONE)/test
 	$(BIN)/python -m pytest -m "not browser" --numprocesses logical --maxprocesses 4 \
 	  --dist loadfile $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
 	$(if $(PYTEST_ARGS),,$(BIN)/python -m pytest $(OWN_PROCESS))
 
-# Two processes, since a page that opens and a kernel that starts leave the machine idle for half of
-# the time. What is marked `alone` runs after them, in one. Pytest ends with 5 where PYTEST_ARGS
-# leaves no test.
-# A page that had to wait for the machine too long is tried once more. What failed is told all the
-# same, to be read: a test that fails now and then has found a fault that shows now and then.
+# Two processes, because the machine is idle half of the time while pages open and kernels start.
+# Tests marked `alone` run afterwards in one process. Pytest exits with 5 if PYTEST_ARGS selects no
+# test.
+# A failed test runs once more, because a busy machine may have been too slow. The first failure is
+# shown all the same: a test that fails sometimes has found a fault that occurs sometimes.
 BROWSER_PYTEST = CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest \
   --reruns 1 --rerun-show-tracebacks $(PYTEST_ARGS)
 browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
@@ -95,15 +95,15 @@ format: $(DONE)/test js/node_modules/.package-lock.json
 	$(NPM) run --silent format
 
 # The native part under AddressSanitizer and UndefinedBehaviorSanitizer: the tests of its twins and
-# some traced training steps. It is built into a copy, beside the package that is in use.
-# Paddle's own libraries mix new[] with delete, and must be found although dlopen() is intercepted.
+# some traced training steps. It is built in a copy of the package.
+# Paddle's libraries mix new[] with delete. LD_LIBRARY_PATH finds them: dlopen() is intercepted.
 ASAN := $(VENV)/asan
 ASAN_PYTHON = cd $(ASAN) && PYTHONMALLOC=malloc PYTHONPATH=. \
   LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libstdc++.so)" \
   LD_LIBRARY_PATH=$$(echo $(abspath $(VENV))/lib/python3*/site-packages/paddle/libs) \
   ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0:log_path=report UBSAN_OPTIONS=log_path=report \
   $(BIN)/python -W ignore
-# The sanitizers' reports go to files: pytest would keep them from the terminal.
+# The sanitizers' reports go to files, because pytest would capture them.
 ASAN_REPORT = || { cat $(ASAN)/report.*; exit 1; }
 CONFIGURED = $$($(BIN)/python -c 'import sysconfig; print($(1))')
 .PHONY: native-asan soak
@@ -124,12 +124,12 @@ native-asan: $(DONE)/test
 soak: $(DONE)/test
 	$(BIN)/python -W ignore -m tests.soak
 
-# Writes what other languages share with Python from its definitions.
+# Writes the definitions that other languages share with Python.
 generate: $(DONE)/test
 	$(BIN)/python -m codegen
 
-# Figures of this machine, beside those of other tools, which have an environment of their own.
-# Writes benchmarks/FIGURES.md; BENCH=quick is a few minutes, into benchmarks/quick.
+# Measures Paddle Lab and other tools on this machine; the other tools have their own environment.
+# Writes benchmarks/FIGURES.md; BENCH=quick takes a few minutes and writes to benchmarks/quick.
 
 BENCH ?=
 BENCH_VENV := $(abspath $(VENV))/bench
@@ -139,7 +139,7 @@ bench: $(DONE)/test $(DONE)/labextension $(DONE)/chromium $(DONE)/bench
 	  BENCH_PYTHON=$(BENCH_VENV)/bin/python BENCH_NODE=$(BENCH_VENV)/node \
 	  $(BIN)/python -W ignore benchmarks/run_all.py $(if $(filter quick,$(BENCH)),--quick)
 
-# Without Graphviz its rows say so.
+# Without Graphviz, its rows say that it is missing.
 $(DONE)/bench: benchmarks/tools.txt $(DONE)/venv $(DONE)/node
 	$(if $(UV),$(UV) venv --allow-existing --python $(PYTHON) $(BENCH_VENV),$(PYTHON) -m venv $(BENCH_VENV))
 	$(if $(UV),$(UV) pip install --python,) $(BENCH_VENV)/bin/python $(if $(UV),,-m pip install) \
@@ -179,7 +179,7 @@ $(DONE)/test: $(PACKAGING) $(DONE)/venv | $(FRONT_END)
 	$(INSTALL_PACKAGE) -e '.[lab,cpu,dev,models]'
 	touch $@ $(DONE)/lab
 
-# An editable installation copies the plugin once; this brings the copy up to date.
+# An editable installation copies the plugin only once; this target updates the copy.
 $(DONE)/labextension: $(FRONT_END) | $(DONE)/venv
 	rm -rf $(VENV)/share/jupyter/labextensions/paddle-lab
 	mkdir -p $(VENV)/share/jupyter/labextensions
@@ -187,7 +187,7 @@ $(DONE)/labextension: $(FRONT_END) | $(DONE)/venv
 	cp install.json $(VENV)/share/jupyter/labextensions/paddle-lab
 	touch $@
 
-# The browser that is there, else Debian's, else Playwright's own. The file holds its path.
+# The installed browser, else Debian's, else Playwright's. The file contains its path.
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 FIND_CHROMIUM := command -v chromium || command -v chromium-browser || command -v google-chrome
 $(DONE)/chromium: $(DONE)/test

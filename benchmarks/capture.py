@@ -1,10 +1,10 @@
-"""What a trace costs: ratios of traced to plain time, taken in turns in one run.
+"""What a trace costs: ratios of traced to plain time, measured alternately in one run.
 
 ``python benchmarks/capture.py [--quick] [--json FILE]`` prints Markdown tables. Times are medians
-of repeats that alternate between the ways to run, so that whatever else the machine does falls on
-all of them alike. What a trace does once, on entering and on leaving, is told apart from what it
-adds to every op. The ratio of CPU time holds on a busy machine too. Paddle's own guard, for
-comparison, needs the ``graphviz`` package and its ``dot`` program.
+of repeats that alternate between the ways to run, so that other work on the machine affects all
+ways alike. The cost of entering and leaving a trace is reported apart from the cost per op. The
+ratio of CPU time is also valid on a busy machine. Paddle's own guard, for comparison, needs the
+``graphviz`` package and its ``dot`` program.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ print("load_ext took", (time.perf_counter() - before) * 1e3)
 
 
 class Timing:
-    """Seconds of the work inside its guard, and of entering and leaving the guard."""
+    """Seconds for the work inside its guard, and for entering and leaving the guard."""
 
     def __init__(self) -> None:
         self.work_s: list[float] = []
@@ -66,9 +66,9 @@ class Timing:
 
 
 def in_turns(ways: dict[str, Guard], work: Work, *, repeats: int, runs: int) -> dict[str, Timing]:
-    """Run ``work`` in every way, again and again in turns, and return the timings."""
+    """Run ``work`` alternately in every way, several times, and return the timings."""
     timings = {way: Timing() for way in ways}
-    for guard in ways.values():  # what is made on first use
+    for guard in ways.values():  # objects made on first use
         Timing().measure(guard, work, 1)
     for _ in range(repeats):
         for way, guard in ways.items():
@@ -77,7 +77,7 @@ def in_turns(ways: dict[str, Guard], work: Work, *, repeats: int, runs: int) -> 
 
 
 def small_layers() -> Work:
-    """Return the forward pass of 100 times (Linear, ReLU, add), width 64: 300 ops."""
+    """Return the forward pass of 100 blocks (Linear, ReLU, add), width 64: 300 ops."""
     import paddle
     from paddle import nn
 
@@ -166,9 +166,9 @@ def print_paddles_guard() -> None:
 
 
 def queryable(blocks: int, *, is_step: bool) -> tuple[float, float, int]:
-    """Return the CPU seconds of a plain run, and of one from the trace's beginning to an answer.
+    """Return the CPU seconds of a plain run, and of a run with a trace up to its first answer.
 
-    The least of several, taken in turns; and how many ops the trace has.
+    Both are the least of several alternating runs. The last value is the number of ops.
     """
     import paddle_lab
     from benchmarks.gpt import work
@@ -190,7 +190,7 @@ def queryable(blocks: int, *, is_step: bool) -> tuple[float, float, int]:
 
 
 def leaving_us(blocks: int, *, is_step: bool) -> float:
-    """Return the CPU time of leaving a trace, in microseconds an op: hooks off, and its columns."""
+    """Return the CPU time of leaving a trace, in microseconds per op: unhooking, making columns."""
     import paddle_lab
     from benchmarks.gpt import work
 
@@ -207,7 +207,7 @@ def leaving_us(blocks: int, *, is_step: bool) -> float:
 
 
 def held_bytes(steps: int) -> float:
-    """Return what an open trace holds an op of training, without the last step's tensors."""
+    """Return the bytes per op that an open trace holds, without the last step's tensors."""
     import paddle_lab
     from benchmarks.gpt import work
 
@@ -233,7 +233,7 @@ def _op_count() -> int:
 
 
 def add_scale(figures: Figures, *, is_quick: bool) -> None:
-    """Take the figures of traces of a language model."""
+    """Measure traces of a language model."""
     for subject, blocks, is_step in (
         ("GPT, 96 blocks, forward", 96, False),
         ("GPT, 96 blocks, training step", 96, True),

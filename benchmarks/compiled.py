@@ -1,7 +1,7 @@
 """What Paddle's log adds to a traced cell, and how long a saved program of 10,000 ops takes.
 
-``python benchmarks/compiled.py [--quick] [--json FILE]`` prints a Markdown table. All is CPU time,
-the least of some turns that alternate.
+``python benchmarks/compiled.py [--quick] [--json FILE]`` prints a Markdown table. All figures are
+CPU times, the least of several alternating runs.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def least_s(ways: dict[str, Callable[[], object]], turns: int) -> dict[str, floa
         for name, run in ways.items():
             begin_s = time.process_time()
             run()
-            if turn:  # the first is to warm up
+            if turn:  # the first run only warms up
                 found[name] = min(found[name], time.process_time() - begin_s)
     return found
 
 
 @contextmanager
 def unseen() -> Iterator[None]:
-    """Send what is written to descriptor 2 nowhere."""
+    """Discard what is written to file descriptor 2."""
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     try:
@@ -50,7 +50,7 @@ def unseen() -> Iterator[None]:
 
 
 def log_ratio(turns: int) -> tuple[float, str]:
-    """Return a trace's time with the log over its time without, plus what the level alone adds."""
+    """Return the ratio of traced times with and without the log, and the cost of the log level."""
     import paddle
 
     import paddle_lab
@@ -83,7 +83,7 @@ def log_ratio(turns: int) -> tuple[float, str]:
 
 
 def program_s(turns: int, ops: int) -> float:
-    """Return how long a saved program takes, from its file to the bytes that a page draws from."""
+    """Return the time to turn a saved program's file into the payload of a page."""
     import paddle
 
     import paddle_lab

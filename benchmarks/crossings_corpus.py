@@ -1,7 +1,7 @@
-"""Trace the models of the tests, for `crossings.mjs` to lay out.
+"""Traces the models of the tests, as input for `crossings.mjs`.
 
-``python benchmarks/crossings_corpus.py FOLDER`` writes ``FOLDER/MODEL.payload``, one training step
-each, as a view gets it. Models whose packages are not installed are left out.
+``python benchmarks/crossings_corpus.py FOLDER`` writes ``FOLDER/MODEL.payload`` with one training
+step each. Models whose packages are not installed are left out.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# This file is run by its path; the models' modules are in the repository it lies in.
+# This file is run by its path: add the repository, which has the models' modules, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from _pytest.outcomes import Skipped
@@ -25,7 +25,7 @@ def step_of(name: str) -> Trace:
     step = MODELS[name]()
     step()
     with paddle_lab.trace() as trace:
-        result = step()  # alive when the trace ends, and with it the backward graph
+        result = step()  # it and its backward graph are alive when the trace ends
     del result
     return trace
 

@@ -1,7 +1,7 @@
-"""A trace's graph for other tools: the same nodes and edges as ours, as DOT, ONNX or JSON.
+"""A trace's graph for other tools: the same nodes and edges, as DOT, ONNX or JSON.
 
-Nodes are the ops and the grad nodes, edges their tensors and gradients. Where a tool knows groups,
-it gets those of our view.
+Nodes are ops and grad nodes; edges are tensors and gradients. A tool that has groups gets the
+groups of our view.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from paddle_lab.trace.record import Record
 
 @dataclass(frozen=True)
 class ExportedGraph:
-    """Nodes by position; an edge is the positions of its two ends."""
+    """Nodes by position; an edge has the positions of its two ends."""
 
     labels: list[str]
     groups: list[str]
-    """Names from the outermost group inwards, with slashes between; ``""``: in no group."""
+    """Names of groups from the outermost inwards, separated by slashes; ``""`` for no group."""
     edges: list[tuple[int, int]]
 
 
@@ -50,7 +50,7 @@ def _groups(record: Record) -> list[str]:
         paths.append(inside + record.strings[name].replace("/", "_"))
     of_op = [paths[group + 1] for group in record.op_groups["group"].tolist()]
     of_node = record.grad_node_groups["group"].tolist()
-    # A parameter's node is in no group; it goes to that of the node which hands it its gradient.
+    # A parameter's node has no group; it gets the group of the node that passes it its gradient.
     for source, target in zip(
         record.grad_edges["source"].tolist(), record.grad_edges["target"].tolist(), strict=True
     ):
@@ -70,7 +70,7 @@ def write_neutral(graph: ExportedGraph, path: Path) -> Path:
 
 
 def write_dot(graph: ExportedGraph, path: Path) -> Path:
-    """Write DOT; groups become clusters within each other, as in our view."""
+    """Write DOT; groups become nested clusters, as in our view."""
     lines = ["digraph {", "  node [shape=box];"]
     lines += [f'  n{node} [label="{label}"];' for node, label in enumerate(graph.labels)]
     members: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""What was measured, as rows: written to JSON for the page of figures, printed as Markdown."""
+"""Measured values as rows: written to JSON for the page of figures, printed as Markdown."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class Figure:
     """One measured value."""
 
     subject: str
-    """The tape or model it was measured on."""
+    """The tape or model that was measured."""
     what: str
     """``"load"``, ``"open one block"``, …"""
     tool: str = "Paddle Lab"
     value: float | None = None
-    """``None`` where there is none; the note then says why."""
+    """``None`` if there is no value; the note then says why."""
     unit: str = "s"
     bar: float | None = None
-    """What it must hold, in the same unit."""
+    """The limit that the value must meet, in the same unit."""
     at_least: bool = False
-    """Whether more is better."""
+    """Whether the bar is a lower limit."""
     note: str = ""
 
     @property
     def holds(self) -> bool | None:
-        """Whether the bar is held; ``None`` without a bar, or where a tool has no bar."""
+        """Whether the value meets the bar; ``None`` if there is no bar, as for other tools."""
         if self.bar is None:
             return None
         if self.value is None:
@@ -44,7 +44,7 @@ class Figures:
     Parameters
     ----------
     path
-        JSON file that is written anew after each row, so that a script's later fault loses none.
+        JSON file that is rewritten after each row, so that no row is lost if the script fails.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -52,7 +52,7 @@ class Figures:
         self._path = path
 
     def add(self, figure: Figure) -> None:
-        """Take a row; say it on stderr, since some scripts run for minutes."""
+        """Add a row, and print it on stderr, because some scripts run for minutes."""
         self.rows.append(figure)
         print(f"{figure.subject}, {figure.what}, {figure.tool}: {told(figure)}", file=sys.stderr)
         if self._path:
@@ -73,7 +73,7 @@ def read(path: Path) -> list[Figure]:
 
 
 def rows_of(stored: list[dict[str, Any]]) -> list[Figure]:
-    """Return stored rows; keys that a script added of its own are left out."""
+    """Return stored rows, without keys that only one script uses."""
     known = Figure.__dataclass_fields__
     return [Figure(**{key: value for key, value in row.items() if key in known}) for row in stored]
 
@@ -86,7 +86,7 @@ def told(figure: Figure) -> str:
 
 
 def number(value: float, unit: str) -> str:
-    """Return a value with three digits that count, and its unit."""
+    """Return a value with three significant digits and its unit."""
     if unit == "ms" and value >= 1000:
         value, unit = value / 1000, "s"
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2
@@ -94,7 +94,7 @@ def number(value: float, unit: str) -> str:
 
 
 def options(description: str) -> argparse.ArgumentParser:
-    """Return a parser with what every benchmark of `make bench` understands."""
+    """Return a parser of the options that every benchmark of `make bench` has."""
     parser = argparse.ArgumentParser(description=description.partition("\n")[0])
     parser.add_argument("--json", type=Path, help="write the rows to this file, too")
     parser.add_argument("--quick", action="store_true", help="few runs of few graphs")

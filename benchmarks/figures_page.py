@@ -1,6 +1,6 @@
-"""FIGURES.md, written from what a run of all benchmarks left: no measuring here.
+"""FIGURES.md, written from the results of a run of all benchmarks. It measures nothing.
 
-``python benchmarks/figures_page.py`` writes the page anew from ``figures.json``.
+``python benchmarks/figures_page.py`` writes the page again from ``figures.json``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Figure, number, rows_of, told
@@ -23,7 +23,7 @@ class Run:
     """One run of all benchmarks."""
 
     facts: dict[str, str]
-    """Date, machine, versions: what stands at the head of the page."""
+    """Date, machine, versions: the head of the page."""
     parts: list[Part] = field(default_factory=list)
 
     @property
@@ -44,7 +44,7 @@ class Part:
     printed: str = ""
     """The Markdown that it printed."""
     failure: str = ""
-    """Why it did not end well, if it did not."""
+    """Why it failed, ``""`` if it did not."""
 
 
 def write_run(run: Run, path: Path) -> None:
@@ -99,7 +99,7 @@ def _bars(rows: list[Figure]) -> list[str]:
 
 
 def compared(rows: list[Figure]) -> dict[tuple[str, str], dict[str, Figure]]:
-    """Return the rows that more than one tool has, by graph and figure, then by tool."""
+    """Return the rows that several tools have, by graph and figure, then by tool."""
     by_row: dict[tuple[str, str], dict[str, Figure]] = {}
     for row in rows:
         by_row.setdefault((row.subject, row.what), {})[row.tool] = row
@@ -131,7 +131,7 @@ def _others(rows: list[Figure]) -> list[str]:
 def _part(part: Part) -> list[str]:
     state = f" {part.failure}." if part.failure else ""
     lines = [f"### `{part.command}`", "", f"{part.seconds:.0f} s, load {part.load} before.{state}"]
-    # A heading of the script's own would stand above this one.
+    # The script's own headings go below this one.
     printed = [f"##{line}" if line.startswith("#") else line for line in part.printed.splitlines()]
     return [*lines, "", *printed, ""]
 

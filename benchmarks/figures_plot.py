@@ -1,4 +1,4 @@
-"""The side-by-side figures as pictures, one for light pages and one for dark.
+"""The comparison with other tools as pictures, one for light pages and one for dark.
 
 ``python benchmarks/figures_plot.py [FIGURES.json [FOLDER]]`` writes ``figures.light.svg`` and
 ``figures.dark.svg``. Needs matplotlib.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import matplotlib as mpl
@@ -21,7 +21,7 @@ from benchmarks.figures import Figure
 from benchmarks.figures_page import OURS, compared, read_run
 
 INKS = {"light": "#1f2328", "dark": "#e6edf3"}
-# Apart in hue and in lightness on both grounds; the marks differ as well.
+# Different in hue and lightness on both backgrounds; the marks differ as well.
 STYLES = {
     OURS: ("#2f81f7", "o"),
     "Model Explorer": ("#db6d28", "s"),
@@ -36,14 +36,14 @@ _IN_SECONDS = {"s": 1.0, "ms": 1e-3}
 
 
 def seconds(figure: Figure) -> float | None:
-    """Return a time in seconds; ``None`` for what is no time, or was not measured."""
+    """Return a time in seconds; ``None`` if the value is no time or was not measured."""
     if figure.value is None or figure.unit not in _IN_SECONDS:
         return None
     return figure.value * _IN_SECONDS[figure.unit]
 
 
 def draw(rows: list[Figure], path: Path, *, ink: str) -> None:
-    """Draw a row for each graph and figure with the times of the tools, on a log scale."""
+    """Draw a row for each graph and figure, with the times of all tools on a logarithmic scale."""
     table = {
         key: tools
         for key, tools in compared(rows).items()

@@ -1,11 +1,11 @@
-"""From the end of a traced cell to a graph that answers a click, in JupyterLab in Chromium.
+"""The time from the end of a traced cell to a graph that answers a click, in JupyterLab.
 
 ``python benchmarks/first_picture.py [--kernels N] [--runs N] [--quick] [SUBJECT ...]`` prints
-Markdown tables of medians. It needs what the tests need, and Chromium. Each subject runs in fresh
-kernels and pages (*first*, with all that is loaded once), and then again in the same ones
-(*again*). Kernel and page read the same clock. Nothing is asserted, and the product is as it is:
-the kernel's functions are timed from a cell, the page by what it does (messages, the
-document).
+Markdown tables of medians. It needs Chromium and the packages of the tests. Each subject runs in
+new kernels and pages (*first*, with everything that is loaded once), and then several times in the
+same ones (*again*). Kernel and page read the same clock. Nothing is asserted and the product is
+not changed: a cell times the kernel's functions, and the page is timed by its messages and its
+document.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-# This file is run by its path; the fixtures' modules are in the repository it lies in.
+# This file is run by its path: add the repository, which has the fixtures, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import nbformat
@@ -57,7 +57,7 @@ def timed(module, path, name):
             spans[name] = (begin * 1e3, time.time() * 1e3)
     setattr(owner, last, run)
 '''
-# After the extension is loaded: what it imports later is still imported later, and counts.
+# Set after the extension is loaded. What it imports later still counts.
 TIMERS = """
 %load_ext paddle_lab
 timed("paddle_lab.recording", "Recording.__exit__", "close")
@@ -66,7 +66,7 @@ timed("paddle_lab.api", "Trace.fallback_html", "fallback")
 timed("paddle_lab.magics.waiting_note", "WaitingNote.give_way", "display")
 """
 
-# Places of boxes on the screen, ops before groups, and whether they are ops.
+# Positions of boxes on screen, ops before groups, and whether each is an op.
 PLACES = """(app) => {
   const canvas = app.querySelector(".pdl-canvas > canvas");
   const [x, y, scale] = canvas.dataset.camera.split(" ").map(Number);
@@ -83,7 +83,7 @@ READ = "import json; print(json.dumps(spans | {'end': end_s * 1e3, 'ops': len(_t
 
 
 def measure(page: NotebookPage, runs: Runs) -> None:
-    """Run the traced cell once; note the times to its picture, to a click's answer, to all open."""
+    """Run the traced cell once; note the times until the picture, a click's answer, "open all"."""
     browser_page = page.page
     page.command("notebook:clear-all-cell-outputs")
     browser_page.locator(".pdl-app").wait_for(state="detached")
@@ -122,7 +122,7 @@ def add_parts(runs: Runs, kernel_ms: dict[str, Any], page_ms: dict[str, float]) 
 
 
 def click(page: Page, view: GraphView, runs: Runs) -> None:
-    """Click a box in the picture: an op, or a group where none is shown."""
+    """Click a box in the picture: an op, or a group if no op is shown."""
     x, y, runs.is_op_clicked = view.app.evaluate(PLACES)[0]
     page.evaluate("pdlMarks.reset()")
     page.mouse.click(x, y)
@@ -149,7 +149,7 @@ def wait_for_mark(page: Page, name: str) -> None:
 def measure_subject(
     subject: Subject, server: JupyterServer, browser: Browser, kernels: int, runs: int
 ) -> Measured:
-    """Measure a subject in fresh kernels and pages, in each of them several times."""
+    """Measure a subject in new kernels and pages, several times in each."""
     measured = Measured(subject)
     for kernel in range(kernels):
         context = browser.new_context(viewport={"width": 1700, "height": 1000})
@@ -170,7 +170,7 @@ def measure_subject(
             measure(page, measured.again if run else measured.first)
             measured.faults += page.errors()
             measured.faults += page.page.locator(".pdl-error").all_inner_texts()
-            if run == 0:  # one widget; its state holds all that the kernel has made
+            if run == 0:  # the notebook has one widget, and the widget's state is complete
                 measured.notebook_bytes = notebook_bytes(page)
         context.close()
         server.end_kernels()
@@ -179,7 +179,7 @@ def measure_subject(
 
 
 def notebook_bytes(page: NotebookPage) -> tuple[int, int]:
-    """Save the notebook without and with the widgets' state; return the file's bytes."""
+    """Return the bytes of the notebook saved without and with the widgets' state."""
     sizes = []
     for _ in range(2):
         page.save()
@@ -204,7 +204,7 @@ def main() -> None:
     unknown = set(given.subjects) - SUBJECTS.keys()
     if unknown:
         parser.error(f"no such subject: {', '.join(sorted(unknown))}")
-    # A user's Python keeps the bytecode of what it has imported.
+    # Users' Python stores the bytecode of imported modules.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     packages = ("paddlepaddle", "jupyterlab", "anywidget", "ipykernel")
     with (

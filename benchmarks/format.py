@@ -1,7 +1,7 @@
-"""Our bytes of a record against Arrow IPC: size, time to write, time to read.
+"""The packed format of a record compared with Arrow IPC: size, time to write, time to read.
 
 ``python benchmarks/format.py [TRACE …]`` prints a Markdown table for two made-up traces and the
-given files. Arrow is asked of whichever of arro3 and pyarrow is installed.
+given files. Arrow is measured with arro3 or pyarrow, whichever is installed.
 """
 
 from __future__ import annotations

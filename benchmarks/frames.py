@@ -1,13 +1,13 @@
-"""How fluently a large graph moves: frames while it is dragged and zoomed, without a graphics card.
+"""How smoothly a large graph moves: frames while it is dragged and zoomed, without a GPU.
 
 ``python benchmarks/frames.py [--quick] [--json FILE] [--out FOLDER] [TAPE ...]`` opens saved pages
-of tapes (see ``tapes.py``) in Chromium with ``--disable-gpu`` and prints Markdown. Each row is a
-page at one zoom: how many boxes are in view, then, of a drag and of a zoom by the wheel, frames a
-second as shown, the longest wait between two, and the processor time of a frame: of the page's main
-thread, and of all threads that draw (main, raster and compositor). What else the machine does
-slows the frames down, but hardly changes their processor time. Frames are those that the compositor
-draws and swaps, read from Chromium's own trace, so the cost of raster is in them. ``--out`` keeps
-pictures.
+of tapes (see ``tapes.py``) in Chromium with ``--disable-gpu`` and prints Markdown. Each row is one
+page at one zoom level. It has the number of boxes in view, and then for a drag and for a zoom by
+the wheel: frames per second, the longest wait between two frames, and the CPU time per frame, of
+the page's main thread and of all drawing threads (main, raster, compositor). Other work on the
+machine slows the frames down, but hardly changes their CPU time. The frames are read from
+Chromium's own trace, when the compositor draws and swaps them, so they include the cost of raster.
+``--out`` saves pictures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
@@ -35,7 +35,7 @@ from benchmarks.tapes import tape
 TAPES = ("hub-2000", "attention-2000", "hierarchical-50000", "chain-20000", "chain-100000")
 VIEWS = ((1440, 900), (2560, 1440))
 SCALES = (0.0, 0.15, 0.3, 0.5, 1.0)
-"""Screen px per px; 0 fits the whole graph into the view."""
+"""Screen px per world px; 0 fits the whole graph into the view."""
 STEPS = 60
 BAR_FRAMES_PER_SECOND = 30
 MOST_BOXES_OF_BAR = 2500
@@ -61,7 +61,7 @@ HEADS = "frames/s | longest ms | main ms | all ms"
 
 @dataclass(frozen=True)
 class Moved:
-    """What one movement took."""
+    """The frames and times of one movement."""
 
     frames_per_second: float
     longest_ms: float
@@ -76,19 +76,19 @@ class Moved:
 
 
 def scale_of(page: Page) -> float:
-    """Return the picture's screen px per px."""
+    """Return the picture's scale: screen px per world px."""
     return float((page.get_attribute(CANVAS, "data-camera") or "0 0 1").split()[2])
 
 
 def middle(page: Page) -> tuple[float, float]:
-    """Return the place in the middle of the picture."""
+    """Return the middle of the picture."""
     box = page.locator(CANVAS).bounding_box()
     assert box is not None
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def zoom_to(page: Page, scale: float) -> None:
-    """Turn the wheel over the middle until the scale is reached."""
+    """Turn the wheel in the middle until the scale is reached."""
     x, y = middle(page)
     page.mouse.move(x, y)
     page.mouse.move(x + 1, y)
@@ -101,7 +101,7 @@ def zoom_to(page: Page, scale: float) -> None:
 
 
 def drag(page: Page) -> None:
-    """Drag the picture to and fro, a step a frame."""
+    """Drag the picture back and forth, one step per frame."""
     x, y = middle(page)
     page.mouse.move(x, y)
     page.mouse.down()
@@ -112,9 +112,9 @@ def drag(page: Page) -> None:
 
 
 def wheel(page: Page) -> None:
-    """Zoom in and out around the middle, as a wheel that tells of itself 60 times a second.
+    """Zoom in and out at the middle, with 60 wheel events per second.
 
-    Playwright's own wheel waits for the page's answer, and so comes 30 times a second at most.
+    Playwright's own wheel waits for the page's answer, so it reaches at most 30 per second.
     """
     x, y = middle(page)
     page.mouse.move(x, y)
@@ -122,7 +122,7 @@ def wheel(page: Page) -> None:
 
 
 def traced(page: Page, session: CDPSession, move: Callable[[Page], None]) -> Moved:
-    """Run a movement under Chromium's tracing."""
+    """Run a movement with Chromium's tracing on."""
     events: list[dict[str, Any]] = []
     done: list[bool] = []
     session.on("Tracing.dataCollected", lambda data: events.extend(data["value"]))
@@ -139,7 +139,7 @@ def traced(page: Page, session: CDPSession, move: Callable[[Page], None]) -> Mov
 
 
 def read_trace(events: list[dict[str, Any]], elapsed_s: float) -> Moved:
-    """Return the frames of a trace: when they were swapped, and what they cost."""
+    """Return the frames in a trace: when they were swapped, and their CPU time."""
     names = {
         (event["pid"], event["tid"]): event["args"]["name"]
         for event in events
@@ -171,7 +171,7 @@ def settle(page: Page) -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """The browser, and where figures and pictures go."""
+    """The browser, and the destination of figures and pictures."""
 
     browser: Browser
     figures: Figures
@@ -179,7 +179,7 @@ class Bench:
     is_quick: bool
 
     def measure(self, html: Path, name: str, view: tuple[int, int]) -> None:
-        """Print a row for each zoom of a page."""
+        """Print a row for each zoom level of a page."""
         page = self.browser.new_page(viewport={"width": view[0], "height": view[1]})
         page.goto(html.as_uri())
         page.locator("#pdl-root[data-state=ready]").wait_for(timeout=LOADED_MS)
@@ -194,7 +194,7 @@ class Bench:
         smallest = scale_of(page)
         session = self.browser.new_browser_cdp_session()
         scales = SCALES[::2] if self.is_quick else SCALES
-        # Of the largest it is the view of everything that is hard: nearer there are fewer boxes.
+        # For the largest graphs, the view of everything is the hard case: it has the most boxes.
         for wanted in scales if name.endswith("-2000") else scales[:1]:
             if wanted and wanted < smallest * 1.1:
                 continue
@@ -219,7 +219,7 @@ class Bench:
                     what=f"{what}, {shown:,} boxes in view",
                     value=moved.frames_per_second,
                     unit="frames/s",
-                    # Beyond some thousands the bar is not to freeze.
+                    # With more boxes than this, the bar is only that the page does not freeze.
                     bar=BAR_FRAMES_PER_SECOND if shown <= MOST_BOXES_OF_BAR else None,
                     at_least=True,
                     note=f"{title.split('| ')[1]} px, {moved.all_ms:.0f} ms of processor a frame",

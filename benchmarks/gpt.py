@@ -1,4 +1,4 @@
-"""A GPT of many small blocks on real Paddle: much of its time is the host's, little arithmetic."""
+"""A GPT of many small blocks on real Paddle: much host time, little arithmetic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.api import Trace
 
 
 class Block(nn.Layer):
-    """Attention and a feed-forward part, each with a norm before it and a residual around it."""
+    """Attention and a feed-forward part, each with a norm before it and a residual connection."""
 
     def __init__(self, width: int, heads: int, mask: paddle.Tensor) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class GPT(nn.Layer):
 
 
 def work(blocks: int, *, is_step: bool = False) -> Callable[[], object]:
-    """Return what runs the forward pass, or a training step, of a warm GPT."""
+    """Return a function that runs the forward pass, or a training step, of a warmed-up GPT."""
     paddle.seed(0)
     net = GPT(blocks)
     ids = paddle.randint(0, 100, [1, 16])
@@ -80,6 +80,6 @@ def traced(blocks: int, *, is_step: bool = False) -> Trace:
     """Return the trace of a GPT's forward pass or training step."""
     run = work(blocks, is_step=is_step)
     with paddle_lab.trace() as trace:
-        result = run()  # alive when the trace ends, as in a cell; with it the backward graph
+        result = run()  # it and its backward graph are alive when the trace ends
     del result
     return trace

@@ -1,4 +1,4 @@
-"""What gradient statistics cost: ratios of ``grads=True`` to plain time.
+"""What gradient statistics cost: ratios of the time with ``grads=True`` to plain time.
 
 ``python benchmarks/gradients.py`` prints a Markdown table. It is measured as in ``capture.py``.
 """

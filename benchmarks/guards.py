@@ -1,10 +1,10 @@
-"""Our trace beside Paddle's own guards on a real GPT: time to plain, and until a picture is there.
+"""Our trace compared with Paddle's own guards on a real GPT: overhead, and time to a picture.
 
 ``python benchmarks/guards.py [--quick] [--json FILE]``. Forward: ours against
-``capture_forward_subgraph_guard``, which needs the ``graphviz`` package (``BENCH_PYTHON`` may have
-it) and its ``dot`` program. Forward and backward: ours against
-``backward(dump_backward_graph_path=...)``. Best of up to three; a way that takes longer than the
-limit is "timeout". The guard draws when it ends, so its picture is in its time.
+``capture_forward_subgraph_guard``, which needs the ``graphviz`` package (taken from the environment
+of ``BENCH_PYTHON``) and its ``dot`` program. Forward and backward: ours against
+``backward(dump_backward_graph_path=...)``. The best of up to three; a run that exceeds the limit is
+"timeout". The guard draws the picture when it ends, so its time includes the picture.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Figure, Figures, options
@@ -35,7 +35,7 @@ _ENOUGH_S = 20
 
 
 def measured(way: str, blocks: int) -> dict[str, float]:
-    """Return seconds: of plain runs, and with a graph made and drawn."""
+    """Return the seconds of plain runs, and of runs that make and draw a graph."""
     import paddle
 
     from benchmarks.gpt import GPT
@@ -122,13 +122,13 @@ def _best(run: Callable[[], object]) -> float:
 
 
 def in_its_own_process(way: str, blocks: int, *, limit_s: float) -> dict[str, float] | str:
-    """Return what :func:`measured` does, or why there is nothing."""
+    """Return the result of :func:`measured` in a new process, or why there is none."""
     code = (
         f"import sys; sys.path[:0] = {[str(Path(__file__).parents[1]), *_graphviz_package()]!r}; "
         "from benchmarks.guards import measured; import json; "
         f"print(json.dumps(measured({way!r}, {blocks})))"
     )
-    # Paddle's guard runs dot, which would outlive it; a session is ended with all that is in it.
+    # Paddle's guard runs dot, which would outlive it: end both together, as one session.
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", code],
         stdout=subprocess.PIPE,
@@ -152,7 +152,7 @@ def in_its_own_process(way: str, blocks: int, *, limit_s: float) -> dict[str, fl
 
 
 def _graphviz_package() -> list[str]:
-    """Return a folder that holds the ``graphviz`` package alone, from the other environment."""
+    """Return a folder with only the ``graphviz`` package of the other environment."""
     python = os.environ.get("BENCH_PYTHON")
     if not python:
         return []
@@ -170,7 +170,7 @@ def main() -> None:
     parser = options(__doc__)
     parser.add_argument("--limit", type=float, default=120, help="seconds for a way")
     given = parser.parse_args()
-    # Whoever ends this ends what it runs too.
+    # If this process is ended, also end the processes that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     figures = Figures(given.json)
     for blocks in (4,) if given.quick else (12, 96):

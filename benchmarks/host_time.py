@@ -1,7 +1,7 @@
-"""Whether host time adds up to the time of the cell, by a clock that is not the trace's.
+"""Whether host times add up to the time of the cell, measured with a separate clock.
 
-``python benchmarks/host_time.py`` prints a Markdown table of ordinary programs: self times, the
-time outside Paddle's ops and the trace's own, and their sum against ``time.perf_counter_ns``
+``python benchmarks/host_time.py`` prints a Markdown table of ordinary programs: self times, time
+outside Paddle's ops, the trace's own time, and their sum compared with ``time.perf_counter_ns``
 around the program.
 """
 

@@ -1,8 +1,8 @@
-"""Which share of the kernels' time is under the right op, and what ``profile=True`` costs.
+"""How much of the kernels' time is under the right op, and what ``profile=True`` costs.
 
-``python benchmarks/kernels.py`` prints a Markdown table. The judge is Paddle's own profiler: the
-event around each kernel in its tree (``tests/oracles/kernel_events.py``). "as told": the share
-that it puts under the same op, or under none.
+``python benchmarks/kernels.py`` prints a Markdown table. The reference is Paddle's own profiler:
+the event that contains each kernel in its tree (``tests/oracles/kernel_events.py``). "as told" is
+the share that is under the same op in both, or under no op in both.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Layout alone of the same graphs: ours, Graphviz's dot, ELK and dagre, side by side.
+"""The layout of the same graphs by us, Graphviz's dot, ELK and dagre.
 
-``python benchmarks/layouts.py [--quick] [--json FILE] [--limit S]`` lays each tape out flat,
-without groups, once, in a process of its own: cold, as in a page. dot's time is that of the whole
-program, its SVG included; the others' is that of the layout. ``BENCH_NODE`` is the folder whose
-``node_modules`` have elkjs and @dagrejs/dagre.
+``python benchmarks/layouts.py [--quick] [--json FILE] [--limit S]`` lays out each tape once,
+without groups, in a new process that is not warmed up, as in a page. dot's time is that of the
+whole program including its SVG; for the others it is only the layout. ``BENCH_NODE`` is the folder
+whose ``node_modules`` have elkjs and @dagrejs/dagre.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.exported_graph import ExportedGraph, exported, write_dot, write_neutral
@@ -59,7 +59,7 @@ def laid_out_ms(tool: str, dot: Path, neutral: Path, *, limit_s: float) -> float
 
 
 def _reason(errors: str, code: int) -> str:
-    # Their code is one long line, which Node shows above the error.
+    # The other tools' code is one long line, which Node prints above the error.
     named = [line for line in errors.splitlines() if "Error:" in line and len(line) < 200]
     return f"crash: {named[0].strip()}" if named else f"crash: exit code {code}"
 

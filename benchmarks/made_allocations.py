@@ -1,7 +1,7 @@
-"""Records of as many allocations as wanted, in three shapes, for the benchmarks of memory.
+"""Records with any number of allocations, in three shapes, for the benchmarks of memory.
 
-The ops, layers and lines are those of one real training step of a 96-layer language model, and so
-are the blocks of the first shape; how long blocks live in the others is made up.
+The ops, layers and lines come from one real training step of a 96-layer language model. The blocks
+of the first shape do too; in the other shapes, the lifetimes of blocks are made up.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Columns = dict[str, npt.NDArray[np.int64]]
 
 
 def traced_step(*, blocks: int = 96) -> Record:
-    """Return the record of one training step, the second of its model: optimizer state is there."""
+    """Return the record of a model's second training step, when optimizer states exist."""
     step = work(blocks, is_step=True)
     with paddle_lab.memory() as trace:
         step()
@@ -30,7 +30,7 @@ def traced_step(*, blocks: int = 96) -> Record:
 
 
 def training_loop(step: Record, count: int) -> Trace:
-    """Return the step again and again: temporaries in ops, activations that nest, what stays."""
+    """Return the step repeated: temporaries in ops, nested activations, and blocks that stay."""
     blocks = _columns(step)
     own = np.flatnonzero(blocks["start_ns"] >= 0)
     before = np.flatnonzero(blocks["start_ns"] < 0)
@@ -42,7 +42,7 @@ def training_loop(step: Record, count: int) -> Trace:
     found = {name: column[rows] for name, column in blocks.items()}
     is_own = found["start_ns"] >= 0
     found["start_ns"] = np.where(is_own, found["start_ns"] + shift_ns, -1)
-    # What outlives a step of the loop ends in the next one; what was there before it stays.
+    # A block that outlives its step ends in the next step; a block from before the trace stays.
     end_ns = np.where(found["end_ns"] < 0, duration_ns + 1000, found["end_ns"]) + shift_ns
     found["end_ns"] = np.where(is_own & (end_ns < repeats * duration_ns), end_ns, -1)
     ends_ns = np.asarray(step.steps["time_ns"], dtype=np.int64)
@@ -55,7 +55,7 @@ def training_loop(step: Record, count: int) -> Trace:
 
 
 def random_lives(step: Record, count: int) -> Trace:
-    """Return blocks of all sizes that end without any order, some of them never."""
+    """Return blocks of all sizes that end in random order; some never end."""
     random = np.random.default_rng(0)
     duration_ns = 20_000_000_000
     found = _drawn(step, count, random)
@@ -69,7 +69,7 @@ def random_lives(step: Record, count: int) -> Trace:
 
 
 def tiny_temporaries(step: Record, count: int) -> Trace:
-    """Return blocks that are freed after a microsecond, over some that stay."""
+    """Return blocks that are freed after a microsecond, and some blocks that stay."""
     random = np.random.default_rng(0)
     gap_ns = 2_000
     found = _drawn(step, count, random)
@@ -95,7 +95,7 @@ def _columns(record: Record) -> Columns:
 
 
 def _drawn(step: Record, count: int, random: np.random.Generator) -> Columns:
-    """Return the step's own blocks, drawn by chance: ops, lines and kinds of a real run."""
+    """Return random blocks of the step, with ops, lines and kinds of a real run."""
     blocks = _columns(step)
     rows = random.choice(np.flatnonzero(blocks["start_ns"] >= 0), count)
     return {name: column[rows] for name, column in blocks.items()}
@@ -112,7 +112,7 @@ def _made(
     if step_ends_ns is not None:
         scope = np.full(len(step_ends_ns), -1, dtype=np.int64)
         tables["steps"] = Table({"time_ns": step_ends_ns, "scope": scope})
-    # Paddle's own counters are those of one step.
+    # Paddle's counters are those of a single step.
     totals = {name: np.asarray(column) for name, column in step.memory_totals.columns.items()}
     totals["time_ns"] = np.where(totals["time_ns"] > 0, duration_ns, totals["time_ns"])
     tables["memory_totals"] = Table(totals)

@@ -1,8 +1,8 @@
 """What recording memory costs: ratios of the time with ``paddle_lab.memory()`` to plain time.
 
-``python benchmarks/memory.py`` prints a Markdown table, measured as ``capture.py`` does: in turns,
-what every op pays apart from what a trace does once. A second table tells how long the record takes
-to put together for many allocations. ``--quick`` repeats less; ``--json FILE`` writes the rows.
+``python benchmarks/memory.py`` prints a Markdown table, measured as in ``capture.py``: alternately,
+and with the cost per op apart from the cost per trace. A second table has the time to assemble the
+record for many allocations. ``--quick`` repeats less; ``--json FILE`` writes the rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.gpt import work as gpt_work
 
 
 def small_layers_step() -> Work:
-    """Return forward and backward of 100 times (Linear, ReLU, add), width 64."""
+    """Return forward and backward of 100 blocks (Linear, ReLU, add), width 64."""
     import paddle
     from paddle import nn
 

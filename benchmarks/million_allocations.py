@@ -1,10 +1,10 @@
-"""How long a saved page with 1,000,000 allocations takes to open and to answer; and trace.memory.
+"""How fast a saved page with 1,000,000 allocations opens and reacts, and how fast trace.memory is.
 
-``python benchmarks/million_allocations.py`` prints a Markdown table, a block of rows for each of
-the shapes of ``made_allocations.py``. What a press or a move takes is the time to the second frame
-after it, the median of some; beside it the part that was the main thread's own, as CPU time, which
-other work on the machine does not stretch. Needs Paddle, the browser tests' packages and Chromium
-(``CHROMIUM`` names another than the one on the path).
+``python benchmarks/million_allocations.py`` prints a Markdown table with a block of rows for each
+shape of ``made_allocations.py``. The time of a press or a move lasts until the second frame after
+it, the median of several. The CPU time of the main thread is given as well, because other work on
+the machine does not lengthen it. Needs Paddle, the browser tests' packages and Chromium
+(``CHROMIUM`` names another executable than the one on the path).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ new PerformanceObserver((list) => {
 }).observe({ type: "longtask" });
 """
 
-# Runs an action some times, each until the second frame after it; gives the median in ms.
+# Runs an action several times, each until the second frame after it; returns the median in ms.
 ACT = """async ([source, times]) => {
   const act = eval(source);
   const target = document.querySelector(".pdl-timeline-pointer");
@@ -98,7 +98,7 @@ def measure_page(figures: Figures, subject: str, path: Path, *, times: int) -> N
         session = page.context.new_cdp_session(page)
         session.send("Performance.enable", {"timeDomain": "threadTicks"})
         page.add_init_script(WATCH_LONG_TASKS)
-        # A browser that has just been started is busy with pages of its own.
+        # A newly started browser is busy with its own pages.
         page.wait_for_timeout(1500)
         begin, cpu_begin = perf_counter(), cpu_s(session)
         open_timeline(page, path)

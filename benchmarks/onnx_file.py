@@ -1,4 +1,4 @@
-"""Writes an exported graph as an ONNX file, for Netron. Runs in the other tools' environment.
+"""Writes an exported graph as an ONNX file for Netron, in the environment of the other tools.
 
 ``python onnx_file.py GRAPH.json MODEL.onnx``
 """

@@ -1,4 +1,4 @@
-"""What the drivers of pages share: a browser, marks in the page, and a server of its own."""
+"""What the drivers of pages share: a browser, marks in the page, and a server."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from paddle_lab.api import Trace
 
 WINDOW = {"width": 1400, "height": 900}
 
-# `pdlAfterPaint(name)` tells when the next frame was painted, in ms since the navigation began, if
-# it is the first since then or since `pdlMarks` has forgotten it. Who calls it has its graph in the
-# document by then, or is about to paint it in that frame.
+# `pdlAfterPaint(name)` sets a mark: the time of the next painted frame, in ms since the navigation
+# began. Only the first call sets it, until `pdlMarks` is reset. The caller's graph must be in the
+# document by then, or be painted in that frame.
 PAINTED = """
 window.pdlMarks = {};
 window.pdlAfterPaint = (name) => requestAnimationFrame(() => {
@@ -36,19 +36,19 @@ window.pdlAfterPaint = (name) => requestAnimationFrame(() => {
   channel.port2.postMessage(0);
 });
 """
-# A browser that has just been started loads pages of its own, for which nobody's graph should wait.
+# A newly started browser loads its own pages, which should not delay the graph.
 SETTLED_MS = 2_000
 
 
 class ToolPage(Protocol):
-    """A tool's page with a graph in it. Each step returns the milliseconds it took."""
+    """A tool's page with a graph. Each step returns the milliseconds it took."""
 
     name: str
     steps: tuple[str, ...]
     browser_arguments: tuple[str, ...]
 
     def export(self, trace: Trace, folder: Path) -> Path:
-        """Return the file that the tool opens; nobody times this."""
+        """Return the file that the tool opens; this is not timed."""
 
     def serve(self, file: Path) -> AbstractContextManager[str]:
         """Return a context that yields the address at which the page shows the file."""
@@ -78,14 +78,14 @@ def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
-# Fonts and counters from the net are not there in every run; none waits for them. A route of the
-# driver's would do the same, and have every request of a page pass through the driver.
+# Fonts and counters from the network may not answer, so no page waits for them. A route in the
+# driver would do the same, but every request of a page would pass through the driver.
 HERE_ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 
 
 @contextmanager
 def opened_page(*arguments: str) -> Iterator[Page]:
-    """Yield an empty page of a browser of its own."""
+    """Yield an empty page in a new browser."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium(),
@@ -110,9 +110,9 @@ def _note(page: Page, text: str) -> None:
 
 
 def wait_for_mark(page: Page, name: str) -> float:
-    """Return a mark once it is there; how long that may take is up to the caller's caller.
+    """Return a mark once it is set; the caller limits the time.
 
-    The page tells of it by itself: what asks it, again and again, runs in it, and would be timed.
+    The page itself reports the mark: polling would run in the page and be timed, too.
     """
     while name not in _marks.get(page, {}):
         page.wait_for_timeout(10)
@@ -120,7 +120,7 @@ def wait_for_mark(page: Page, name: str) -> float:
 
 
 def forget_mark(page: Page, name: str) -> None:
-    """Have the next such mark be the one that is waited for."""
+    """Reset a mark, so that the next one is waited for."""
     page.evaluate("(name) => { delete pdlMarks[name]; }", name)
     _marks.get(page, {}).pop(name, None)
 
@@ -145,7 +145,7 @@ def served(*command: str, port: int) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """Return a port that nothing listens on."""
+    """Return a port on which nothing listens."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

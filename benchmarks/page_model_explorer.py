@@ -1,4 +1,4 @@
-"""Model Explorer's page, driven: load, open a block, expand all layers."""
+"""Drives Model Explorer's page: load, open a block, expand all layers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.api import Trace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# What its worker answers: 1 a graph that was read, 3 a layer that was opened, 5 a new layout.
+# The answers of its worker: 1 for a graph that was read, 3 for an opened layer, 5 for a new layout.
 _WATCH = """
 const names = { 1: "load", 3: "laid", 5: "laid" };
 const Thread = window.Worker;
@@ -63,18 +63,18 @@ class ModelExplorerPage:
         return wait_for_mark(page, "load")
 
     def open_block(self, page: Page, label: str) -> float:
-        """Open a block: found by search, which brings it to the middle, then double-clicked.
+        """Open a block: find it by search, which moves it to the middle, and double-click it.
 
-        Near the graph's ends it would not come to the middle exactly.
+        Near the graph's ends it would not be exactly in the middle.
         """
         search = page.get_by_placeholder("Search nodes/layers by regex")
         search.fill(f"{label}$")
-        # What is inside the block is found by its attributes: then the block's row is no leaf,
-        # and a click folds it.
+        # Find the block's content by its attributes: then the block's row has children, and a click
+        # folds it.
         page.get_by_text("Attrs", exact=True).click()
         found = page.locator(".node-label", has_text=label).first
         found.click(modifiers=["Alt"], timeout=0)
-        # It is selected, its panel says how large it is; then the camera moves there.
+        # The selected block's panel shows how large it is; then the camera moves to the block.
         page.get_by_text("#descendants").wait_for(timeout=0)
         page.wait_for_timeout(3_000)
         canvas = page.locator("canvas").first.bounding_box()

@@ -1,4 +1,4 @@
-"""Netron's page, driven: it draws the whole graph at once and has no groups to open."""
+"""Drives Netron's page: it draws the whole graph at once and has no groups to open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import netron, sys, threading
 netron.start(sys.argv[1], ("localhost", int(sys.argv[2])), browse=False)
 threading.Event().wait()
 """
-# Netron takes `eval` away, which Playwright needs. Its page has class `default` once it has drawn.
+# Netron removes `eval`, which Playwright needs. Its page has the class `default` once it has drawn.
 _WATCH = """
 const original = window.eval;
 Object.defineProperty(window, "eval", { get: () => original, set() {} });
@@ -53,7 +53,7 @@ class NetronPage:
             yield address
 
     def load(self, page: Page, address: str) -> float:
-        # It would ask for leave to count its users, and wait for the answer.
+        # Without this cookie, it asks for permission to count its users, and waits for the answer.
         page.context.add_cookies([{"name": "consent", "value": "1", "url": address}])
         page.add_init_script(_WATCH)
         page.goto(address, wait_until="commit")

@@ -1,4 +1,4 @@
-"""Our saved page, driven as the others': load, open a block, open all."""
+"""Drives our saved page: load, open a block, open all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.api import Trace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# The picture notes how many boxes are in view each time it is drawn.
+# The picture notes how many boxes are in view whenever it is drawn.
 _WATCH = """
 addEventListener("DOMContentLoaded", () => {
   new MutationObserver(() => {
@@ -23,7 +23,7 @@ addEventListener("DOMContentLoaded", () => {
 });
 addEventListener("pointerdown", (event) => { window.pdlPressed = event.timeStamp; }, true);
 """
-# Where on the screen a row of the outline is drawn.
+# The position on screen of a row of the outline.
 _PLACE = """(row) => {
   const canvas = document.querySelector(".pdl-canvas > canvas");
   const [x, y, scale] = canvas.dataset.camera.split(" ").map(Number);
@@ -53,9 +53,9 @@ class PaddleLabPage:
         return wait_for_mark(page, "load")
 
     def open_block(self, page: Page, label: str) -> float:
-        """Double-click the folded run of blocks, then, timed, the first of them.
+        """Double-click the folded run of blocks, and then, timed, its first block.
 
-        They are equal; the row of the one that ``label`` names is not written before it is seen.
+        All blocks are equal; the row that ``label`` names may not be in the document yet.
         """
         closed = '[role=treeitem][data-group][data-centre][aria-expanded="false"]'
         run = page.locator(f'{closed}[data-id^="fold:"]').first

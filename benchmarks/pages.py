@@ -1,11 +1,11 @@
-"""The same graphs in our saved page, in Netron's and in Model Explorer's, side by side.
+"""The same graphs in our saved page, in Netron's page and in Model Explorer's page.
 
 ``python benchmarks/pages.py [--quick] [--json FILE] [--limit S] [--screenshots FOLDER]`` loads each
 tape in each tool's own page in Chromium, opens a block, and expands everything. Times are the
-page's own: from the start of the navigation, or the press of the mouse, to the frame that shows
-the graph. What a tool opens is written before, and not timed. A step that takes longer than the
-limit is "timeout", a page that dies is "crash". ``BENCH_PYTHON`` is the Python of the environment
-with the other tools.
+page's own: from the start of the navigation, or the mouse press, to the frame that shows the graph.
+The file that a tool opens is written before, which is not timed. A step that exceeds the limit is
+"timeout", a page that crashes is "crash". ``BENCH_PYTHON`` is the Python of the environment with
+the other tools.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Figure, Figures, options
@@ -45,7 +45,7 @@ OWN_MASKS = f"{HIERARCHICAL}-own-masks"
 PLAIN = "plain-blocks-50000"
 # One of many equal blocks, from the middle.
 BLOCKS = dict.fromkeys((HIERARCHICAL, OWN_MASKS, "gpt-96"), "blocks.48") | {PLAIN: "blocks.25"}
-# A tool that cannot load the smaller one is not asked for the larger one.
+# If a tool cannot load the smaller graph, the larger one is not tried.
 GROWING = {"chain-20000": "chain-5000", "chain-100000": "chain-20000"}
 SUBJECTS = (
     PLAIN,
@@ -104,7 +104,7 @@ def tell(step: str, value: float | str = 0.0) -> None:
 def driven(
     tool: str, subject: str, file: Path, *, limit_s: float, picture: str = ""
 ) -> Iterator[tuple[str, float | None, str]]:
-    """Yield step, milliseconds, and a note where there are none; ends whatever does not end."""
+    """Yield step, milliseconds or None, and a note; end a process that exceeds the limit."""
     command = [sys.executable, __file__, "--work", tool, subject, str(file), picture]
     errors = file.with_suffix(".errors")
     with errors.open("wb") as stderr:
@@ -152,7 +152,7 @@ def measured(
     limit_s: float,
     picture: str,
 ) -> None:
-    """Add the medians of some runs; a step that fails once is not tried again."""
+    """Add the medians of several runs; a step that fails once is not tried again."""
     times_ms: dict[str, list[float]] = {}
     failures: dict[str, str] = {}
     for run in range(runs):
@@ -173,7 +173,7 @@ def measured(
 
 
 def _failed(figures: Figures, subject: str, tool: str) -> str:
-    """Return how a tool failed to load a graph, ``""`` if it did not."""
+    """Return the reason why a tool failed to load a graph, ``""`` if it did not fail."""
     loads = [
         row for row in figures.rows if (row.subject, row.tool, row.what) == (subject, tool, "load")
     ]
@@ -193,7 +193,7 @@ def main() -> None:
     given = parser.parse_args()
     from benchmarks.tapes import tape
 
-    # Whoever ends this ends the pages too: each runs in a session of its own.
+    # If this process is ended, also end the pages: each runs in its own session.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     figures = Figures(given.json)
     subjects = given.subjects or (QUICK_SUBJECTS if given.quick else SUBJECTS)

@@ -1,9 +1,9 @@
-"""Steps plain and otherwise in turns: plain, other, other, plain; then the other way round.
+"""Measures plain and other steps alternately: plain, other, other, plain; then the reverse.
 
-One such group of four gives one ratio, from steps that were next to each other: a machine that
-grows slower meanwhile slows both alike. What is told is the median of the ratios, and the interval
-in which it lies with 95 % certainty whatever the noise is like: order statistics, which assume
-nothing of it but that groups are independent.
+Such a group of four gives one ratio, from steps that ran one right after the other: a machine that
+becomes slower affects both alike. The result is the median of the ratios, and its 95 % confidence
+interval from order statistics. These make no assumption about the noise, only that groups are
+independent.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Guard = Callable[[], AbstractContextManager[Any]]
 
 
 class Interval(NamedTuple):
-    """A median, and where it lies with 95 % certainty."""
+    """A median and its 95 % confidence interval."""
 
     median: float
     low: float
@@ -37,20 +37,20 @@ class Interval(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One turn: seconds a step."""
+    """The seconds per step in one turn."""
 
     wall_s: float
     cpu_s: float
-    """Of all threads of the process."""
+    """CPU time of all threads of the process."""
 
 
 class Pairs(NamedTuple):
-    """What groups of four turns gave, one entry a group: the mean of its two turns."""
+    """The results of the groups of four turns; each entry is the mean of a group's two turns."""
 
     plain: list[Step]
     other: list[Step]
     least_cpu_s: dict[str, float]
-    """Of all single turns, plain and other: what a step takes where nothing disturbs it."""
+    """The least of all single turns, plain and other: a step that nothing disturbed."""
 
     @property
     def least_added_s(self) -> float:
@@ -58,7 +58,7 @@ class Pairs(NamedTuple):
         return self.least_cpu_s["other"] - self.least_cpu_s["plain"]
 
     def ratio(self, clock: str) -> Interval:
-        """Return the other way's time to the plain one's, by ``"wall_s"`` or ``"cpu_s"``."""
+        """Return the ratio of the other way's time to plain time: ``"wall_s"`` or ``"cpu_s"``."""
         return median_interval(
             [
                 getattr(other, clock) / getattr(plain, clock)
@@ -67,25 +67,25 @@ class Pairs(NamedTuple):
         )
 
     def plain_s(self, clock: str) -> float:
-        """Return the median plain step."""
+        """Return the median time of a plain step."""
         return statistics.median(getattr(plain, clock) for plain in self.plain)
 
 
 def in_pairs(guard: Guard, work: Work, *, groups: int, runs: int = 1) -> Pairs:
-    """Run steps inside a guard and outside of it in turns.
+    """Run steps alternately inside and outside of a guard.
 
     Parameters
     ----------
     guard
-        What the other way runs in; entering and leaving it are not counted.
+        The guard of the other way; entering and leaving it are not counted.
     work
         One step.
     groups
-        How many groups of four turns; six at least, for an interval.
+        How many groups of four turns; at least six are needed for an interval.
     runs
-        How many steps a turn has: a turn should last some milliseconds.
+        How many steps per turn: a turn should take some milliseconds.
     """
-    for one in (nullcontext, guard, guard):  # what is made on first use
+    for one in (nullcontext, guard, guard):  # objects made on first use
         _turn(one, work, runs)
     found = Pairs([], [], {"plain": inf, "other": inf})
     for group in range(groups):
@@ -102,7 +102,7 @@ def in_pairs(guard: Guard, work: Work, *, groups: int, runs: int = 1) -> Pairs:
 
 
 def median_interval(values: Sequence[float]) -> Interval:
-    """Return the median and its 95 % interval, which is all there is of five values or fewer."""
+    """Return the median and its 95 % interval; with five values or fewer, the whole range."""
     ordered, count = sorted(values), len(values)
     below, rank = 0.0, 0
     while rank < count // 2:
@@ -115,7 +115,7 @@ def median_interval(values: Sequence[float]) -> Interval:
 
 
 def _turn(guard: Guard, work: Work, runs: int) -> Step:
-    gc.collect()  # what an earlier trace left is not this turn's
+    gc.collect()  # garbage of an earlier trace must not count for this turn
     with guard():
         wall_s, cpu_s = perf_counter(), process_time()
         for _ in range(runs):

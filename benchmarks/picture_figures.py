@@ -1,4 +1,4 @@
-"""What `first_picture.py` measured of its cells, as tables and as rows of the page of figures."""
+"""The results of `first_picture.py`, as tables and as rows for the page of figures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from benchmarks.traced_cells import Subject
 from paddle_lab.views.html.static_files import static_file
 
 SPANS = ("close", "payload", "fallback")
-# What happens to the picture, by the page's marks: the layout is made while the kernel is at work
-# on what the notebook stores, and displays it.
+# The steps to a picture, by the page's marks. The page makes the layout while the kernel prepares
+# what the notebook stores, and then displays it.
 MOMENTS = {
     "comm": "data in the page",
     "display": "displayed",
@@ -23,7 +23,7 @@ MOMENTS = {
 
 @dataclass
 class Runs:
-    """What was measured in runs of one kind, the first of a page or those after it."""
+    """The times of runs of one kind: the first run in a page, or later runs."""
 
     times_ms: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     ops: int = 0
@@ -37,19 +37,19 @@ class Runs:
 
 @dataclass
 class Measured:
-    """What was measured of a cell."""
+    """The results for one cell."""
 
     subject: Subject
     first: Runs = field(default_factory=Runs)
     again: Runs = field(default_factory=Runs)
     notebook_bytes: tuple[int, int] = (0, 0)
-    """Of the saved notebook without and with the widgets' state."""
+    """The bytes of the notebook saved without and with the widgets' state."""
     faults: list[str] = field(default_factory=list)
-    """What went wrong on the page."""
+    """Errors on the page."""
 
 
 def print_tables(measured: list[Measured]) -> None:
-    """Print what was measured of all cells, as Markdown."""
+    """Print the results for all cells as Markdown."""
     rows = [
         (f"{one.subject.title} | {way}", runs)
         for one in measured
@@ -84,7 +84,7 @@ def print_tables(measured: list[Measured]) -> None:
 
 
 def figures_of(measured: Measured) -> Iterator[Figure]:
-    """Yield what was measured of a cell, as the page of figures reads it."""
+    """Yield the results for one cell as rows for the page of figures."""
     title = measured.subject.title
     for way, runs in (("first run", measured.first), ("again", measured.again)):
         if times_ms := runs.times_ms["picture"]:

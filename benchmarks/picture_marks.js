@@ -1,5 +1,5 @@
-// Notes what the page of a notebook does around a traced cell, in ms since the epoch: `pdlMarks.read()`. Each
-// mark is the first since `pdlMarks.reset()`. `first_picture.py` runs this before the page's own code.
+// Notes when the page of a notebook does what around a traced cell, in ms since the epoch; read them with
+// `pdlMarks.read()`. Each mark is the first since `pdlMarks.reset()`. It runs before the page's own code.
 (() => {
   const now = () => performance.timeOrigin + performance.now();
   const offset = Date.now() - now();
@@ -27,7 +27,7 @@
     }
   };
   const painted = (name) => requestAnimationFrame(() => {
-    // A message comes after the frame that this callback belongs to.
+    // The message arrives after the frame to which this callback belongs.
     const channel = new MessageChannel();
     channel.port1.onmessage = () => mark(name);
     channel.port2.postMessage(0);

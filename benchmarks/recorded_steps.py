@@ -1,12 +1,12 @@
-"""What recording adds to training steps of ResNet-18: single steps in turns, of several sizes.
+"""What recording adds to training steps of ResNet-18: alternating single steps of several sizes.
 
 ``python benchmarks/recorded_steps.py [--quick] [--minutes 2] [--json FILE]`` prints Markdown
-tables. A step of 224 px lasts so long that few fit, and a machine's noise is more than what is
-asked for. So there are three answers: the ratio at that size, with its 95 % interval
-(``pairs.py``); the same where there is one small picture and the step is short, which is harder to
-hold, since ops are as many and each has less to do; and a count. What is added is a cost for each
-op, its backward and its allocations, whatever their size: it is taken from a net of 300 tiny ops,
-whose step is so short that of many some are disturbed by nothing, times the ops of ResNet-18.
+tables. A step with 224 px takes so long that few fit into the time, and the machine's noise exceeds
+the difference to be measured. So there are three results. The first is the ratio at that size, with
+its 95 % interval (``pairs.py``). The second is the ratio for one small picture: the step is short
+and has as many ops, so its bar is harder to meet. The third is computed: the cost per op, with its
+backward and its allocations, times the ops of ResNet-18. This cost does not depend on sizes, so it
+is measured on a net of 300 tiny ops, whose steps are so short that some run undisturbed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from benchmarks.pairs import Guard, Pairs, Work, in_pairs
 Size = tuple[int, int]
 
 LARGE, SMALL = (4, 224), (1, 32)
-"""How many pictures, and their pixels."""
+"""How many pictures, and their width in pixels."""
 STEP = "forward and backward, ResNet-18, 224 px, batch 4"
 FEWEST = 6
-"""Groups of turns of which there is an interval."""
+"""The fewest groups of turns for which there is an interval."""
 
 
 def resnet18(size: Size) -> Work:
@@ -46,7 +46,7 @@ def resnet18(size: Size) -> Work:
 
 
 def measured(guard: Guard, size: Size, *, limit_s: float) -> Pairs:
-    """Return as many turns as there is time for; a turn lasts about a tenth of a second or more."""
+    """Return as many turns as fit into the time; a turn takes about a tenth of a second or more."""
     work = resnet18(size)
     step_s = in_pairs(guard, work, groups=1).plain_s("wall_s")
     runs = max(1, round(0.1 / step_s))
@@ -55,7 +55,7 @@ def measured(guard: Guard, size: Size, *, limit_s: float) -> Pairs:
 
 
 def added_s_per_op(guard: Guard, *, groups: int) -> float:
-    """Return the least CPU time that is added to an op and its backward."""
+    """Return the least CPU time that recording adds to an op and its backward."""
     net = small_layers_step()
     return in_pairs(guard, net, groups=groups).least_added_s / ops_of(net)
 

@@ -1,9 +1,9 @@
-"""What a cell leaves behind that runs again and again: memory of its kernel and of its page.
+"""How much memory a cell that runs repeatedly leaves in its kernel and in its page.
 
 ``python benchmarks/reruns.py [--runs 9] [--steps 150] [--quick] [SUBJECT ...]`` prints a Markdown
-table. Each subject runs in a kernel of its own whose page is open in JupyterLab, the magics in one
-without a page, too. After each run the kernel collects its garbage, in another cell, and the page
-its own. A figure is what the last run has more than the second: the first loads and warms up.
+table. Each subject runs in a new kernel whose page is open in JupyterLab; the magics also run in a
+kernel without a page. After each run, the kernel (in another cell) and the page collect garbage.
+A figure is the difference between the last and the second run: the first one warms up.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# This file is run by its path; the fixtures' modules are in the repository it lies in.
+# This file is run by its path: add the repository, which has the fixtures, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import nbformat
@@ -52,7 +52,7 @@ READ = "for _ in range(3): gc.collect()\nprint(psutil.Process().memory_info().rs
 
 
 def subjects(steps: int) -> dict[str, str]:
-    """Return the cells by what the figures call them."""
+    """Return the cells by their names in the figures."""
     return {
         "%%paddle_trace": f"%%paddle_trace\ntrain({steps})",
         "%%paddle_mem": f"%%paddle_mem\ntrain({steps})",
@@ -93,7 +93,7 @@ def in_page(cell: str, runs: int, server: JupyterServer, browser: Browser) -> It
         for _ in range(2):
             session.send("HeapProfiler.collectGarbage")
         heap = session.send("Runtime.getHeapUsage")
-        # What scripts have, and the buffers that they draw from.
+        # The memory of scripts, and of the buffers that they draw from.
         page_bytes = heap["usedSize"] + heap.get("backingStorageSize", 0)
         yield Sizes(int(notebook.output_text(2)) / 1e6, page_bytes / 1e6)
     context.close()
@@ -101,7 +101,7 @@ def in_page(cell: str, runs: int, server: JupyterServer, browser: Browser) -> It
 
 
 def without_page(cell: str, runs: int) -> Iterator[Sizes]:
-    """Yield the sizes after each run of a cell in a kernel that no page looks at."""
+    """Yield the sizes after each run of a cell in a kernel without a page."""
     manager, client = start_new_kernel()
     printed = ""
 
@@ -122,7 +122,7 @@ def without_page(cell: str, runs: int) -> Iterator[Sizes]:
 
 
 def report(figures: Figures, subject: str, where: str, sizes: list[Sizes]) -> None:
-    """Add the rows of one subject: how much more the last run has than the second."""
+    """Add the rows of one subject: the difference between the last and the second run."""
     kernel = [one.kernel_mb for one in sizes]
     page = [one.page_mb for one in sizes if one.page_mb is not None]
     for what, run_mb in (("kernel", kernel), ("page's heap", page)):

@@ -1,11 +1,11 @@
-"""All benchmarks one after the other, and one page of their figures: ``make bench``.
+"""Runs all benchmarks one after the other, and writes one page of their figures: ``make bench``.
 
 ``python benchmarks/run_all.py [--quick] [--only PART ...] [--again PART ...]`` writes
-``FIGURES.md``, ``figures.json`` and ``figures.light.svg``, ``figures.dark.svg`` beside itself; with
-``--quick`` or ``--only`` into ``quick/``, which is not kept. ``--again`` measures parts once more
-and puts them into the page that is there. A script that fails or takes too long leaves a row
-that says so, and the rest goes on. ``BENCH_PYTHON`` and ``BENCH_NODE`` name the Python and the
-folder with ``node_modules`` that have the other tools.
+``FIGURES.md``, ``figures.json``, ``figures.light.svg`` and ``figures.dark.svg`` next to this file;
+with ``--quick`` or ``--only``, into ``quick/``, which git ignores. ``--again`` measures some parts
+again and updates the existing page. A script that fails or takes too long leaves a row that says
+so, and the others still run. ``BENCH_PYTHON`` and ``BENCH_NODE`` name the Python and the folder
+with ``node_modules`` that have the other tools.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.figures import Figure, read
@@ -33,7 +33,7 @@ from benchmarks.page_driver import chromium, tools_python
 
 FOLDER = Path(__file__).resolve().parent
 LIMIT_S, QUICK_LIMIT_S = 300, 60
-# Other tools take their time.
+# Other tools are slow.
 LIMITS_S = {
     "first_picture.py": 900,
     "pages.py": 720,
@@ -42,9 +42,9 @@ LIMITS_S = {
     "crossings.mjs": 1200,
     "reruns.py": 2400,
 }
-# Where `crossings.mjs` keeps its graphs and what dot drew of them, which takes long the first time.
+# The folder with the graphs of `crossings.mjs` and dot's layouts, which take long the first time.
 CORPUS = Path(os.environ.get("BENCH_CORPUS", FOLDER / "quick" / "corpus"))
-# What runs, in this order, with what it is given besides --json and --quick.
+# The scripts in this order, with their arguments besides --json and --quick.
 PARTS: dict[str, tuple[str, ...]] = {
     "capture.py": (),
     "recorded_steps.py": ("--minutes", "2"),
@@ -56,7 +56,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "page.mjs": (),
     "pages.py": ("--limit", "40"),
     "layouts.py": (),
-    # What is more compares with dot, as layouts.py and crossings.mjs do.
+    # Without --quick it compares with dot, as layouts.py and crossings.mjs already do.
     "layout.mjs": ("--quick",),
     "crossings.mjs": (str(CORPUS),),
     "frames.py": ("hub-2000", "attention-2000"),
@@ -70,7 +70,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 
 
 def measured(name: str, arguments: tuple[str, ...], *, quick: bool) -> Part:
-    """Run a script; return its rows, what it printed, and why it failed if it did."""
+    """Run a script; return its rows, its output, and why it failed if it did."""
     script = FOLDER / name
     text = script.read_text()
     program = ["node"] if script.suffix == ".mjs" else [sys.executable, "-W", "ignore"]
@@ -81,7 +81,7 @@ def measured(name: str, arguments: tuple[str, ...], *, quick: bool) -> Part:
     begin = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         rows_file = Path(folder) / "rows.json"
-        # The helper that rows are kept by has --json; a script of its own parser names it.
+        # `figures.options` has --json; a script with its own parser names it.
         takes_rows = "--json" in text or "benchmarks.figures import" in text
         rest = [*told[1:], *(["--json", str(rows_file)] if takes_rows else [])]
         limit_s = QUICK_LIMIT_S if quick else LIMITS_S.get(name, LIMIT_S)
@@ -95,7 +95,7 @@ def measured(name: str, arguments: tuple[str, ...], *, quick: bool) -> Part:
 
 
 def _run(command: list[str], limit_s: float) -> tuple[str, str]:
-    """Return what a command printed, and why it failed; end it and all that it began in time."""
+    """Return a command's output and why it failed; end it and its processes at the limit."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(command, stdout=out, stderr=errors, start_new_session=True)
         failure = ""
@@ -108,7 +108,7 @@ def _run(command: list[str], limit_s: float) -> tuple[str, str]:
             failure = f"longer than {limit_s:.0f} s"
         finally:
             if process.poll() is None:
-                # First so that it can end what it began in sessions of their own.
+                # First ask it to end: then it can end its own processes in other sessions.
                 process.terminate()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=5)
@@ -120,7 +120,7 @@ def _run(command: list[str], limit_s: float) -> tuple[str, str]:
 
 
 def facts() -> dict[str, str]:
-    """Return what the figures depend on: date, machine, versions."""
+    """Return the facts that the figures depend on: date, machine, versions."""
     node_modules = Path(os.environ.get("BENCH_NODE", ".")) / "node_modules"
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
@@ -141,12 +141,12 @@ def facts() -> dict[str, str]:
 
 
 def commit() -> str:
-    """Return what is checked out."""
+    """Return the commit that is checked out."""
     return _first_line("git", "-C", str(FOLDER), "rev-parse", "--short", "HEAD")
 
 
 def put(part: Part, name: str, run: Run) -> None:
-    """Put a part into a run, in the place of an earlier one of the same script."""
+    """Put a part into a run; it replaces an earlier part of the same script."""
     scripts = [earlier.command.split()[1].removeprefix("benchmarks/") for earlier in run.parts]
     if name in scripts:
         run.parts[scripts.index(name)] = part
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--again", nargs="+", choices=PARTS, metavar="PART", help="into the page")
     given = parser.parse_args()
-    # A user's Python keeps the bytecode of what it has imported.
+    # Users' Python stores the bytecode of imported modules.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     target = FOLDER / "quick" if given.quick or given.only else FOLDER
     target.mkdir(exist_ok=True)
@@ -218,7 +218,7 @@ def main() -> None:
                 run.facts[f"{name} again"] = f"{when}, commit {commit()}"
             else:
                 run.facts["took"] = f"{(time.monotonic() - begin) / 60:.0f} minutes"
-            # After each part, so that a run that is ended early is not lost.
+            # Written after each part, so that a run that is ended early is not lost.
             write_run(run, target / "figures.json")
             (target / "FIGURES.md").write_text(page(run))
     plot = [tools_python(), str(FOLDER / "figures_plot.py"), str(target / "figures.json")]

@@ -1,10 +1,10 @@
-"""What the live chart costs the code it watches: sampled and plain steps of ResNet-18 in turns.
+"""What the live chart costs the code that it samples: alternating steps of ResNet-18.
 
 ``python benchmarks/sampler.py [--quick] [--minutes 3] [--rate 50] [--json FILE]`` runs forward and
-backward in a real kernel, where the sampler's batches go out as messages to a page, and prints
-Markdown tables. Steps stand in pairs (``pairs.py``): an interval is told with each ratio. Beside it
-stands what nothing else on the machine decides: the CPU time of the threads that sample and send,
-by the system's own clock of each, in a second of running code.
+backward in a real kernel, where the sampler's batches are sent as messages to a page, and prints
+Markdown tables. Steps are measured in pairs (``pairs.py``), so each ratio has an interval. Another
+figure does not depend on other work on the machine: the CPU time of the threads that sample and
+send, by the system's clock of each thread, per second of running code.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.pairs import Interval
 STEP = "forward and backward, ResNet-18, 224 px, batch 4"
 BAR = 1.02
 THREADS = ("paddle_lab sampler", "paddle_lab NVML", "IOPub")
-"""Those that work for the chart; the last is ipykernel's own and sends for everybody."""
+"""The threads that work for the chart; the last one is ipykernel's and sends all messages."""
 
 CODE = """
 import json, statistics, sys, threading, time, warnings
@@ -78,7 +78,7 @@ print("RESULT" + json.dumps(result))
 
 
 def run(*, rate_hz: float, limit_s: float) -> dict:
-    """Return what a kernel measures."""
+    """Return the results of a kernel."""
     manager, client = start_new_kernel()
     lines: list[str] = []
 
@@ -112,7 +112,7 @@ def main() -> None:
         print(
             f"| {size} | {groups} | {plain_s * 1e3:.1f} ms | {Interval(*wall)} | {Interval(*cpu)} |"
         )
-    median, low, high = wall  # of the last, the large pictures
+    median, low, high = wall  # the last size has the large pictures
     note = f"95 %: {low:.3f} to {high:.3f}; CPU time {Interval(*cpu)}"
     what = f"sampled {given.rate:g} times a second, to plain time"
     figures.add(Figure(STEP, what, value=median, unit="x", bar=BAR, note=note))

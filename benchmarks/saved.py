@@ -1,7 +1,7 @@
-"""What a trace takes on disk: bytes an op, and the time to save and to load.
+"""What a trace takes on disk: bytes per op, and the time to save and to load it.
 
-``python benchmarks/saved.py [--quick] [--json FILE]``. Real models and tapes, all with stacks.
-Times are the best of five.
+``python benchmarks/saved.py [--quick] [--json FILE]`` measures real models and tapes, all with
+stacks. Times are the best of five.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import paddle_lab

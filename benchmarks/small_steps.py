@@ -1,8 +1,8 @@
-"""What tracing, and recording memory, add to training steps of small ops: ratios in turns.
+"""What tracing and recording memory add to training steps of small ops: ratios of CPU time.
 
 ``python benchmarks/small_steps.py [--quick] [--groups 8] [--json FILE]`` prints a Markdown table.
-Each turn is a trace of its own with so many steps that what is done once does not decide
-(``pairs.py``); the ratio is of CPU time, which holds on a busy machine too.
+Each turn (``pairs.py``) is a separate trace with so many steps that the one-time costs hardly
+matter. The ratio is of CPU time, which is also valid on a busy machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BAR = 1.5
 
 
 def perceptron() -> Work:
-    """Return a training step of 30 times (Linear, ReLU), width 64, with SGD: 121 ops."""
+    """Return a training step of 30 blocks (Linear, ReLU), width 64, with SGD: 121 ops."""
     import paddle
     from paddle import nn
 

@@ -1,4 +1,4 @@
-"""What the tapes are of: a decoder of many blocks, and graphs of one shape each."""
+"""The models of the tapes: a decoder of many blocks, and graphs of one shape each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _STRAIGHT = "straight.py"
 
 
 def decoder(*, blocks: int, experts: int, odd: int = -1, has_one_mask: bool = True) -> TapeWriter:
-    """Return a training step of a decoder whose blocks each hold attention and ``experts``.
+    """Return a training step of a decoder whose blocks each have attention and ``experts``.
 
-    A block has 8 ops and 13 grad nodes an expert, and 23 ops and 39 grad nodes besides. Block
-    ``odd`` has an op more than the others. One mask goes to all blocks, or each makes its own.
+    A block has 8 ops and 13 grad nodes per expert, and 23 ops and 39 grad nodes besides. Block
+    ``odd`` has one op more than the others. All blocks use one mask, or each makes its own.
     """
     tape = TapeWriter("Cell 4")
     tape.source("cell", ["loss = net(ids).mean()", "loss.backward()", "optimizer.step()"])
@@ -46,10 +46,10 @@ def decoder(*, blocks: int, experts: int, odd: int = -1, has_one_mask: bool = Tr
 
 
 def plain_blocks(*, blocks: int, parts: int, ops: int, odd: int) -> TapeWriter:
-    """Return ``blocks`` layers of ``parts`` layers of ``ops`` ops each, forward alone.
+    """Return ``blocks`` layers of ``parts`` layers of ``ops`` ops each, only the forward.
 
-    An op takes the op before it, and in the same part the third op before it. So an edge leaves a
-    part only for the next one. Block ``odd`` has an op more than the others.
+    An op reads the previous op, and the op three before it if both are in the same part. So an edge
+    leaves a part only to the next one. Block ``odd`` has one op more than the others.
     """
     tape = TapeWriter("Cell 4")
     tape.source("cell", ["y = net(x)"])
@@ -140,7 +140,7 @@ def _expert(tape: TapeWriter, x: int, chosen: int, total: int, parameters: list[
 
 
 class _Straight:
-    """A file of one statement a line, so that no two ops share a call site and nothing folds."""
+    """A file with one statement per line: no two ops share a call site, so nothing is folded."""
 
     def __init__(self) -> None:
         self.tape = TapeWriter("Cell 4")
@@ -164,7 +164,7 @@ class _Straight:
 
 
 def chain(count: int, *, is_trained: bool = False) -> TapeWriter:
-    """Return ``count`` ops, each of the one before; with ``is_trained`` as many grad nodes."""
+    """Return a chain of ``count`` ops; with ``is_trained``, also as many grad nodes."""
     straight = _Straight()
     x = straight.input
     for op in range(count):
@@ -199,7 +199,7 @@ def attention(count: int) -> TapeWriter:
 
 
 def hub(count: int) -> TapeWriter:
-    """Return one op with ``count`` consumers, whose results one op takes; with backward."""
+    """Return one op with ``count`` consumers, whose results one op adds up; with backward."""
     straight = _Straight()
     x = straight.op("tanh", straight.input)
     made = [straight.op("scale", x) for _ in range(count)]
@@ -207,7 +207,7 @@ def hub(count: int) -> TapeWriter:
 
 
 def hub_chain(count: int) -> TapeWriter:
-    """Return a chain of ``count`` ops that all take the first op's tensor too; with backward."""
+    """Return a chain of ``count`` ops that all read the first op's tensor too; with backward."""
     straight = _Straight()
     x = first = straight.op("tanh", straight.input)
     for _ in range(count):
@@ -216,7 +216,7 @@ def hub_chain(count: int) -> TapeWriter:
 
 
 def nested(depth: int) -> TapeWriter:
-    """Return regions within each other, ``depth`` deep, with two ops each; with backward."""
+    """Return ``depth`` nested regions with two ops each, and backward."""
     straight = _Straight()
     x, open_scopes = straight.input, []
     for _ in range(depth):
@@ -238,4 +238,4 @@ SHAPES: dict[str, Callable[[int], TapeWriter]] = {
     "hub-chain": hub_chain,
     "nested": nested,
 }
-"""Name of a family to what makes one of a size."""
+"""Each family's name, and the function that makes a tape of a given size."""

@@ -1,8 +1,8 @@
-"""Writes a record op by op, as a run would have, without Paddle: tapes of any size.
+"""Writes a record op by op, like a traced run but without Paddle: tapes of any size.
 
-A *tape* is a made-up trace. It has all that a real one has for its graphs: ops with stacks and
-sources, layers and their calls, tensors and parameters, grad nodes paired with their ops, one
-backward call. Times are drawn from a fixed seed, so a tape is the same on every machine.
+A *tape* is a made-up trace. For graphs it has everything that a real trace has: ops with stacks and
+sources, layers and their calls, tensors and parameters, grad nodes paired with their ops, and one
+backward call. Times are drawn with a fixed seed, so a tape is the same on every machine.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ _CELL = 4
 _FIRST_ADDRESS = 0x55D0_0000_0000
 
 Function = tuple[str, str]
-"""File and qualified name."""
+"""File and qualified name of a function."""
 _LAYER_CALL: Function = ("paddle/nn/layer/layers.py", "Layer.__call__")
 
 
 class TapeWriter:
-    """A record being written; a tensor is its key, and ops take and return tensors.
+    """A record that is being written. Ops read and return tensors, which are given by their keys.
 
     Parameters
     ----------
     title
-        What the record says was traced.
+        The title of the traced code.
     """
 
     def __init__(self, title: str) -> None:
@@ -59,7 +59,7 @@ class TapeWriter:
         self._layers: dict[str, int] = {}
         self._frames: dict[tuple[str, str, int], int] = {}
         self._stacks: dict[tuple[int, int], int] = {}
-        self._nodes: dict[int, int] = {}  # tensor to the grad node that takes its gradient
+        self._nodes: dict[int, int] = {}  # each tensor's grad node, which receives its gradient
 
     # Tensors
 
@@ -68,7 +68,7 @@ class TapeWriter:
         return self._tensor(shape, kind=_EXTERNAL)
 
     def parameter(self, name: str, shape: Sequence[int]) -> int:
-        """Add a parameter of the layer that is being called, and its accumulation node."""
+        """Add a parameter of the current layer, and its accumulation node."""
         path = f"{self._paths[-1][0]}.{name}" if len(self._paths) > 1 else name
         key = self._tensor(shape, kind=_PARAMETER, name=f"{path}.w", path=path)
         self._nodes[key] = self._node("GradNodeAccumulation", parameter=key)
@@ -106,14 +106,14 @@ class TapeWriter:
         grad_nodes: Sequence[str] | None = None,
         attributes: str = "",
     ) -> int:
-        """Add an op called on ``line`` of the function that runs; return its (first) output.
+        """Add an op called on ``line`` of the current function; return its (first) output.
 
         Parameters
         ----------
         grad_nodes
-            What it leaves on the autograd tape, the node nearest the loss first: one of its own
-            name by default. The last input belongs to the first node and the rest to the last, as
-            in ``linear``, whose bias is its sum's.
+            Names of its grad nodes, the node nearest to the loss first; by default one, named after
+            the op. The last input belongs to the first node and the others to the last node, as in
+            ``linear``, whose bias belongs to the sum.
         """
         key = self._op(name, self._stack(line), "forward", attributes)
         uses = self._tables["uses"]
@@ -170,7 +170,7 @@ class TapeWriter:
                 edges.append(source, target, 1 if is_last_of_many else slot, *described)
 
     def backward(self, loss: int, *, line: int) -> None:
-        """Add the backward call that begins at ``loss``."""
+        """Add a backward call that begins at ``loss``."""
         call = self._tables["backward_calls"].append(
             BACKWARD_KINDS.index("Tensor.backward"), self._stack(line), -1,
             len(self._tables["ops"]), 0, 0, 0,
@@ -178,17 +178,17 @@ class TapeWriter:
         self._tables["grad_roots"].append(call, self._nodes[loss])
 
     def optimizer(self, class_name: str, parameters: Sequence[int]) -> None:
-        """Let an optimizer have stepped once over parameters that live on."""
+        """Add an optimizer that has stepped once; its parameters stay alive."""
         key = self._tables["optimizers"].append(self._strings[class_name], 1)
         for tensor in parameters:
             self._tables["optimizer_parameters"].append(key, tensor)
             self._tables["living_tensors"].append(tensor)
 
-    # Where code is: stacks, layers, scopes
+    # Places of code: stacks, layers, scopes
 
     @contextmanager
     def function(self, file: str, name: str, *, line: int) -> Iterator[None]:
-        """Be inside a function that was called on ``line`` of the one around it."""
+        """Enter, while the context is open, a function called on ``line`` of the current one."""
         outer = self._function, self._caller
         self._caller = self._stack(line)
         self._function = (file, name)
@@ -199,11 +199,11 @@ class TapeWriter:
     def layer(
         self, name: str, class_name: str, *, line: int, file: str = "model.py"
     ) -> Iterator[None]:
-        """Be inside the ``forward`` of a layer that was called on ``line``.
+        """Enter, while the context is open, the ``forward`` of a layer called on ``line``.
 
-        ``name`` is the layer's in the one around it; the first is a variable's.
+        ``name`` is the layer's attribute in its parent; for the outermost layer it is a variable.
         """
-        # As Paddle has it, the variable is no part of the paths of what is in it.
+        # As in Paddle, the variable is not part of the paths of its sublayers.
         path = f"{self._paths[-1][0]}.{name}" if len(self._paths) > 1 else name
         parent = self._paths[-1][1] if self._paths else -1
         if path not in self._layers:
@@ -220,7 +220,7 @@ class TapeWriter:
 
     @contextmanager
     def scope(self, kind: str, name: str = "", *, layer: int = -1) -> Iterator[None]:
-        """Be inside a call of a layer, a region or an optimizer step."""
+        """Enter, while the context is open, a call of a layer, a region or an optimizer step."""
         outer = self._scope
         self._scope = self._tables["scopes"].append(
             SCOPE_KINDS.index(kind), self._strings[name], outer, layer, -1, -1, 0
@@ -253,7 +253,7 @@ class TapeWriter:
         return stack
 
     def record(self) -> Record:
-        """Return what has been written: what a trace asks for by default can be asked of it."""
+        """Return the record as written; it can answer what a trace answers by default."""
         self._origin.checks = chosen(None)
         self._origin.duration_ns = self._now_ns
         tables = {name: builder.build() for name, builder in self._tables.items()}

@@ -1,8 +1,8 @@
-"""Tapes: made-up traces of any size, and real ones of a 96-block GPT, for benchmarks and probes.
+"""Tapes: made-up traces of any size, and real traces of a 96-block GPT, for benchmarks.
 
-``python benchmarks/tapes.py NAME FOLDER`` writes ``FOLDER/NAME.payload``, the packed bytes as a
-view gets them, and ``FOLDER/NAME.pltrace``, which ``paddle_lab.load`` opens. Without arguments it
-lists the names. N stands for any number.
+``python benchmarks/tapes.py NAME FOLDER`` writes ``FOLDER/NAME.payload``, the packed bytes for a
+view, and ``FOLDER/NAME.pltrace``, which ``paddle_lab.load`` opens. Without arguments it lists the
+names. N stands for any number.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-# This file is run by its path; what it needs lies in the repository around it.
+# This file is run by its path: add the repository, which has the modules it needs, to the path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.tape_models import SHAPES, chain, decoder, plain_blocks
@@ -35,12 +35,12 @@ NAMES = {
 
 
 def tape(name: str) -> Trace:
-    """Return the trace of this name; where ``BENCH_TAPES`` names a folder, it is kept there.
+    """Return the trace of this name. If ``BENCH_TAPES`` names a folder, the trace is stored there.
 
     Raises
     ------
     KeyError
-        If there is none.
+        If there is no tape of this name.
     """
     folder = os.environ.get("BENCH_TAPES")
     if not folder:
@@ -79,7 +79,7 @@ def _size(name: str) -> int:
 
 
 def write(name: str, folder: Path) -> tuple[Path, Path]:
-    """Write a tape as a view's bytes and as a trace file; return both paths."""
+    """Write a tape as a view's payload and as a trace file; return both paths."""
     folder.mkdir(parents=True, exist_ok=True)
     trace = tape(name)
     payload = folder / f"{name}.payload"

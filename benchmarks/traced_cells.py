@@ -92,18 +92,18 @@ LOOP = "y = x\nfor _ in range({turns}):\n    y = paddle.tanh(y) + 1.0"
 
 @dataclass(frozen=True)
 class Subject:
-    """A cell to trace, and what prepares it."""
+    """A cell to trace, and the code that prepares it."""
 
     title: str
     prepare: str
     cell: str
     bar_s: float | None = None
-    """From its end to the first picture."""
+    """The most time from the cell's end to the first picture."""
     magic: str = "%%paddle_trace"
 
 
 def straight(count: int, *, bar_s: float | None = None) -> Subject:
-    """Return a chain of ops of which each has a line of its own."""
+    """Return a chain of ops, each on its own line."""
     prepare = STRAIGHT.format(count=count)
     return Subject(f"{count:,} straight lines", prepare, "y = chain(x)", bar_s)
 

@@ -1,7 +1,7 @@
-"""What looking at the numbers in every tensor costs: ratios of time, taken in turns in one run.
+"""What examining the numbers in every tensor costs: ratios of alternating times in one run.
 
 ``python benchmarks/values.py`` prints a Markdown table: plain, traced, and traced with
-``values=True``: with standard deviations and histograms.
+``values=True``, which records standard deviations and histograms.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all tests share: untimed examples, a heap that stays small, and a kernel of a test's own."""
+"""Settings and fixtures of all tests: no deadlines, a small heap, and a kernel for each test."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Trace one small training step very often in one process: its memory must stay what it is.
+"""Traces one small training step thousands of times in one process: its memory must not grow.
 
 ``python -m tests.soak`` traces 2,000 times, and 2,000 times with memory. It compares the memory of
-the process after a quarter of them with that at the end.
+the process after a quarter of the traces with its memory at the end.
 """
 
 from __future__ import annotations

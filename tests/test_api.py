@@ -1,4 +1,4 @@
-"""The public face: ``Trace`` and ``load``."""
+"""The public API: ``Trace`` and ``load``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tapes are records like any other, and a run's figures become a page. Nothing is measured."""
+"""Tapes are valid records, and a run's figures become a page. Nothing is measured."""
 
 from __future__ import annotations
 

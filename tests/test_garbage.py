@@ -1,4 +1,4 @@
-"""The collector is paused for a block and is afterwards as it was, also after an error."""
+"""The garbage collector is paused for a block and restored afterwards, also after an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No modules of the package import each other in a circle; imports for types alone count too."""
+"""The package has no circular imports; imports for types alone count, too."""
 
 from __future__ import annotations
 

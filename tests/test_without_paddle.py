@@ -1,4 +1,4 @@
-"""Where Paddle is missing or too old: traces open, recording says what to install."""
+"""If Paddle is missing or too old, traces still open, and recording says what to install."""
 
 from __future__ import annotations
 

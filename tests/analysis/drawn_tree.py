@@ -1,4 +1,4 @@
-"""The group tree as nested lists, which a test can write down."""
+"""The group tree as nested lists, so that a test can write down what it expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grad nodes: to which calls and groups they belong, and to which ops."""
+"""Which calls, groups and ops grad nodes belong to."""
 
 from __future__ import annotations
 

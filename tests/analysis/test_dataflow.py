@@ -1,4 +1,4 @@
-"""Which op's result feeds which op."""
+"""Which op reads the result of which op."""
 
 from __future__ import annotations
 

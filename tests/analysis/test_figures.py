@@ -1,4 +1,4 @@
-"""Figures of memory and gradients: whole Bokeh models that show what the answers say."""
+"""Bokeh figures of memory and gradients: complete models with the numbers of the answers."""
 
 from __future__ import annotations
 

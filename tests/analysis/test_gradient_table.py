@@ -1,4 +1,4 @@
-"""``trace.gradients`` and its curve say of real networks what Paddle's gradients are."""
+"""``trace.gradients`` and its curve have the gradients that Paddle computes in real networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``trace.log`` on a record written by hand, and the text of glog."""
+"""``trace.log`` on a record written by hand, with text as glog writes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The graphs for further analysis."""
+"""The graphs as networkx graphs."""
 
 from __future__ import annotations
 

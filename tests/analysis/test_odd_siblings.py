@@ -1,4 +1,4 @@
-"""The one of many siblings that is built differently is found, and told."""
+"""The one sibling that is built differently from many others is found and described."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``trace.ops`` and what hangs on it."""
+"""``trace.ops``, and the properties of an op: tensors, frames, layer, region."""
 
 from __future__ import annotations
 

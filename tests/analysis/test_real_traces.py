@@ -1,4 +1,4 @@
-"""Answers about traces of Paddle itself."""
+"""Answers about traces of real Paddle programs."""
 
 from __future__ import annotations
 

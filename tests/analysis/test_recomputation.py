@@ -1,4 +1,4 @@
-"""What runs inside of a backward pass stands beside the forward it belongs to."""
+"""Ops that run again in a backward pass are drawn next to the forward ops that they repeat."""
 
 from __future__ import annotations
 

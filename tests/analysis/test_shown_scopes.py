@@ -1,4 +1,4 @@
-"""Which calls and turns are groups."""
+"""Which calls and which loop iterations are groups."""
 
 from __future__ import annotations
 

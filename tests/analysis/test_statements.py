@@ -1,4 +1,4 @@
-"""Of several statements on a line, the one that ran is quoted."""
+"""If a line has several statements, the one that ran is quoted."""
 
 from __future__ import annotations
 

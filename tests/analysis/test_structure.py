@@ -1,4 +1,4 @@
-"""Equal numbers for what is built alike, and only for that."""
+"""Groups get equal numbers if they are built alike, and only then."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parents as columns, against the obvious way of following them."""
+"""Walks over parents stored as columns, compared with a simple loop."""
 
 from __future__ import annotations
 

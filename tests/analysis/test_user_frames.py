@@ -1,4 +1,4 @@
-"""The frame that is shown first."""
+"""The frame of a stack that is shown first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that SOT compiles as a whole; nothing may be said of them."""
+"""Functions that SOT compiles as a whole: no break may be reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions with a planted break each; a comment marks the line and says the kind."""
+"""Functions with one planted break each; a comment marks the line and names the kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each planted break is named with its kind and its line; what compiles whole is left alone."""
+"""Each planted break is reported with its kind and line, and nothing else is reported."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Fixtures for tests that look at the product through Chromium.
+"""Fixtures for tests that run the product in Chromium.
 
-``lab_page(notebook)`` and ``notebook7_page(notebook)`` open a notebook (a file, or one from
-`notebook_of`) in a real application and give a `NotebookPage`. Screenshots go to the directory in
-``PADDLE_LAB_SCREENSHOTS``. Without one, a notebook's, in light and dark, are left out: they take a
-second each.
+``lab_page(notebook)`` and ``notebook7_page(notebook)`` open a notebook (a file, or one made by
+`notebook_of`) in a real application and return a `NotebookPage`. Screenshots are saved in the
+directory ``PADDLE_LAB_SCREENSHOTS``. Without it, a notebook's screenshots in light and dark are
+skipped, because they take a second each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a graph's canvas has drawn, and what a reader would complain of."""
+"""The texts and outlines that a graph's canvas drew, and texts that are cut or overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One notebook open in a real Jupyter application, and what a person does with it."""
+"""A notebook open in a real Jupyter application, and the actions of a user."""
 
 from __future__ import annotations
 

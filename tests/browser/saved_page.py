@@ -1,4 +1,4 @@
-"""A saved page in Chromium, and what it complains of."""
+"""A saved page in Chromium, and the errors that it reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real Jupyter server for the length of a test session: its own port, root and configuration."""
+"""A real Jupyter server for one test session, with its own port, root and configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where npm put speedscope, whose own page reads our files."""
+"""The path of speedscope's own page, which npm installed; it opens our files."""
 
 from __future__ import annotations
 

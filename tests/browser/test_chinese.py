@@ -1,4 +1,4 @@
-"""The views in Chinese: no English is left in what a notebook shows."""
+"""The views in Chinese contain no English."""
 
 from __future__ import annotations
 

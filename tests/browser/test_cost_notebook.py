@@ -1,4 +1,4 @@
-"""The notebook on cost, as its reader runs it in JupyterLab."""
+"""The example notebook on cost, run in JupyterLab as a reader would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A frame is clicked after its cell or file was edited."""
+"""A click on a frame whose cell or file was edited after the trace."""
 
 from __future__ import annotations
 

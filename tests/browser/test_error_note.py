@@ -1,4 +1,4 @@
-"""Advice on an error of Paddle's, below its traceback."""
+"""Advice on an error of Paddle's below its traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cell with a planted bug: the sentence above the graph, and the way from it to the place."""
+"""A cell with a planted bug: the sentence above the graph, and its link to the place."""
 
 from __future__ import annotations
 

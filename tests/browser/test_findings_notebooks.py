@@ -1,4 +1,4 @@
-"""The notebooks on gradients and NaN, as their reader runs them in JupyterLab and Notebook 7."""
+"""The notebooks on gradients and NaN, run in JupyterLab and Notebook 7 as a reader would."""
 
 from __future__ import annotations
 

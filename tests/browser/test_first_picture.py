@@ -1,4 +1,4 @@
-"""The first picture of real models: it can be read, and nothing of it is cut or covered."""
+"""The first picture of real models is readable, and no part is cut or covered."""
 
 from __future__ import annotations
 

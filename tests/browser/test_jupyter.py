@@ -1,4 +1,4 @@
-"""The package is there in both applications."""
+"""The package can be imported in kernels of both applications."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace that ran past its limit says so wherever it is looked at, and so do pages made of it."""
+"""A trace that exceeded its limit says so in every view, and so do pages made from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory notebook, as its reader runs it in JupyterLab and Notebook 7."""
+"""The memory notebook, run in JupyterLab and Notebook 7 as a reader would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A newcomer's first ten minutes, in real JupyterLab and Notebook 7."""
+"""The quickstart notebook, run in JupyterLab and Notebook 7 as a newcomer would."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a cell leaves in its kernel and in its page when it has run again, was cleared or deleted.
+"""What remains in kernel and page after a cell has run again, or was cleared or deleted.
 
-Objects are counted, not bytes: each is all of a trace or nothing.
+The tests count objects, not bytes: one object may keep a whole trace alive.
 """
 
 from __future__ import annotations

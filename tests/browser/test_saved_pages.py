@@ -1,4 +1,4 @@
-"""What stays of a trace without a kernel: the page on its own, and the fallback in a notebook."""
+"""A trace without a kernel: the saved page, and the fallback in a notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Speedscope's own page opens the file of host time."""
+"""Speedscope's own page opens our file of host times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error is told once: by the traceback or by the finding above the graph; the rest is folded."""
+"""An error is shown once: in the traceback or in the finding above the graph, else folded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a large cell takes the place of the sentence that said it was being made."""
+"""The picture of a large cell replaces the sentence that said it was being prepared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A notebook saved with the state of its widgets: small, and whole without a kernel."""
+"""A notebook saved with its widgets' state is small, and complete without a kernel."""
 
 from __future__ import annotations
 

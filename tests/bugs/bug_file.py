@@ -1,4 +1,4 @@
-"""Run a cell with a planted bug, and say what was found."""
+"""Runs a cell with a planted bug, and returns the findings."""
 
 from __future__ import annotations
 

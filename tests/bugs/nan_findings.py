@@ -1,4 +1,4 @@
-"""What ``--check nan-origin`` finds in a function."""
+"""Returns the findings of ``--check nan-origin`` in a function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each planted bug is named: its kind, its file, its line."""
+"""Each planted bug is found: its kind, its file, its line."""
 
 from __future__ import annotations
 

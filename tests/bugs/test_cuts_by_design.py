@@ -1,4 +1,4 @@
-"""A ``no_grad`` that belongs to a layer of Paddle's, or to a running average, is no cut."""
+"""A ``no_grad`` inside one of Paddle's layers, or of a running average, is no cut."""
 
 from __future__ import annotations
 

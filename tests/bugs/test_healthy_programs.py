@@ -1,7 +1,7 @@
-"""Whole programs, as people write them: nothing is found in them, not even a note.
+"""Whole programs, as people write them: the checks find nothing, not even a note.
 
-Each is traced twice: in one piece with every check, and as a notebook has it, where what comes
-before a loop was run by other cells, and what comes after it will be.
+Each is traced twice: as a whole with every check; and as in a notebook, where other cells ran the
+code before a loop, and will run the code after it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What ``graph-kept`` says of how much is kept."""
+"""How many bytes ``graph-kept`` reports."""
 
 from __future__ import annotations
 

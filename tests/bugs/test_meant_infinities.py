@@ -1,4 +1,4 @@
-"""Infinities that are meant, and memory and results that nobody uses, are no alarm."""
+"""Intended infinities, and unused memory and results, raise no alarm."""
 
 from __future__ import annotations
 

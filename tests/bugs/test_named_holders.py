@@ -1,4 +1,4 @@
-"""Who holds tensors is named with them, and the line that put them there."""
+"""Findings name the holder of tensors, and the line that stored them there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where NaN begins, and what Paddle's own check says of the same code."""
+"""Where NaN begins, compared with Paddle's own check of the same code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wording of findings: one parameter is an it, and Chinese keeps apart from Latin names."""
+"""The wording of findings: singular and plural, and spaces between Chinese and Latin text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An error that has a cause is told once, as its cause; the grad node that failed is marked."""
+"""An error and its cause give one finding, the cause; the failed grad node is marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking at weights is no run of a model, whenever they were copied; a model by hand is one."""
+"""Reading weights, even copied ones, is no call of a model; a model without layers is one."""
 
 from __future__ import annotations
 

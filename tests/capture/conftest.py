@@ -1,4 +1,4 @@
-"""What every test of the capture is held to: it leaves Paddle as it was."""
+"""Checks after each test of the capture that Paddle is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a record says of its gradients, by row and by edge."""
+"""A record's gradients, by row and by edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Holds a trace with a limit to a trace of the very same run without one, row by row."""
+"""Compares a trace with a limit, row by row, with a trace of the same run without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The segments that a profiler recorded, as the reader of a memory trace gets them."""
+"""The segments that a profiler recorded, as the reader of a memory trace receives them."""
 
 from __future__ import annotations
 

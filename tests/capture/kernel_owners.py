@@ -1,4 +1,4 @@
-"""Each kernel of a profiled run, and what called it: by the trace and by Paddle's profiler."""
+"""Each kernel of a profiled run and its caller, from the trace and from Paddle's profiler."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Runs one cell of 300 ops with Paddle's log at a level, traced or not, and prints what it wrote.
+"""Runs one cell of 300 ops with Paddle's log at a level, traced or not, and prints counts.
 
 ``python log_in_a_new_process.py LEVEL traced|plain``: how many entries each line of Paddle's source
-wrote in the cell's first run, and in its second run; what the trace says is checked by the caller.
+wrote in the cell's first and second run. The caller checks the trace's own entries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One training step seen twice at the same time: by a trace, and by Paddle's own tools."""
+"""One training step, observed at the same time by a trace and by Paddle's own tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running total that a record's allocations tell, to be held against Paddle's counter."""
+"""The running total of a record's allocations, to be compared with Paddle's counter."""
 
 from __future__ import annotations
 

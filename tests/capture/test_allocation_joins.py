@@ -1,4 +1,4 @@
-"""The joins behind allocations, on cases made by hand and against slow twins."""
+"""The joins behind allocations, on cases written by hand and against slow, simple versions."""
 
 from __future__ import annotations
 

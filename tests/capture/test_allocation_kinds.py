@@ -1,4 +1,4 @@
-"""What each block is for, and whose backward it belongs to."""
+"""The kind of each block, and the forward op of blocks allocated in backward."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace keeps no more allocations than it may, and its running total is still true."""
+"""A trace keeps at most its limit of allocations, and its running total stays correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Allocations are true: they add up to Paddle's own counter, and each names who made it."""
+"""Allocations add up to Paddle's own counter, and each names the op that made it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording memory leaves everything as it was, and makes way for others."""
+"""Recording memory leaves Paddle unchanged, and yields to other profilers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes have the names that Paddle itself gives them: its static programs are asked."""
+"""Attributes have Paddle's own names, as its static programs show them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions of instructions are those that Python tells."""
+"""Positions of instructions, compared with Python's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace of real models, held op for op and grad node for grad node against Paddle's own tools."""
+"""Traces of real models, compared op by op and grad node by grad node with Paddle's own tools."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a GPU build's profiler tells, by hand: no machine of these tests has a GPU.
+"""Memory events of a GPU build's profiler, written by hand, because test machines have no GPU.
 
-The rows are as Paddle's source says: ``stat_allocator.h``, ``system_allocator.cc`` and
+The rows follow Paddle's source: ``stat_allocator.h``, ``system_allocator.cc`` and
 ``profiler.cc``.
 """
 

@@ -1,8 +1,8 @@
-"""What a GPU's profiler tells of kernels, by a stand-in: no machine of these tests has a GPU.
+"""Kernels in a GPU profiler's events, from a stand-in, because test machines have no GPU.
 
-The tree is as Paddle's source says (``event_node.cc``, ``event_python.cc``): CUPTI's runtime calls
-are in the innermost host event around them, with the kernels and copies of their correlation ids.
-``tests/device/test_device_kernels.py`` holds the same against a real GPU.
+The tree follows Paddle's source (``event_node.cc``, ``event_python.cc``): CUPTI's runtime calls are
+in the innermost host event that contains them, with the kernels and copies of the same correlation
+id. ``tests/device/test_device_kernels.py`` tests the same on a real GPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Without any one of the names that Paddle does not document, the user's code runs as it would."""
+"""If any one of the undocumented names is missing in Paddle, the user's code runs as untraced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A traced ``paddle.grad(create_graph=True)`` runs as untraced and leaves nothing behind."""
+"""``paddle.grad(create_graph=True)`` runs in a trace as without one, and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Paddle says of an error in Python code below backward is the same in a trace."""
+"""Paddle's message for an error of Python code in backward is the same in a trace."""
 
 from __future__ import annotations
 

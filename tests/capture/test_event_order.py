@@ -1,4 +1,4 @@
-"""Events of several threads come in the order in which Paddle counted them."""
+"""Events of several threads are in the order in which Paddle numbered them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paddle's event trees, read as columns, against a plain recursion over Paddle's objects."""
+"""Paddle's event trees read as columns, compared with a recursion over Paddle's objects."""
 
 from __future__ import annotations
 

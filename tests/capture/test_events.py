@@ -1,4 +1,4 @@
-"""What the traced code did besides ops is noted: what, with which tensor, at which line."""
+"""What the traced code did apart from ops is recorded: its kind, tensor and line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ``paddle.grad`` that fails leaves hooks behind in C++, which must not end the process."""
+"""A failing ``paddle.grad`` leaves hooks behind in C++; they must not end the process."""
 
 from __future__ import annotations
 

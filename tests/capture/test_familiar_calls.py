@@ -1,4 +1,4 @@
-"""Backward calls like earlier ones are recorded without their grad nodes, and told with them."""
+"""Repeated backward calls are recorded without grad nodes, and get those of earlier calls."""
 
 from __future__ import annotations
 

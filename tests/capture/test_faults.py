@@ -1,4 +1,4 @@
-"""A fault of ours ends a trace with a notice; the user's code runs on undisturbed."""
+"""An error inside the trace ends the trace with a notice; the user's code runs on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``values=True`` and ``values="a layer or region"``, held against NumPy."""
+"""``values=True`` and ``values="a layer or region"``, compared with NumPy."""
 
 from __future__ import annotations
 

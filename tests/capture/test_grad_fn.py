@@ -1,4 +1,4 @@
-"""Reading ``grad_fn``: in the Paddle that is here, and in one that leaves no reference too many."""
+"""Reading ``grad_fn``, with a Paddle that leaks a reference and with one that does not."""
 
 from __future__ import annotations
 

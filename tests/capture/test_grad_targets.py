@@ -1,4 +1,4 @@
-"""Of each call of ``paddle.grad`` the record tells what it was asked for."""
+"""The record has the gradients that each call of ``paddle.grad`` requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The walk over grad nodes tells the same natively and in Python, whatever the nodes are."""
+"""The walk over grad nodes gives the same result in C and in Python, for all kinds of nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which edges of a backward graph have a gradient to tell of: all that nothing excuses."""
+"""Which edges of a backward graph must have a recorded gradient: all without a known exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hooks behind gradient statistics: they kill nothing, and are gone when a backward pass is."""
+"""The hooks behind gradient statistics crash nothing, and are removed after a backward pass."""
 
 from __future__ import annotations
 

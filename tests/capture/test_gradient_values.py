@@ -1,4 +1,4 @@
-"""The gradients of a named region themselves."""
+"""The gradients' values in a named region."""
 
 from __future__ import annotations
 

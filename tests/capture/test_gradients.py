@@ -1,4 +1,4 @@
-"""Gradient statistics say what numpy finds in the gradients."""
+"""Gradient statistics are equal to NumPy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a trace must not change: results, errors, lifetimes, and what Paddle's objects are."""
+"""A trace must not change results, errors, lifetimes, or Paddle's objects."""
 
 from __future__ import annotations
 

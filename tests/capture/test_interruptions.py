@@ -1,4 +1,4 @@
-"""Traces that do not end well: the error is the user's own, and everything is put back."""
+"""Traces that end with an exception: the user sees their own error, and Paddle is restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The times of kernels, held against the event tree of Paddle's own profiler."""
+"""The times of kernels, compared with the event tree of Paddle's own profiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers go by the paths that ``named_sublayers`` tells."""
+"""The paths of layers are those of ``named_sublayers``."""
 
 from __future__ import annotations
 

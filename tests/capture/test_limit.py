@@ -1,4 +1,4 @@
-"""A trace keeps no more ops than it may, and what it keeps is what it would be without a limit."""
+"""A trace keeps at most its limit of ops, and these are as in a trace without a limit."""
 
 from __future__ import annotations
 

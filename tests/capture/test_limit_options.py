@@ -1,4 +1,4 @@
-"""``limit=`` and ``keep=``: what they take, and what is said of the rest."""
+"""``limit=`` and ``keep=``: accepted values, and the error for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Living tensors of real Paddle: their storages, names, gradients and backward graphs."""
+"""Living tensors of real Paddle: storages, names, gradients and backward graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paddle's own log: what a trace records of it, against what Paddle writes and says itself."""
+"""The recorded entries of Paddle's log, compared with the log that Paddle itself writes."""
 
 from __future__ import annotations
 

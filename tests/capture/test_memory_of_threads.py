@@ -1,4 +1,4 @@
-"""Memory is true beside other threads: a program's executor, a data loader's thread, one's own."""
+"""Memory is correct with other threads: a program's executor, a data loader, the user's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native hot path and its twins in Python do the same."""
+"""The native hot path and its Python twins do the same."""
 
 from __future__ import annotations
 

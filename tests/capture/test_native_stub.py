@@ -1,4 +1,4 @@
-"""``_native.pyi`` names what the native part has."""
+"""``_native.pyi`` declares the names of the native module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces inside traces, beside traces and across each other."""
+"""Traces that are nested, that run side by side, and that overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters and buffers are told apart from activations, whenever they were made."""
+"""Parameters and buffers are distinguished from activations, whenever they were made."""
 
 from __future__ import annotations
 

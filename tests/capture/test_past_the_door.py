@@ -1,4 +1,4 @@
-"""No module but the door reaches for a name of Paddle's that its public documentation lacks."""
+"""Only the door uses names of Paddle that are not in its public documentation."""
 
 from __future__ import annotations
 

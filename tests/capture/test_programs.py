@@ -1,4 +1,4 @@
-"""Compiled programs against their own count of ops."""
+"""Compiled programs, compared with Paddle's own count of their ops."""
 
 from __future__ import annotations
 

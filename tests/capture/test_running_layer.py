@@ -1,4 +1,4 @@
-"""The layer that runs, read off the main thread's frames."""
+"""The running layer, found from the main thread's frames."""
 
 from __future__ import annotations
 

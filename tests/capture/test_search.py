@@ -1,4 +1,4 @@
-"""Objects are found among very many by identity and by type."""
+"""Searches among very many objects, by identity and by type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sparse tensors are traced without a word of Paddle's that it would not have said."""
+"""A trace of sparse tensors causes no extra output of Paddle's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacks become rows as one reads them: each frame and each stack once, the outermost first."""
+"""Stacks as rows: each frame and each stack once, the outermost first."""
 
 from __future__ import annotations
 

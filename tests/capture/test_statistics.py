@@ -1,4 +1,4 @@
-"""What is said to be in a tensor is what numpy finds there, and nothing is done to it."""
+"""Statistics of tensors are equal to NumPy's, and leave the tensors unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code beside the traced code: other threads and worker processes keep running."""
+"""Other threads and worker processes keep running during a trace."""
 
 from __future__ import annotations
 

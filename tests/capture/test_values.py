@@ -1,4 +1,4 @@
-"""What a trace says is in its tensors, held against numpy; and that it leaves them alone."""
+"""Recorded statistics of tensors are equal to NumPy's; the tensors stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that limits are tried on: plain training, nested graphs, a graph without steps."""
+"""Code to try limits on: plain training, nested graphs, a graph without steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of the parts that are written in Python and in C run on both."""
+"""Runs tests of parts that exist in Python and in C with both."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Backward passes in which gradients are undefined, or several in one slot; run as a program.
+"""Backward passes with undefined gradients, or several gradients in one slot; run as a program.
 
-Touching an undefined gradient, or answering for a slot of several, kills the process, so the test
-that drives these cases is a process of its own. Each case returns what backward is called on.
+Accessing an undefined gradient, or replacing one of several in a slot, crashes the process, so the
+test runs these cases in a separate process. Each case returns the tensor to call backward on.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Runs a training step without and with a trace, each time with one name of Paddle's deleted.
 
-Each name has a process of its own, forked from one that has imported Paddle and run nothing: what
-Paddle has found once it remembers. Reads a name a line, none for Paddle as it is, and answers each
-with a line of JSON.
+Each name is tested in a process forked from one that has imported Paddle but run nothing, because
+Paddle caches what it has looked up. Reads one name per line (an empty line deletes none), and
+answers each with a line of JSON.
 """
 
 from __future__ import annotations

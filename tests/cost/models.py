@@ -1,4 +1,4 @@
-"""Models whose cost other tools or papers tell, each with the shape of its input."""
+"""Models whose cost is known from other tools or papers, each with the shape of its input."""
 
 from __future__ import annotations
 

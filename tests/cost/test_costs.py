@@ -1,4 +1,4 @@
-"""Costs of ops and grad nodes in traces written by hand and in real ones."""
+"""Costs of ops and grad nodes, in traces written by hand and in real ones."""
 
 from __future__ import annotations
 

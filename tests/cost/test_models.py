@@ -1,11 +1,11 @@
-"""Operations and parameters of whole models, compared with Paddle's counts and published ones.
+"""Operations and parameters of whole models, compared with Paddle's and published counts.
 
-``paddle.flops`` counts a multiply-add as 1, and only in layers that it knows: it leaves out
-functions, activations, attention's products and recurrent networks. So layers are compared by kind.
+``paddle.flops`` counts a multiply-add as 1, and only in layers that it knows: it omits functions,
+activations, attention's products and recurrent networks. So the tests compare layers by kind.
 It is right about convolutions (with a bias as one more operation for each output), linear layers
-and batch normalisations, and wrong about two kinds, which are not compared here. A transposed
+and batch normalisations, and wrong about two kinds, which the tests omit. A transposed
 convolution does ``input elements * outputs / groups * kernel`` multiply-adds; it counts
-``output elements * inputs / groups * kernel``. For an average it counts the division alone.
+``output elements * inputs / groups * kernel``. For an average it counts only the division.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What grad nodes keep, asked of Paddle: its ``saved_tensors_hooks`` sees each tensor."""
+"""The bytes that grad nodes keep, compared with Paddle's ``saved_tensors_hooks``."""
 
 from __future__ import annotations
 

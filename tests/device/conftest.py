@@ -1,8 +1,8 @@
-"""Tests of what only a machine with a device can show; elsewhere they are skipped.
+"""Tests that need a machine with a device; on other machines they are skipped.
 
-``python -m pytest tests/device`` on a machine with a GPU and a Paddle built for it proves all of it
-in one run. ``PADDLE_LAB_TEST_DEVICE`` names another device: ``gpu:1``, ``xpu:0``, ``npu:0``; with
-``cpu`` runs what holds on the host as well, to see that the tests themselves do.
+``python -m pytest tests/device`` on a machine with a GPU and a matching Paddle runs all of them.
+``PADDLE_LAB_TEST_DEVICE`` names another device: ``gpu:1``, ``xpu:0``, ``npu:0``. With ``cpu``, the
+tests that also work on the host run, so that the tests themselves can be checked.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A device, and Paddle's own counters of it, read straight from C++."""
+"""A device and Paddle's own counters of its memory, read directly from C++."""
 
 from __future__ import annotations
 

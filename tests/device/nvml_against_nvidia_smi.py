@@ -1,7 +1,7 @@
-"""Hold NVML's counters against ``nvidia-smi``, and against memory that is allocated here.
+"""Compares NVML's counters with ``nvidia-smi``, and with memory that this script allocates.
 
 ``python tests/device/nvml_against_nvidia_smi.py`` needs the driver, ``nvidia-smi`` and ``pynvml``,
-and neither Paddle nor NumPy. It ends with 1 where a figure differs.
+but neither Paddle nor NumPy. It exits with 1 if a figure differs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NVML's counters agree with ``nvidia-smi``: the driver's own, or stand-ins of both."""
+"""NVML's counters agree with ``nvidia-smi``: with the real driver, or with stand-ins for both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On a GPU: the op at which it failed is named, and the user's own exception is raised."""
+"""On a GPU: the finding names the op that failed, and the user's own exception is raised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On a device: allocations add up to Paddle's own counter, and name who made them."""
+"""On a device: allocations add up to Paddle's own counter, and name the ops that made them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``load_dump`` on what Paddle writes, against the files themselves and our own trace."""
+"""``load_dump`` on Paddle's files, compared with the files themselves and with our own trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors as real Paddle raises them on a CPU: id of the row to a function that raises."""
+"""Errors as real Paddle raises them on a CPU: for each row's id, a function that raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paddle's errors find their advice, and nobody else's do."""
+"""Paddle's errors get their advice, and other errors get none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that ``paddle.jit.save`` refuses. Each line that blocks is marked with its kind."""
+"""Models that ``paddle.jit.save`` refuses. A comment marks each blocking line with its kind."""
 
 from __future__ import annotations
 

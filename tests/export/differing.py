@@ -1,4 +1,4 @@
-"""Models that compute something else compiled than eagerly. The op is marked with its name."""
+"""Models whose compiled results differ from eager ones. A comment marks the op with its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that ``paddle.jit.save`` takes, with code that looks as if it did not."""
+"""Models that ``paddle.jit.save`` accepts, although their code looks as if it would not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``paddle_lab.check_export`` against what ``paddle.jit.save`` refuses and takes."""
+"""``paddle_lab.check_export``, compared with what ``paddle.jit.save`` refuses and accepts."""
 
 from __future__ import annotations
 

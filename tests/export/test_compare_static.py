@@ -1,4 +1,4 @@
-"""``paddle_lab.compare_static`` on planted differences, and on models that have none."""
+"""``paddle_lab.compare_static`` on planted differences, and on models without any."""
 
 from __future__ import annotations
 

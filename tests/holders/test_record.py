@@ -1,4 +1,4 @@
-"""Holders of a record's blocks, from hand-made records and living tensors."""
+"""Holders of a record's blocks, from records and living tensors made by hand."""
 
 from __future__ import annotations
 

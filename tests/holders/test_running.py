@@ -1,4 +1,4 @@
-"""Roots of what goes on beside the notebook."""
+"""Roots of running code outside the notebook's variables: context variables, threads, tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds an object: names, found and written as a person would."""
+"""Which names hold an object, written as a person would write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What keeps an object though no name leads to it."""
+"""What holds an object if no name leads to it."""
 
 from __future__ import annotations
 

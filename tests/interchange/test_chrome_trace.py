@@ -1,4 +1,4 @@
-"""The JSON for Perfetto and chrome://tracing, held to what Perfetto reads."""
+"""The JSON for Perfetto and chrome://tracing, compared with what Perfetto reads."""
 
 from __future__ import annotations
 

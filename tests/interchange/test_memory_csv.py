@@ -1,4 +1,4 @@
-"""What was alive, as CSV."""
+"""Living memory as CSV."""
 
 from __future__ import annotations
 

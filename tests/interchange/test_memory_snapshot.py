@@ -1,4 +1,4 @@
-"""The snapshot for PyTorch's memory viewer, held to what the viewer reads."""
+"""The snapshot for PyTorch's memory viewer, compared with what the viewer reads."""
 
 from __future__ import annotations
 

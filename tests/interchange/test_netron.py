@@ -1,4 +1,4 @@
-"""A graph as a file for Netron: a program that reads as Paddle's own does."""
+"""A graph as a file for Netron: a program that can be read like Paddle's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of host time against speedscope's published schema; it is nested and fills the cell."""
+"""The file of host times, checked with speedscope's published schema; it is nested and complete."""
 
 from __future__ import annotations
 

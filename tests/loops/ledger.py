@@ -1,4 +1,4 @@
-"""What a program says itself about its loops: the turn that it is in at each of its ops."""
+"""A program's own record of its loops: the iteration in which each of its ops runs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Programs with loops, each of which keeps a ledger of its own turns.
+"""Programs with loops, each with a ledger of its own iterations.
 
-They are written as people write them. Every op stands behind a ``ledger.op()``; every body begins
-with ``ledger.turn(…)``, which says the label that the turn's group must have.
+They are written as people write them. ``ledger.op()`` comes before every op; every body begins
+with ``ledger.turn(…)``, which has the label that the iteration's group must have.
 """
 
 from __future__ import annotations

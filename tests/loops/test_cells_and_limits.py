@@ -1,4 +1,4 @@
-"""Loops in cells, in ``Model.fit``, beside a limit, and what a trace leaves behind."""
+"""Loops in cells, in ``Model.fit`` and with a limit, and what a trace leaves behind."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Real models as small training steps: what a trace has to see whole and leave unharmed.
+"""Real models as small training steps, which a trace must record completely and not change.
 
-Every file is one family. A model is a function without arguments that builds a seeded network and
+Each file has one family. A model is a function without arguments that builds a seeded network and
 returns its :class:`~tests.models.step.Step`. ``MODELS`` run eagerly, ``STATIC_MODELS`` through
 ``paddle.jit.to_static``.
 """

@@ -1,4 +1,4 @@
-"""What every model of the zoo offers: a step that can be run again and again."""
+"""What every model here offers: a step that can run repeatedly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifiers of ``paddle.vision.models``: the ones made for accuracy."""
+"""Classifiers of ``paddle.vision.models`` that are built for accuracy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classifiers of ``paddle.vision.models``: the ones made for small devices."""
+"""Classifiers of ``paddle.vision.models`` that are built for small devices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live chart's messages, as they come from a kernel."""
+"""The live chart's messages, as a kernel sends them."""
 
 from __future__ import annotations
 

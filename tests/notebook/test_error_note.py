@@ -1,4 +1,4 @@
-"""Below the traceback of a traced cell stands what to do, and nothing below other errors."""
+"""Below a traced cell's traceback is advice; other errors get none."""
 
 from __future__ import annotations
 

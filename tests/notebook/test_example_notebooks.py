@@ -1,4 +1,4 @@
-"""The notebooks that people begin with: what their first cell prints."""
+"""The example notebooks: what their first cells print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%%paddle_trace --check nondeterminism``: the cell runs again, and nobody can tell."""
+"""``%%paddle_trace --check nondeterminism`` runs the cell twice, without visible effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cell that runs again leaves nothing of its earlier runs, in a kernel that no page looks at."""
+"""A cell that runs again leaves nothing of its earlier runs, in a kernel without a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of pages whose subshells come and go, in a real kernel."""
+"""Messages of pages that open and close their subshells, in a real kernel."""
 
 from __future__ import annotations
 

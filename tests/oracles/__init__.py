@@ -1,9 +1,9 @@
-"""What Paddle itself says about a run: the yardstick that a trace is held against.
+"""What Paddle itself reports about a run: traces are compared with it.
 
-Nothing here knows how a trace is taken. :func:`api_log` reads Paddle's own log of eager ops and
-grad nodes, :func:`stack_dump` its own stacks, :func:`read_backward_dump` the files of
+Nothing here depends on how a trace is made. :func:`api_log` reads Paddle's own log of eager ops and
+grad nodes, :func:`stack_dump` its stacks, :func:`read_backward_dump` the files of
 ``dump_backward_graph_path``; :func:`walk_backward` follows ``next_functions``; :func:`explain` says
-where a list of calls and a log disagree. :class:`Bindings` remembers what must be bound again.
+where a list of calls and a log differ. :class:`Bindings` remembers the names that a trace rebinds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Paddle's own counter of allocated memory, read straight from C++ at moments of a traced run."""
+"""Paddle's own counter of allocated memory, read directly from C++ at moments of a traced run."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ NAMEn`` when its kernel is done and, for most ops, ``Finish_AD_API: NAME``; arou
 ``RunBackward: Start Backward``, then ``NameGradNode(0xADDRESS) Preparing`` for each grad node.
 ``paddle.utils.capture_forward_subgraph_guard`` draws its graph from the same messages.
 
-An op's start says nothing about who asked for it. Two kinds have no Python call of their own: ops
-inside other ops (type promotion runs ``cast``) and ops of the backward pass itself (with
-``create_graph=True`` the sum of two gradients is an ``add``). The first are told by nesting. For
-the second a profile function marks in the log where the backward pass enters Python: hooks,
-``PyLayer.backward``, recomputation. It also writes down calls that Paddle does not log: those of
-``_legacy_C_ops`` and of ``run_program``, which runs a ``to_static`` function.
+An op's start does not say who called it. Two kinds have no Python call of their own: ops inside
+other ops (type promotion runs ``cast``), and ops of the backward pass itself (with
+``create_graph=True`` the sum of two gradients is an ``add``). The first are identified by nesting.
+For the second, a profile function marks in the log where the backward pass enters Python: hooks,
+``PyLayer.backward``, recomputation. It also notes calls that Paddle does not log: those of
+``_legacy_C_ops``, and of ``run_program``, which runs a ``to_static`` function.
 """
 
 from __future__ import annotations

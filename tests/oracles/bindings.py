@@ -1,4 +1,4 @@
-"""Every binding a capture might replace, remembered by identity."""
+"""Every binding that a capture might replace, remembered by identity."""
 
 from __future__ import annotations
 

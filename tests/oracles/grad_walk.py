@@ -1,4 +1,4 @@
-"""The backward graph, walked over ``next_functions`` from the tensors a pass starts at."""
+"""The backward graph: a walk over ``next_functions`` from the tensors at which a pass starts."""
 
 from __future__ import annotations
 

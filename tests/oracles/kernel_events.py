@@ -1,4 +1,4 @@
-"""What Paddle's own profiler says of kernels: the event around each in its tree of events."""
+"""Kernels in Paddle's own profiler: the event that contains each kernel in its tree."""
 
 from __future__ import annotations
 

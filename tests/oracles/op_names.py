@@ -1,6 +1,6 @@
-"""The one difference between interposed calls and Paddle's log of ops: their names.
+"""The only difference between intercepted calls and Paddle's log of ops: their names.
 
-Measured on paddlepaddle 3.3.1 over all of ``tests.models``, call for call:
+Measured on paddlepaddle 3.3.1 over all of ``tests.models``, call by call:
 
 ===========================  ====================================================================
 call                         logged

@@ -1,8 +1,8 @@
 """Paddle's own Python stacks: of every eager op, and of the op behind every grad node.
 
-``FLAGS_dump_api_python_stack_path`` writes each op's stack under its unique name (``matmul12``),
-``FLAGS_dump_grad_node_forward_stack_path`` names the op behind each grad node of a backward pass
-the same way (``matmul12GradNode``), at the cost of running several times slower.
+``FLAGS_dump_api_python_stack_path`` writes each op's stack under its unique name (``matmul12``).
+``FLAGS_dump_grad_node_forward_stack_path`` does the same for the op behind each grad node of a
+backward pass (``matmul12GradNode``), but makes the pass several times slower.
 """
 
 from __future__ import annotations

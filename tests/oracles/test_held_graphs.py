@@ -1,4 +1,4 @@
-"""What backward graphs are told to hold is what Paddle's counter loses when they go."""
+"""The bytes reported for backward graphs are those that Paddle's counter loses with the graphs."""
 
 from __future__ import annotations
 

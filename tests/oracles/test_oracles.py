@@ -1,4 +1,4 @@
-"""The yardsticks themselves, held against small code whose ops are known."""
+"""The oracles themselves, tested on small code whose ops are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grad nodes keep, asked of Paddle itself: change one tensor after the op, run backward."""
+"""Which tensors grad nodes save, tested with Paddle: change one after the op, then run backward."""
 
 from __future__ import annotations
 

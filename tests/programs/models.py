@@ -1,4 +1,4 @@
-"""Models with what a program can have: layers, branches, loops, lists of tensors."""
+"""Models with everything that a program can contain: layers, branches, loops, lists of tensors."""
 
 from __future__ import annotations
 

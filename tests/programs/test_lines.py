@@ -1,4 +1,4 @@
-"""Lines of ops: of a program that was built, and beside a model that was saved."""
+"""Lines of ops: in a program that was built, and for a model that was saved."""
 
 from __future__ import annotations
 

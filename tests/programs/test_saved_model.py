@@ -1,4 +1,4 @@
-"""A saved model against the program that Paddle itself reads from the same file."""
+"""A saved model, compared with the program that Paddle reads from the same file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that a traced cell ran: their ops are shown, but counted apart from eager ops."""
+"""Programs that a traced cell ran: their ops are shown, but counted separately from eager ops."""
 
 from __future__ import annotations
 

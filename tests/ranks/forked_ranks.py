@@ -1,7 +1,7 @@
-"""Runs planted programs, each in ranks that are forked from one process that has imported Paddle.
+"""Runs planted programs in ranks that are forked from one process that has imported Paddle.
 
-``forked_ranks.py traced|plain RANKS DIRECTORY PROGRAM…``: each program's run goes to the directory
-``DIRECTORY/its name``. The end of standard input kills all ranks.
+``forked_ranks.py traced|plain RANKS DIRECTORY PROGRAM…`` writes each program's run to the directory
+``DIRECTORY/NAME``. When standard input ends, all ranks are killed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``paddle-lab run``: real scripts under Paddle's own launcher."""
+"""``paddle-lab run``: real scripts with Paddle's own launcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's directory as it may be found: cut short, half there, of another machine; no Paddle."""
+"""Directories of runs in any state: truncated, incomplete, from another machine; without Paddle."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Programs in four ranks, with a bug planted in each and without: what their runs tell.
+"""Programs in four ranks, with and without a planted bug: the findings of their runs.
 
-A line with ``# AT 0 2`` is where ranks 0 and 2 are; ``ODD`` marks the line of the finding.
+``# AT 0 2`` marks the line at which ranks 0 and 2 are; ``ODD`` marks the line of the finding.
 """
 
 from __future__ import annotations

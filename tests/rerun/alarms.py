@@ -1,4 +1,4 @@
-"""What a rerun found that is more than a remark."""
+"""The findings of a rerun that are warnings or errors."""
 
 from __future__ import annotations
 

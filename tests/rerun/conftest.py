@@ -1,4 +1,4 @@
-"""What holds for every rerun."""
+"""Fixtures that apply to every rerun."""
 
 from __future__ import annotations
 

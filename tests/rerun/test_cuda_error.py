@@ -1,4 +1,4 @@
-"""``cuda-error``: what can be held without a GPU."""
+"""``cuda-error``: the part that can be tested without a GPU."""
 
 from __future__ import annotations
 

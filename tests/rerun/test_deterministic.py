@@ -1,4 +1,4 @@
-"""``paddle_lab.deterministic()`` sets seven things and puts every one back."""
+"""``paddle_lab.deterministic()`` changes seven settings and restores each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that nothing wrote is found by filling it: two runs then differ in it."""
+"""Unwritten memory is found by filling it: two runs with different fillings then differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""After ``paddle_lab.rerun`` everything is as one run alone would have left it."""
+"""``paddle_lab.rerun`` leaves everything as a single run would have left it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``paddle_lab.rerun`` does about errors: the user's, a second run's, its own."""
+"""``paddle_lab.rerun`` and errors: of the user's code, of the second run, and its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process that reads NVML's counters by the real ``pynvml``, one command a line.
+"""A process that reads NVML's counters with the real ``pynvml``, one command per line.
 
 ``python counting_process.py`` reads commands from its input, and answers each with a line of JSON.
 """

@@ -1,6 +1,6 @@
-"""A stand-in for the NVIDIA driver's library, compiled from ``stand_in_driver.c``, and its answers.
+"""A stand-in for the NVIDIA driver's library, compiled from ``stand_in_driver.c``, and its data.
 
-The real ``pynvml`` loads it as it loads the driver's. No device is behind it.
+The real ``pynvml`` loads it like the driver's library. There is no device behind it.
 """
 
 from __future__ import annotations

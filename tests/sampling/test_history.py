@@ -1,4 +1,4 @@
-"""Samples in bounded room."""
+"""The history of samples has a bounded size."""
 
 from __future__ import annotations
 

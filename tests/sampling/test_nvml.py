@@ -1,4 +1,4 @@
-"""NVML's counters: the real ``pynvml`` on a stand-in for the driver's library."""
+"""NVML's counters: the real ``pynvml`` with a stand-in for the driver's library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process's own memory, held against psutil."""
+"""The process's own memory, compared with psutil."""
 
 from __future__ import annotations
 

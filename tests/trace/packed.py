@@ -1,4 +1,4 @@
-"""A small record, packed, and the same with something in it that no writer writes."""
+"""A small packed record, and copies of it with content that no writer produces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small traces written by hand: records without Paddle, for tests of what reads them."""
+"""Small traces written by hand: records without Paddle, for tests of their readers."""
 
 from __future__ import annotations
 

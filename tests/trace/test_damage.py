@@ -1,4 +1,4 @@
-"""Every kind of damage to a file, and of malice in one, is one clear sentence and little memory."""
+"""Any damaged or malicious file causes one clear sentence, and uses little memory."""
 
 from __future__ import annotations
 

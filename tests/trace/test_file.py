@@ -1,4 +1,4 @@
-"""Saving and opening: nothing lost or overwritten, and one sentence for what is no trace."""
+"""Saving and opening: nothing is lost or overwritten; a file without a trace gives one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that are generated from the schema say what it says."""
+"""The files generated from the schema are up to date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of other formats are refused; tables that a file lacks or has more are no other format."""
+"""Files of other formats are refused; missing or additional tables do not make another format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trace whose every text tries to be markup, script or worse."""
+"""A trace in which every text tries to be markup, a script or worse."""
 
 from __future__ import annotations
 

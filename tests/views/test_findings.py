@@ -1,4 +1,4 @@
-"""Findings where nothing moves: the summary, the SVG, the HTML in a saved notebook."""
+"""Findings in static output: the summary, the SVG, the HTML in a saved notebook."""
 
 from __future__ import annotations
 

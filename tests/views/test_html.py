@@ -1,4 +1,4 @@
-"""The self-contained page, and the HTML that stands for the widget."""
+"""The self-contained page, and the HTML that replaces the widget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers in ``trace.summary()`` against ``paddle.summary`` and Paddle's own shapes."""
+"""The layers in ``trace.summary()``, compared with ``paddle.summary`` and Paddle's shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger and the living as text and HTML, from values written by hand."""
+"""The ledger and the living tensors as text and HTML, from values written by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The live chart's side in the kernel, without a page."""
+"""The live chart's widget in the kernel, without a page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a notebook stores: outputs, and the widget's state where it is saved too.
+"""What a notebook stores: outputs, and the widgets' state if it is saved, too.
 
-JupyterLab drops the view's script from that state, which the plugin has as well: see
+JupyterLab removes the view's script from that state, because the plugin has it: see
 ``tests/browser/test_widget_state.py``.
 """
 

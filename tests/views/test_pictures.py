@@ -1,4 +1,4 @@
-"""Static pictures: what is on them, and that they are nothing but pictures."""
+"""Static pictures: their content, and that texts in them never become markup."""
 
 from __future__ import annotations
 

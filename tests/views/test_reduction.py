@@ -1,4 +1,4 @@
-"""What a notebook stores of a large trace: small enough, whole in what it tells, and honest."""
+"""What a notebook stores of a large trace: small, complete in its counts, and with a notice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attributes that repeat become classes, and nothing else changes."""
+"""Repeated attributes become classes, and the picture looks the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summary."""
+"""The summary as text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What people read comes from the tables in `paddle_lab/words/`: the code has no sentence itself.
+"""All text for people is in the tables of `paddle_lab/words/`: the code has no sentences.
 
-`js/test/words/untranslated.test.ts` holds the same of the page.
+`js/test/words/untranslated.test.ts` tests the same for the page.
 """
 
 from __future__ import annotations

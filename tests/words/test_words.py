@@ -1,4 +1,4 @@
-"""What people read: each key has both languages, a sentence that is asked for, and its values."""
+"""Each key has both languages, is used in the code, and gets the values that it needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was alive in a moment, by op, layer, line and kind."""
+"""Living memory at a moment, divided by op, layer, line and kind."""
 
 from __future__ import annotations
 

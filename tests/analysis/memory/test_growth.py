@@ -1,4 +1,4 @@
-"""Leaks over steps, and who holds what is left."""
+"""Memory that grows from step to step, and the holders of what remains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers of several models, told apart."""
+"""Layers of several models have distinct names."""
 
 from __future__ import annotations
 

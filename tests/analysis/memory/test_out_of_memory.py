@@ -1,4 +1,4 @@
-"""Out of memory: what was found and what to do about it."""
+"""An out-of-memory error: its facts and its advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers about the memory of Paddle itself."""
+"""Answers about the memory of real Paddle programs."""
 
 from __future__ import annotations
 

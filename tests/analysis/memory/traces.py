@@ -1,4 +1,4 @@
-"""Hand-made traces with memory, and the slow and plain way to add them up."""
+"""Traces with memory, written by hand, and a slow and simple way to sum them up."""
 
 from __future__ import annotations
 

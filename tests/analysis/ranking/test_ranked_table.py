@@ -1,4 +1,4 @@
-"""``trace.table(by=…)`` on programs that count for themselves."""
+"""``trace.table(by=…)``, compared with programs that do their own counting."""
 
 from __future__ import annotations
 

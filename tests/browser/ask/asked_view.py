@@ -1,4 +1,4 @@
-"""A page with a real model's graph, to be asked things."""
+"""A page with a real model's graph, for tests of search, colours, isolation and tables."""
 
 from __future__ import annotations
 

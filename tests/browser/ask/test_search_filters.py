@@ -1,4 +1,4 @@
-"""Filters of the search field on a real model in mixed precision; the record is the oracle."""
+"""Filters of the search field on a real model in mixed precision, compared with the record."""
 
 from __future__ import annotations
 

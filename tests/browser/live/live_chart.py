@@ -1,4 +1,4 @@
-"""The live chart in a notebook: its cells, and waiting for what it draws."""
+"""The live chart in a notebook: cells that show it, and functions that wait for its drawing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the live chart ends: stopped, cleared, without its kernel, or opened again."""
+"""How the live chart ends: it is stopped or cleared, loses its kernel, or is opened again."""
 
 from __future__ import annotations
 

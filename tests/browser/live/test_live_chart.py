@@ -1,4 +1,4 @@
-"""The live memory chart in real applications while it lives: its lines, marks, axis and looks."""
+"""The running live chart in real applications: its lines, marks, axis and appearance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved pages that open at the memory of a trace."""
+"""Saved pages that open in the memory view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory of a trace as a person works it: timeline, table, moment."""
+"""The memory view as a user operates it: timeline, table, moment."""
 
 from __future__ import annotations
 

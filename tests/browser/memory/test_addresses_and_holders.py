@@ -1,4 +1,4 @@
-"""Blocks by their addresses, and what is still alive by who holds it."""
+"""Blocks by address, and living blocks by holder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of what is alive in a moment: its rows, and the one selection that they share."""
+"""The table of living blocks at a moment: its rows, and the selection that they share."""
 
 from __future__ import annotations
 

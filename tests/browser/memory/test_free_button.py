@@ -1,4 +1,4 @@
-"""The button that frees what only the notebook holds, and what stands there when it is gone."""
+"""The button that frees memory held only by the notebook, and the text that replaces it."""
 
 from __future__ import annotations
 

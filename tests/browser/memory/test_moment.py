@@ -1,4 +1,4 @@
-"""The moment and the span that a timeline shows, by mouse and keys."""
+"""Choosing a moment or a span in the timeline, by mouse and by keys."""
 
 from __future__ import annotations
 

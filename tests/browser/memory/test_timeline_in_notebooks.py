@@ -1,4 +1,4 @@
-"""The memory of a trace in real notebooks, with their kernel and without."""
+"""The memory view in real notebooks, with and without a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a timeline looks like: its export, its labels, a narrow view."""
+"""The appearance of the timeline: its export, its labels, a narrow view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extensions of a Jupyter server, some of them left out."""
+"""The extensions of a Jupyter server, with some of them left out."""
 
 from __future__ import annotations
 

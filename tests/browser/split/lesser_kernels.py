@@ -1,4 +1,4 @@
-"""Kernels in whose environment a package is missing."""
+"""Kernels whose environment lacks a package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A kernel and a Jupyter server in two environments, either of which may lack what shows widgets.
+"""Kernel and Jupyter server in two environments; either may lack what is needed to show widgets.
 
-What a page has is asked of the server when it is loaded: one server and one kernel of each kind go
-through the usual combinations. ``PADDLE_LAB_ALL_ENVIRONMENTS=1`` takes them all with each kernel.
+A page takes its extensions from the server when it is loaded: one server and one kernel of each
+kind run the usual combinations. With ``PADDLE_LAB_ALL_ENVIRONMENTS=1`` all combinations run.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The backward of a PyLayer multiplies with shapes that do not fit."""
+"""A PyLayer's backward multiplies tensors whose shapes do not match."""
 
 import paddle
 from paddle.autograd import PyLayer

@@ -1,4 +1,4 @@
-"""Two heads share an encoder, and each calls backward for itself."""
+"""Two heads share an encoder, and backward is called for each separately."""
 
 import paddle
 

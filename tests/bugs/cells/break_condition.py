@@ -1,4 +1,4 @@
-"""A clipping rule splits the compiled network, and a check makes its helper run eagerly."""
+"""A clipping condition splits the compiled network, and a check makes its helper run eagerly."""
 
 import paddle
 from paddle import nn

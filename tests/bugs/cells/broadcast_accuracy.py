@@ -1,4 +1,4 @@
-"""The accuracy stays near a half, whatever is predicted."""
+"""The accuracy stays near one half for any prediction."""
 
 import paddle
 

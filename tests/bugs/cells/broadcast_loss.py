@@ -1,4 +1,4 @@
-"""A regression's loss goes down, and its predictions all end at the mean of the targets."""
+"""The loss of a regression falls, but all predictions approach the mean of the targets."""
 
 import paddle
 from paddle.nn import functional as F

@@ -1,4 +1,4 @@
-"""Samples are to weigh differently; every sample is weighed with every weight."""
+"""Each sample should have its own weight, but every sample is combined with every weight."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""The whole network was frozen, its new head too: backward does nothing, without a word."""
+"""The whole network including its new head was frozen: backward silently does nothing."""
 
 import paddle
 from paddle.vision.models import LeNet

@@ -1,4 +1,4 @@
-"""The accuracy is used as the loss; backward says nothing and does nothing."""
+"""The accuracy is used as the loss: backward silently does nothing."""
 
 import paddle
 from paddle import nn

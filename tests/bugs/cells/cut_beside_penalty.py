@@ -1,4 +1,4 @@
-"""A cut that a penalty hides: its `paddle.grad` goes through the features, for the points alone."""
+"""A penalty hides a cut: its `paddle.grad` runs through the features, but only for the points."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Running features are written into a buffer with set_value, and the head reads the buffer."""
+"""Features are written into a buffer with set_value, and the head reads the buffer."""
 
 import paddle
 from paddle import nn

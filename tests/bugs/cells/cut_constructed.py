@@ -1,4 +1,4 @@
-"""A state handed from one part of a network to the next as an array, and made a tensor by hand."""
+"""One part of a network passes its state to the next as an array, which becomes a new tensor."""
 
 import paddle
 from paddle import nn

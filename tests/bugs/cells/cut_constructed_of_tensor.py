@@ -1,4 +1,4 @@
-"""A tensor made of a tensor: the values are the same memory, the graph is not."""
+"""A tensor made from a tensor shares its memory, but not its graph."""
 
 import paddle
 from paddle import nn

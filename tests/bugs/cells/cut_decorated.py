@@ -1,4 +1,4 @@
-"""A function that embeds tokens was decorated for inference, and is trained with."""
+"""A function that embeds tokens has a decorator for inference, but is used in training."""
 
 import paddle
 from paddle import nn

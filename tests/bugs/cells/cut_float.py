@@ -1,4 +1,4 @@
-"""A gate that went through float() is a constant."""
+"""A gate that passed through float() is a constant."""
 
 import paddle
 from paddle import nn

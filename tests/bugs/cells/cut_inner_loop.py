@@ -1,4 +1,4 @@
-"""Steps of an inner loop that begin at the weights' values: the outer loss trains the rate alone."""
+"""An inner loop starts from copies of the weights: the outer loss trains only the rate."""
 
 import paddle
 

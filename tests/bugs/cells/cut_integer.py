@@ -1,4 +1,4 @@
-"""Predicted positions are cast to integers on their way into the loss."""
+"""Predicted positions are cast to integers before they enter the loss."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""The backbone is in the optimizer, and its forward runs under no_grad."""
+"""The optimizer holds the backbone, but the backbone's forward runs under no_grad."""
 
 import paddle
 from paddle import nn

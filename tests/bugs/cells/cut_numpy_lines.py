@@ -1,4 +1,4 @@
-"""Post-processing in NumPy, some lines away from where the tensor is made anew."""
+"""NumPy processes the output, and some lines later a new tensor is made from the result."""
 
 import numpy as np
 import paddle

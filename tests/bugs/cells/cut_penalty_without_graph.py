@@ -1,4 +1,4 @@
-"""A gradient penalty that teaches nothing: its gradients have no graph of their own."""
+"""A gradient penalty without effect: its gradients have no graph."""
 
 import paddle
 from paddle import nn

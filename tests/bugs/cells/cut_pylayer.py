@@ -1,4 +1,4 @@
-"""A PyLayer's backward forgets one of its two inputs."""
+"""A PyLayer's backward returns no gradient for one of its two inputs."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A PyLayer takes its weight from outside: Paddle tracks what is given to it, and nothing else."""
+"""A PyLayer uses a weight that is not an argument: Paddle tracks only arguments."""
 
 import paddle
 from paddle import nn

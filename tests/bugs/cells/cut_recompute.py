@@ -1,4 +1,4 @@
-"""The first block is recomputed, and its input takes no gradient: its weights never learn."""
+"""The first block is recomputed, but its input needs no gradient: its weights never learn."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Quantized weights learn nothing: rounding is flat."""
+"""Quantized weights learn nothing, because rounding has the derivative zero."""
 
 import paddle
 from paddle import nn

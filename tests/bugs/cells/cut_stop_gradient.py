@@ -1,4 +1,4 @@
-"""Whoever froze the features for a try forgot the line."""
+"""The features were frozen for an experiment, and the line was forgotten."""
 
 import paddle
 from paddle import nn

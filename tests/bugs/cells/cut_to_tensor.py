@@ -1,4 +1,4 @@
-"""A loss gathered from numbers cannot be differentiated."""
+"""A loss made from Python numbers cannot be differentiated."""
 
 import paddle
 from paddle import nn

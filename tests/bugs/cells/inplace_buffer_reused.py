@@ -1,4 +1,4 @@
-"""One work buffer for all time steps: each step overwrites what the one before has saved."""
+"""All time steps use one buffer: each step overwrites what the previous step has saved."""
 
 import paddle
 

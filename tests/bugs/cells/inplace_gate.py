@@ -1,4 +1,4 @@
-"""A gate is clipped inside of a layer, after the product that needs it."""
+"""A gate is clipped in place inside a layer, after the product that needs it."""
 
 import paddle
 from paddle.nn import functional as F

@@ -1,4 +1,4 @@
-"""The `+=` that Paddle has no operator for is written as add_, on what tanh has returned."""
+"""Paddle has no operator for `+=`, so add_ is used, on the output of tanh."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""The state is reset by a function, right before backward: no op and no line of it lies between."""
+"""A function resets the state right before backward; no op and no line of the cell is between."""
 
 import numpy as np
 import paddle

@@ -1,4 +1,4 @@
-"""Two losses over one network: the step for the first changes weights the second has saved."""
+"""Two losses of one network: the step for the first changes weights that the second has saved."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""The hidden state goes from batch to batch: the second backward runs into a freed graph."""
+"""Each batch uses the previous hidden state: the second backward reaches a freed graph."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""The losses of a validation set are averaged at its end, each with its graph."""
+"""The losses of a validation set are averaged at the end; until then each keeps its graph."""
 
 import paddle
 from paddle.nn import functional as F

@@ -1,4 +1,4 @@
-"""A moving average of a distance that nobody trains by, kept on a trainer as a tensor."""
+"""A trainer keeps the moving average of a distance as a tensor; no loss uses the distance."""
 
 import paddle
 

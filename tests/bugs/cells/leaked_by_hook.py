@@ -1,4 +1,4 @@
-"""A forward hook goes on collecting activations after anybody has looked at them."""
+"""A forward hook collects activations although nobody reads them any more."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A cache by step number, of which nothing is ever taken out or looked up."""
+"""A cache by step number; its entries are never read or removed."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A closure remembers every prediction it has handed out."""
+"""A closure keeps every prediction that it has returned."""
 
 import paddle
 

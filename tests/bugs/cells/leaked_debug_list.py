@@ -1,4 +1,4 @@
-"""Inputs of each step are noted for debugging, and stay."""
+"""The inputs of each step are stored for debugging, and never removed."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A layer keeps the features of each batch for a picture later on."""
+"""A layer keeps the features of each batch to draw them later."""
 
 import paddle
 

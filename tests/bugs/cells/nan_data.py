@@ -1,4 +1,4 @@
-"""One row of the data set was never filled in."""
+"""One row of the data set contains no values."""
 
 import numpy as np
 import paddle

@@ -1,4 +1,4 @@
-"""A normalisation divides by the sum of a row that is all zeros."""
+"""A normalisation divides by the sum of a row of zeros."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""No example of the rare class is in this batch, and the mean of nothing is NaN."""
+"""This batch has no example of the rare class, and the mean of no values is NaN."""
 
 import paddle
 import paddle.nn.functional as F

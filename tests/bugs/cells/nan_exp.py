@@ -1,4 +1,4 @@
-"""The softmax written by hand overflows once a score is larger than 88."""
+"""A softmax written by hand overflows if a score is larger than 88."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""What float32 holds with ease is Inf in float16."""
+"""A value that float32 can represent is Inf in float16."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A sensor's missing value is written as NaN, and the average knows of it."""
+"""A sensor's missing value is written as NaN, and the average includes it."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A sentence of nothing but padding: all its keys are masked, and softmax has no row to share."""
+"""A sentence has only padding: all its keys are masked, so softmax divides by zero."""
 
 import paddle
 import paddle.nn.functional as F

@@ -1,4 +1,4 @@
-"""Two towers agree on one pair: the distance is 0 there, and its gradient is NaN."""
+"""Two towers give equal outputs for one pair: the distance is 0, and its gradient is NaN."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""The loss of a perfect batch is 0, where a square root has no derivative: it is the last op."""
+"""The loss of a perfect batch is 0; its last op is a square root, which has no derivative at 0."""
 
 import paddle
 import paddle.nn.functional as F

@@ -1,4 +1,4 @@
-"""The first step is fine. Its learning rate throws the parameters so far that the second is not."""
+"""The first step is finite, but its large learning rate makes the second step overflow."""
 
 import paddle
 

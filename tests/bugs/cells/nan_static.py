@@ -1,4 +1,4 @@
-"""Inside a static program no op is seen: the call is named."""
+"""The ops inside a static program are not seen, so the finding names the call."""
 
 import paddle
 

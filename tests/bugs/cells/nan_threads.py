@@ -1,4 +1,4 @@
-"""Two evaluations run in threads, and one of them takes the logarithm of a probability of 0."""
+"""Two evaluations run in threads; one of them takes the logarithm of 0."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""where() hides the NaN from the loss, and not from the gradient."""
+"""where() masks the NaN in the loss, but not in the gradient."""
 
 import paddle
 

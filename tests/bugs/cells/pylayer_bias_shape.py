@@ -1,4 +1,4 @@
-"""The gradient of a bias is not summed over the batch: its shape is the batch's."""
+"""The gradient of a bias is not summed over the batch, so it has the shape of the batch."""
 
 import paddle
 from paddle.autograd import PyLayer

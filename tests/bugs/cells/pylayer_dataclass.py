@@ -1,4 +1,4 @@
-"""Query, key and value travel in a dataclass, and arrive without gradients."""
+"""Query, key and value are passed in a dataclass, so they get no gradients."""
 
 import dataclasses
 

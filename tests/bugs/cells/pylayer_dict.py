@@ -1,4 +1,4 @@
-"""A PyLayer gets its weights in a dict, as a layer would hold them: they never learn."""
+"""A PyLayer gets its weights in a dict: they never learn."""
 
 import paddle
 from paddle.autograd import PyLayer

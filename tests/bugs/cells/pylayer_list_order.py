@@ -1,4 +1,4 @@
-"""The first tensor of a list is a constant: Paddle takes the whole list for constants."""
+"""The first tensor of a list is a constant, so Paddle tracks no tensor of the list."""
 
 import paddle
 from paddle.autograd import PyLayer

@@ -1,4 +1,4 @@
-"""As in PyTorch, backward returns None for the number: Paddle counts tensors only."""
+"""backward also returns None for a number, as in PyTorch; Paddle counts only tensors."""
 
 import paddle
 from paddle.autograd import PyLayer

@@ -1,4 +1,4 @@
-"""Gradient accumulation that clears at the end of the epoch instead of after each step."""
+"""Gradient accumulation: gradients are cleared after each epoch instead of after each step."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""One function a step; the wrong object is asked to clear the gradients."""
+"""A function does one step, but clears the gradients of the wrong object."""
 
 import copy
 

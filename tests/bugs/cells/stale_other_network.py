@@ -1,4 +1,4 @@
-"""The discriminator's gradients are cleared, the generator's never are."""
+"""The discriminator's gradients are cleared, but the generator's never are."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""Mixed precision with a scaler: minimize() scales and steps, but clears nothing."""
+"""Mixed precision with a scaler: minimize() scales and steps, but does not clear gradients."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A trainer class with AdamW: the loss goes down at first, then oscillates ever wider."""
+"""A trainer class with AdamW: the loss first falls, then oscillates more and more."""
 
 import paddle
 from paddle.nn import functional as F

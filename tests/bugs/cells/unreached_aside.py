@@ -1,4 +1,4 @@
-"""A layer is called, and its result is dropped."""
+"""A layer is called, but its result is not used."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Heads in a LayerList; the loop in forward misses the last kind."""
+"""Heads are in two LayerLists, and the loop in forward skips the auxiliary ones."""
 
 import paddle
 from paddle import nn

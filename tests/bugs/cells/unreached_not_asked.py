@@ -1,4 +1,4 @@
-"""Gradients are asked for by hand, and the list lacks the part that was added last."""
+"""`paddle.grad` is called with a list of parameters that lacks those of the encoder."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""The model was built anew after the optimizer: nothing that is trained ever moves."""
+"""The model was built again after the optimizer, so the optimizer holds the old parameters."""
 
 import paddle
 from paddle import nn

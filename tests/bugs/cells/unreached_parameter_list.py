@@ -1,4 +1,4 @@
-"""Scales made with create_parameter, one of which forward forgets."""
+"""Scales are made with create_parameter, and forward does not use one of them."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""The head was replaced after the optimizer had been given the old one."""
+"""The head was replaced after the optimizer had got the parameters of the old one."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Whole blocks in a dict, chosen by name: the model knows its embedding and its head alone."""
+"""Blocks are in a plain dict: the model registers only its embedding and its head."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A policy picks actions; the graphs of all its choices are thrown away."""
+"""A policy chooses actions; the graphs of its choices are never used."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Validation in training mode: every batch builds a graph for one number."""
+"""Validation in training mode: every batch builds a graph, but only a number is used."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Thirty sigmoids in a row: the first layers get a millionth of a millionth of the gradient."""
+"""Thirty sigmoids in a row: the first layers get a 1e-12th of the gradient."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Gradient accumulation, a closure that clears, gradients cleared in every way there is."""
+"""Gradient accumulation, a closure that clears gradients, and all other ways to clear them."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""Only the discriminator's turn is traced; the generator has an optimizer of its own."""
+"""Only the discriminator's steps are traced; the generator has its own optimizer."""
 
 import paddle
 from paddle import nn

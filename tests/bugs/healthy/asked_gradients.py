@@ -1,4 +1,4 @@
-"""Gradients of inputs, of a part of the parameters, of values on the way: each asked for alone."""
+"""`paddle.grad` with respect to inputs, to some parameters, and to intermediate values."""
 
 import paddle
 from paddle import nn

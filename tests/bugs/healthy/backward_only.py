@@ -1,4 +1,4 @@
-"""The pieces of a step lie in several cells; this one has the forward pass and backward."""
+"""One step is spread over several cells; this cell has the forward pass and backward."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""The best loss is kept as a tensor, by hand and by a scheduler: one at a time."""
+"""The best loss is kept as a tensor, by hand and by a scheduler: only one at a time."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Lists of tensors that are meant: data made at once, features of one forward, outputs joined."""
+"""Lists of tensors that are intended: batches made in advance, features, outputs to concatenate."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A second model is only looked at: its outputs are compared, and go into no loss."""
+"""A second model's outputs are only compared, and enter no loss."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Experts of which some get no tokens in a step, yet all in several."""
+"""Some experts get no tokens in a single step, but each gets some over several steps."""
 
 import paddle
 from paddle import nn

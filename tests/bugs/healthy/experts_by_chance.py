@@ -1,4 +1,4 @@
-"""Experts that a router chooses: in a short run one is never taken."""
+"""One expert is chosen in each step; in a short run, one is never chosen."""
 
 import paddle
 from paddle import nn

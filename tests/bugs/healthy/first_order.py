@@ -1,4 +1,4 @@
-"""Steps of an inner loop by hand, and gradients that are handed to the optimizer by hand."""
+"""Inner steps written by hand, and gradients passed to the optimizer by hand."""
 
 import paddle
 

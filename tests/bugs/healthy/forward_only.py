@@ -1,4 +1,4 @@
-"""A cell that calls the model and keeps what comes out; the next one may train."""
+"""A cell that calls the model and keeps the result; the next cell may train."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A backbone stands still on purpose; its head is trained on what it makes."""
+"""A backbone is frozen on purpose; a head is trained on its features."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Two generators and two discriminators, which also see images of earlier steps from a pool."""
+"""Two generators and two discriminators, which also get images of earlier steps from a pool."""
 
 import itertools
 import random

@@ -1,4 +1,4 @@
-"""Changes in place that no backward minds: before saving, after backward, of what is not saved."""
+"""In-place changes that backward allows: before saving, after backward, or of unsaved tensors."""
 
 import numpy as np
 import paddle

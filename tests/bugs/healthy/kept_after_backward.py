@@ -1,4 +1,4 @@
-"""Losses kept after ``backward()`` freed what was saved: a list, an average, a running total."""
+"""Losses kept after ``backward()`` freed the saved tensors: a list, an average, a total."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A gate is kept from the gradients by name, in the steps that train the rest."""
+"""`no_grad_vars` excludes a gate from the gradients in the steps that train the rest."""
 
 import paddle
 from paddle import nn

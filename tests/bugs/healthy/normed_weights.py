@@ -1,4 +1,4 @@
-"""Weights with a spectral norm, made and used in one cell: their estimates are not trained."""
+"""Weights with a spectral norm, made and used in one cell; their estimates are not trained."""
 
 import paddle
 from paddle import nn

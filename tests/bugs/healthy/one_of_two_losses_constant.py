@@ -1,4 +1,4 @@
-"""One of two losses has nothing to learn from; the other does, and a leaf is its own loss."""
+"""One of two losses has no graph, but the other has; and a leaf is a loss itself."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""A PyLayer, a recomputed block and gradients written by hand."""
+"""A PyLayer, a recomputed block, and gradients written by hand."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Every pair of two things is what was wanted."""
+"""Broadcasting that combines all pairs on purpose."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A head is tuned on a body that is left out of the optimizer; a frozen loss network is hidden."""
+"""A head is trained on a body that the optimizer omits; a frozen loss network is hidden."""
 
 import paddle
 from paddle import nn

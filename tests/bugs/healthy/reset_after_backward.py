@@ -1,4 +1,4 @@
-"""Weights are set by a function of lines above, after backward has run: it needs them no more."""
+"""A function defined above resets weights after backward, which no longer needs them."""
 
 import numpy as np
 import paddle

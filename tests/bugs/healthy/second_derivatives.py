@@ -1,4 +1,4 @@
-"""A gradient penalty, a second derivative, an inner loop of steps by hand."""
+"""A gradient penalty, a second derivative, and inner steps written by hand."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""Actor and critic, each with its optimizer, advantages without a gradient, some steps skipped."""
+"""Actor and critic with an optimizer each; advantages without gradients, some steps skipped."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Both views pass the same encoder, and each is the other's fixed target."""
+"""Both views go through one encoder, and each is the other's fixed target."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""States, outputs and graphs that live longer than an op, and not longer than they should."""
+"""States, outputs and graphs that outlive an op, but only as long as intended."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""Codes are rounded or looked up, and the gradient goes past them."""
+"""Codes are rounded or looked up, and gradients skip this op (straight-through)."""
 
 import paddle
 from paddle import nn

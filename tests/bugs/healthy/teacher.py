@@ -1,4 +1,4 @@
-"""A student learns from a teacher that follows it by moving average; no optimizer holds it."""
+"""A student learns from a teacher, its own moving average, which no optimizer holds."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Epochs of training, with numbers logged, and validation without gradients."""
+"""Epochs of training with logged numbers, and validation without gradients."""
 
 import numpy as np
 import paddle

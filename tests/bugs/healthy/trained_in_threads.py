@@ -1,4 +1,4 @@
-"""Models that are trained at the same time, each in a thread: their steps overlap."""
+"""Models trained at the same time, each in a thread: their steps overlap."""
 
 import threading
 

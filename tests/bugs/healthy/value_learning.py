@@ -1,4 +1,4 @@
-"""Q-learning: a target network, actions taken without gradients, targets made of numbers."""
+"""Q-learning: a target network, actions chosen without gradients, targets made from numbers."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""Averaged weights are written and counted by hand, without gradients: they build no graph."""
+"""Averaged weights are written and counted by hand under no_grad: they build no graph."""
 
 import copy
 

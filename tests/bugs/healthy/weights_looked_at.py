@@ -1,4 +1,4 @@
-"""Weights are copied, measured and averaged for a log; no model runs for it."""
+"""Weights are copied, measured and averaged for a log, without running a model."""
 
 import paddle
 from paddle import nn

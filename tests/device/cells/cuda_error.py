@@ -1,4 +1,4 @@
-"""An index beyond its table: what a GPU says of it much later, and as an illegal address."""
+"""An index out of range: a GPU reports it much later, as an illegal address."""
 
 import paddle
 

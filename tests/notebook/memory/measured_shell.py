@@ -1,4 +1,4 @@
-"""A shell with a small network, and what its memory is."""
+"""A shell with a small network, and the network's memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who holds what a cell with ``%%paddle_mem`` left behind."""
+"""The holders of the memory that a cell with ``%%paddle_mem`` left allocated."""
 
 from __future__ import annotations
 

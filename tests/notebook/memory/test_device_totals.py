@@ -1,4 +1,4 @@
-"""``%paddle_mem`` in a real kernel whose NVIDIA driver is a stand-in: what reaches the page."""
+"""``%paddle_mem`` in a real kernel with a stand-in NVIDIA driver: the messages to the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said when memory was let go."""
+"""The text after memory was freed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%paddle_mem``: the chart that samples until it is ended."""
+"""``%paddle_mem``: the chart that samples until it is stopped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%%paddle_mem``: what a cell allocated, and what is said below it."""
+"""``%%paddle_mem``: what a cell allocated, and the text below it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands under the traceback of a cell that ran out of memory."""
+"""The note below the traceback of a cell that ran out of memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%paddle_mem report`` and ``%paddle_mem free``: the session's memory, and what may go."""
+"""``%paddle_mem report`` and ``%paddle_mem free``: the session's memory, and what can be freed."""
 
 from __future__ import annotations
 

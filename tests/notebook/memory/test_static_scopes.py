@@ -1,4 +1,4 @@
-"""Static programs' scopes as holders of what a cell left behind."""
+"""Scopes of static programs as holders of a cell's memory."""
 
 from __future__ import annotations
 

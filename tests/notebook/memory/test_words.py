@@ -1,4 +1,4 @@
-"""What may be typed behind the memory magics, and what is said of anything else."""
+"""The accepted arguments of the memory magics, and the errors for all others."""
 
 from __future__ import annotations
 

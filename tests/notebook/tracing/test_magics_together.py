@@ -1,4 +1,4 @@
-"""``%%paddle_trace`` beside other magics, and in a shell that is reset, reloaded or called."""
+"""``%%paddle_trace`` with other magics, and in a shell that is reset, reloaded or called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``%%paddle_trace`` in a real IPython shell: a cell behaves as without it."""
+"""``%%paddle_trace`` in a real IPython shell: a cell behaves as it does without the magic."""
 
 from __future__ import annotations
 

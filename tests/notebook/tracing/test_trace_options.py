@@ -1,4 +1,4 @@
-"""The options of ``%%paddle_trace`` and ``%%paddle_mem``, and what is said of wrong ones."""
+"""The options of ``%%paddle_trace`` and ``%%paddle_mem``, and the errors for wrong ones."""
 
 from __future__ import annotations
 

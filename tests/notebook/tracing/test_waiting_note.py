@@ -1,4 +1,4 @@
-"""A large cell says what is being done, and its picture comes in the same place."""
+"""A large cell shows a note while its picture is made; the picture replaces the note."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model compiled in the mode that may split, which finds nothing to split."""
+"""A model compiled in the mode that may split functions; nothing is split."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A static program: its parameters and gradients live in a scope, an Executor runs it."""
+"""A static program that an Executor runs; its parameters and gradients are in a scope."""
 
 import numpy as np
 import paddle

@@ -1,4 +1,4 @@
-"""Examples made to mislead a classifier, used in training; a map of what it looks at."""
+"""Adversarial examples in training, and a saliency map of a classifier."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""An energy model: samples move by Langevin steps from a pool that is used again and again."""
+"""An energy model: Langevin steps move samples, which a pool keeps for later steps."""
 
 import paddle
 from paddle import nn

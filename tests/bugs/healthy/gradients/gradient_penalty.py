@@ -1,4 +1,4 @@
-"""A critic with a gradient penalty, a generator every other step."""
+"""A critic with a gradient penalty, and a generator that is trained every other step."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Hooks on layers and tensors: features for a map, gradients looked at and scaled."""
+"""Hooks on layers and tensors: they store features, and read and scale gradients."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Learning to learn: inner steps through which the outer gradient goes (MAML), then Reptile."""
+"""Meta-learning: inner steps that the outer gradient passes through (MAML), then Reptile."""
 
 import paddle
 from paddle import nn

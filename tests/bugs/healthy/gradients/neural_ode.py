@@ -1,4 +1,4 @@
-"""A differential equation with a learned right side, solved by Runge-Kutta within forward."""
+"""A differential equation with a learned right-hand side; forward solves it by Runge-Kutta."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Gradients per part added by hand: private noise, sign descent, a step without an optimizer."""
+"""Per-sample gradients, clipped and summed by hand with noise; sign descent by hand."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Functions with a backward of their own: rounding, a clamp, a gradient reversed."""
+"""PyLayers with their own backward: rounding, a clamp, a reversed gradient."""
 
 import paddle
 from paddle import nn

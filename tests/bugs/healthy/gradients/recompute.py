@@ -1,4 +1,4 @@
-"""Blocks that keep no activations, and compute them once more in backward."""
+"""Blocks that keep no activations, but compute them again in backward."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""One graph, several losses: ``retain_graph``, gradients of each looked at, then the sum."""
+"""One graph with several losses: ``retain_graph``, the gradients of each, then the sum."""
 
 import paddle
 from paddle import nn

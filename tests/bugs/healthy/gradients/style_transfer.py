@@ -1,4 +1,4 @@
-"""An image is what is learned: features of a fixed network are matched, pixels kept in range."""
+"""Style transfer: an image is trained to match features of a fixed network; pixels are clipped."""
 
 import paddle
 from paddle import nn

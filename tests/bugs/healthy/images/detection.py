@@ -1,4 +1,4 @@
-"""Boxes: anchors are matched without gradients, losses by mask, suppression at the end."""
+"""Detection: anchors matched without gradients, masked losses, non-maximum suppression."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Denoising diffusion: a small UNet learns the noise, then images are sampled step by step."""
+"""Denoising diffusion: a small UNet learns the noise, then images are sampled in steps."""
 
 import paddle
 from paddle import nn

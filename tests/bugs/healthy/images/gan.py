@@ -1,4 +1,4 @@
-"""A generator against a discriminator, convolutions, with samples kept to look at."""
+"""A convolutional GAN that keeps some generated samples to show them."""
 
 import paddle
 from paddle import nn

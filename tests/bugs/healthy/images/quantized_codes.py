@@ -1,4 +1,4 @@
-"""Codes from a book: gradients go straight past the choice, the book follows by averages."""
+"""Vector quantization: gradients skip the lookup, and a moving average counts the used codes."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A U-shaped network for masks: a loss beside the main one, dice and focal, metrics by class."""
+"""A U-Net for segmentation: an auxiliary loss, dice and focal loss, metrics by class."""
 
 import paddle
 from paddle import nn

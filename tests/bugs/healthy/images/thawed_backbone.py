@@ -1,4 +1,4 @@
-"""A pretrained backbone that stays as it is, a new head; later its last block is tuned as well."""
+"""A frozen pretrained backbone with a new head; later the backbone's last block is trained, too."""
 
 import paddle
 from paddle import nn

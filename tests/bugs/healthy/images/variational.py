@@ -1,4 +1,4 @@
-"""A variational autoencoder: sampled codes, a warm-up of one loss, images from the prior."""
+"""A variational autoencoder: sampled codes, warm-up of one loss, images from the prior."""
 
 import paddle
 from paddle import nn

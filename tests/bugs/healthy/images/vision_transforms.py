@@ -1,4 +1,4 @@
-"""Images through transforms and a small network of Paddle's, with workers of a DataLoader."""
+"""Images with transforms from a DataLoader, and a small network of Paddle's."""
 
 import numpy as np
 import paddle

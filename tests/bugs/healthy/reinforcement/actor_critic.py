@@ -1,4 +1,4 @@
-"""Soft actor-critic: two critics, their slow copies, a temperature that is learned."""
+"""Soft actor-critic: two critics, their target copies, a learned temperature."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""PPO: a rollout without gradients in tensors, then several epochs over it in small batches."""
+"""PPO: a rollout in tensors without gradients, then several epochs over it in small batches."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Policy gradients: log probabilities of an episode are kept until its rewards are known."""
+"""Policy gradients: log probabilities of an episode are kept until the rewards are known."""
 
 import numpy as np
 import paddle

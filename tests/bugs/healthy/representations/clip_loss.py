@@ -1,4 +1,4 @@
-"""Images and texts in one space: a symmetric loss over all pairs of a batch."""
+"""CLIP: images and texts in one space, with a symmetric loss over all pairs of a batch."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A large teacher, a small student: logits and features are matched."""
+"""Distillation: a small student matches the logits and features of a large teacher."""
 
 import paddle
 from paddle import nn

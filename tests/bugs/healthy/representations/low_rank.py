@@ -1,4 +1,4 @@
-"""Low-rank additions to frozen layers (LoRA), merged afterwards; a prompt that is learned."""
+"""LoRA: low-rank additions to frozen layers, merged afterwards; and a learned prompt."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Mixed pairs and soft labels, noise in the inputs, weights of rows, hard examples alone."""
+"""Mixup and soft labels, class weights, noisy inputs, training on the hardest examples."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Features and predictions of a whole set, collected in lists for scores at the end."""
+"""Features and predictions of a whole data set, collected in lists for scores at the end."""
 
 import numpy as np
 import paddle

@@ -1,4 +1,4 @@
-"""Metric learning: the hardest triplets of a batch are chosen, distances learned."""
+"""Metric learning: distances are trained on the hardest triplets of a batch."""
 
 import paddle
 from paddle import nn

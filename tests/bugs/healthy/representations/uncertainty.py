@@ -1,4 +1,4 @@
-"""Several tasks, each loss weighted by a parameter that is learned with them."""
+"""Several tasks; each loss is weighted by a learned parameter."""
 
 import paddle
 from paddle import nn

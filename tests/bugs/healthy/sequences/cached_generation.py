@@ -1,4 +1,4 @@
-"""Text written token by token with a cache of keys and values that grows."""
+"""Text generation token by token, with a growing cache of keys and values."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""Truncated backpropagation through time: the state goes from part to part, without its graph."""
+"""Truncated backpropagation through time: each part gets the previous state, detached."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A recurrence with masks, scored by a CRF: the normalizer is summed step by step."""
+"""A masked recurrent network with a CRF, whose normalizer is summed step by step."""
 
 import paddle
 from paddle import nn

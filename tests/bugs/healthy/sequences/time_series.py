@@ -1,4 +1,4 @@
-"""A forecast: several steps ahead from its own outputs, normalized without gradients."""
+"""A forecast of several steps, each from the previous output; the inputs are normalized."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A language model whose output layer has the weights of its embedding; text is sampled."""
+"""A language model whose output layer shares the embedding's weights; text is sampled."""
 
 import paddle
 from paddle import nn

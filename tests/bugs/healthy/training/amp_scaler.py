@@ -1,4 +1,4 @@
-"""Mixed precision with a GradScaler: both levels, gradients clipped after unscaling."""
+"""Mixed precision with a GradScaler: levels O1 and O2, gradients clipped after unscaling."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A teacher that is a moving average of its student, written in place; built-in averages too."""
+"""A teacher is the moving average of its student, written in place; also built-in averages."""
 
 import copy
 

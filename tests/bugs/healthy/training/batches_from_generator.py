@@ -1,4 +1,4 @@
-"""Batches from a generator, a while loop with patience, an interruption that is caught."""
+"""Batches from a generator, a while loop with patience, a caught interruption."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The usual loop: a DataLoader, epochs with validation, best weights saved and loaded again."""
+"""The usual loop: a DataLoader, epochs with validation, best weights saved and loaded."""
 
 import os
 import tempfile

@@ -1,4 +1,4 @@
-"""A trainer of one's own: callbacks, meters, checkpoints, resuming where it stopped."""
+"""A hand-written trainer: callbacks, meters, checkpoints, and resuming from them."""
 
 import os
 import tempfile

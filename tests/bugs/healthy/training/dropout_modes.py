@@ -1,4 +1,4 @@
-"""Training and evaluation modes: Monte Carlo dropout, running statistics calibrated anew."""
+"""Training and evaluation modes: Monte Carlo dropout, recalibrated running statistics."""
 
 import paddle
 from paddle import nn

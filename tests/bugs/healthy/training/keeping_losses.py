@@ -1,4 +1,4 @@
-"""Losses, predictions and log entries kept after backward, of every epoch."""
+"""Losses, predictions and log entries of every epoch, kept after backward."""
 
 from collections import defaultdict
 

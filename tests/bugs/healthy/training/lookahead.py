@@ -1,4 +1,4 @@
-"""Optimizers around optimizers: slow weights, and an average of the weights."""
+"""Optimizers that wrap optimizers: slow weights, and an average of the weights."""
 
 import paddle
 from paddle import nn

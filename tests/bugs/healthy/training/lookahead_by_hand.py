@@ -1,4 +1,4 @@
-"""Slow weights kept beside the fast ones, as clones; sharpness-aware steps with two gradients."""
+"""Slow weights kept as clones of the fast ones; sharpness-aware steps with two gradients."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A moving average of the weights that is evaluated in place of them."""
+"""A moving average of the weights, evaluated instead of them."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A search for a learning rate: weights kept before, restored after; then training by groups."""
+"""A learning rate search that stores and restores the weights; then training with a schedule."""
 
 import copy
 

@@ -1,4 +1,4 @@
-"""An ensemble trained in one loop, folds one after another, scores in a table."""
+"""An ensemble trained in one loop, cross-validation folds one by one, scores in a table."""
 
 import paddle
 from paddle import nn

@@ -1,4 +1,4 @@
-"""A batch that is too large raises; the loop goes on with a smaller one."""
+"""A batch that is too large raises; the loop continues with a smaller one."""
 
 import paddle
 from paddle import nn
