@@ -68,12 +68,14 @@ js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 	CHROMIUM="$$(cat $(DONE)/chromium)" $(NPM) run --silent test
 
 # The tests of a file share models and kernels, so one process runs the whole file.
-# The tests in OWN_PROCESS need their own: Paddle keeps the first directory for graph dumps.
-OWN_PROCESS := tests/dumps
+# The tests in OWN_PROCESS need their own. Paddle keeps the first directory for graph dumps. And
+# PaddleFormers, which other tests import, replaces tensor methods by some that break graphs.
+OWN_PROCESS := tests/breaks tests/dumps
+PARALLEL_PYTEST = $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 pytest: $(DONE)/test
-	$(BIN)/python -m pytest -m "not browser" --numprocesses logical --maxprocesses 4 \
-	  --dist loadfile $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
-	$(if $(PYTEST_ARGS),,$(BIN)/python -m pytest $(OWN_PROCESS))
+	$(PARALLEL_PYTEST) -m "not browser" \
+	  $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
+	$(if $(PYTEST_ARGS),,$(PARALLEL_PYTEST) $(OWN_PROCESS))
 
 # Two processes, because the machine is idle half of the time while pages open and kernels start.
 # Tests marked `alone` run afterwards in one process. Pytest exits with 5 if PYTEST_ARGS selects no

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,6 +25,14 @@ def objects_of_earlier_files_aside() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def interrupts_raise() -> Iterator[None]:
+    """Let SIGINT raise here and in new processes. In a background job, Python leaves it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -28,12 +28,7 @@ INSTALLING = {"hooks.py", "patches.py", "session.py", "sinks.py"}
 AFTERWARDS = {"assembly.py", "frames.py"}
 
 
-@pytest.fixture(autouse=True)
-def interrupts_raise():
-    """Where the tests run as a job in the background, Python leaves SIGINT ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
+pytestmark = pytest.mark.usefixtures("interrupts_raise")
 
 
 class Failure(Exception):
@@ -159,8 +154,8 @@ def test_an_interrupt_in_the_middle_comes_through_and_the_trace_is_kept(delay_ms
     assert trace.graph("backward").number_of_nodes() >= 5
 
 
-def test_an_interrupt_at_any_line_of_the_captures_code_puts_everything_back():
-    """Ctrl+C at every line that the capture runs: on entering, inside, on leaving."""
+def test_an_interrupt_in_the_captures_code_puts_everything_back():
+    """Ctrl+C at every line that puts hooks in place, and at every third of all others."""
     x = leaf(2, 2)
 
     def traced_step():
@@ -172,7 +167,9 @@ def test_an_interrupt_at_any_line_of_the_captures_code_puts_everything_back():
     lines.watch(traced_step)
     bindings = Bindings()
     not_put_back, other_ends = {}, {}
-    for line, runs in lines.runs.items():
+    for at, (line, runs) in enumerate(lines.runs.items()):
+        if line[0] not in INSTALLING and at % 3:
+            continue
         for run in {1, runs} if line[0] in INSTALLING else {runs}:
             interrupted = LinesOfCapture(line, run)
             end = interrupted.watch(traced_step)
@@ -182,7 +179,7 @@ def test_an_interrupt_at_any_line_of_the_captures_code_puts_everything_back():
                 not_put_back[line, run] = changed[:3]
                 traced_step()  # a later trace puts back what this one could not
                 bindings = Bindings()
-    assert len(lines.runs) > 100
+    assert len(lines.runs) > 300
     assert not_put_back == {}
     assert other_ends == {}
 

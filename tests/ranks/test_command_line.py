@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
@@ -99,6 +100,7 @@ def test_a_rank_ends_when_its_launcher_is_killed(tmp_path: Path) -> None:
     launcher.wait()
 
 
+@pytest.mark.usefixtures("interrupts_raise")
 def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     process = command(tmp_path, "hang")
     assert process.stdout is not None
