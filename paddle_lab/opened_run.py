@@ -33,14 +33,14 @@ class Run:
     def __init__(self, directory: RunDirectory) -> None:
         self._directory = directory
         self.folder: object = None
-        """Removes the directory when this run is no longer used, if it is a temporary one."""
+        """If the directory is temporary, this object removes it when the run is no longer used."""
         self.path = directory.path
-        """Where it was read from."""
+        """The directory from which it was read."""
         self.world_size = directory.world
         """How many ranks the job has."""
         self.findings: list[RunFinding] = directory.findings()
-        """What is wrong, the first thing first. Each has ``kind``, ``severity``, ``file``,
-        ``line``, ``message``, ``advice``, and ``places``: from a rank to its file and line."""
+        """What is wrong, the earliest problem first. Each has ``kind``, ``severity``, ``file``,
+        ``line``, ``message``, ``advice``, and ``places``: the file and line of each rank."""
 
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:

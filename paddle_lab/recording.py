@@ -252,7 +252,7 @@ class Recording:
         self._grad_region = grads if isinstance(grads, str) else None
         self._values = values
         self.run: Run | None = None
-        """The data of this run with which a second run is compared, once the block has ended."""
+        """This run's data, for the comparison with a second run, once the block has ended."""
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
 

@@ -29,7 +29,7 @@ class Setting:
     name: str
     value: str
     holds: str
-    """When the setting takes effect: at once, or at the start of a process, for example."""
+    """When the setting takes effect, such as at once or when a process starts."""
 
     def __str__(self) -> str:
         return say("notices.holds.setting", name=self.name, value=self.value, holds=self.holds)

@@ -125,7 +125,7 @@ class CaptureSession:
         if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):
             collectors.append(Gradients(self._recorder, values_of=grad_region))
         self.digests: Digests | None = None
-        """The digests of every op's outputs, if ``"rerun"`` is among the evidence."""
+        """The collector of every op's digests, if ``"rerun"`` is among the evidence."""
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
             collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:

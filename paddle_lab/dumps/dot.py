@@ -43,7 +43,7 @@ class Graph:
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
     is_whole: bool = False
-    """Whether the file has its end, and every edge has both of its nodes."""
+    """Whether the file is complete, and every edge has both of its nodes."""
 
 
 def read_dot(text: str) -> Graph:

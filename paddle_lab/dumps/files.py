@@ -30,14 +30,14 @@ class Backward:
     """The graph of one backward call."""
 
     name: str
-    """The files' common beginning: the time of the call."""
+    """The common beginning of the files' names: the time of the call."""
     graph: Graph
     ops: dict[int, str] = field(default_factory=dict)
-    """From a grad node's pointer to its op's name, from the graph in reverse."""
+    """Maps a grad node's pointer to its op's name, from the reversed graph."""
     stacks: dict[tuple[str, int], Stack] = field(default_factory=dict)
     gradient_file: str = ""
     gradients: list[tuple[str, str]] = field(default_factory=list)
-    """The tensors that the file names, and what it says of each."""
+    """The tensors in the file, and the text about each."""
 
 
 @dataclass
@@ -45,7 +45,7 @@ class Process:
     """The dumps of one process."""
 
     number: int = 0
-    """The process's id, 0 if no file tells it."""
+    """The process's id, 0 if no file has it."""
     stacks: Stacks = field(default_factory=Stacks)
     forwards: list[Graph] = field(default_factory=list)
     backwards: list[Backward] = field(default_factory=list)
@@ -65,7 +65,7 @@ class DumpFiles:
         self.processes: dict[int, Process] = {}
         self.notices: list[str] = []
         self.texts: dict[tuple[str, int], str] = {}
-        """The text of each line in stacks, by its file and its number."""
+        """The text of each line in stacks, by file and line number."""
         self._directory = directory
         self._backwards: dict[str, Backward] = {}
         self._forwards: list[Graph] = []

@@ -23,7 +23,7 @@ class Tensor(NamedTuple):
     """A tensor that an op reads."""
 
     key: str
-    """Equal for the same tensor."""
+    """Equal keys are the same tensor."""
     name: str
     dtype: str
     shape: str
@@ -53,9 +53,9 @@ class Forward:
         self._process = process
         self.ops = {name: Op(name, stack) for name, stack in process.stacks.ops.items()}
         self.leaves: dict[tuple[str, str], str] = {}
-        """From a backward call and a leaf's node to the key of its tensor."""
+        """Maps a backward call and a leaf's node to the key of the leaf's tensor."""
         self.parameters: set[str] = set()
-        """Keys of tensors that a layer made as its parameters, as their stacks say."""
+        """Keys of tensors that a layer made as its parameters, according to their stacks."""
         for graph in process.forwards:
             self._add_graph(graph)
         for log in process.logs:

@@ -26,11 +26,11 @@ class Stacks:
     """The stacks in one file."""
 
     ops: dict[str, Stack] = field(default_factory=dict)
-    """By the op's unique name, in the order in which they ran."""
+    """By the op's unique name, in the order in which the ops ran."""
     grad_nodes: dict[tuple[str, int], Stack] = field(default_factory=dict)
-    """By the grad node's name and its pointer."""
+    """By the grad node's name and pointer."""
     texts: dict[tuple[str, int], str] = field(default_factory=dict)
-    """The text of each line, by its file and its number."""
+    """The text of each line, by file and line number."""
 
 
 def read_stacks(text: str) -> Stacks:

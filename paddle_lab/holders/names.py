@@ -17,7 +17,7 @@ from paddle_lab.holders.references import is_a
 from paddle_lab.words import say
 
 _Part: TypeAlias = tuple[Any, Any, Callable[[Any], str]]
-"""A held object, its key in the holder, and a function that writes the key."""
+"""A held object, its key in the holder, and a function that formats the key."""
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
 # Dictionaries of a paddle.nn.Layer that hold its attributes.
 _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")

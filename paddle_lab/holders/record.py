@@ -18,7 +18,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import say
 
 _MOST_HOLDERS = 8
-"""The most holders of one block."""
+"""The most holders that are recorded for one block."""
 
 _Keys = npt.NDArray[np.int64]
 

@@ -138,7 +138,7 @@ _INSTALLED = tuple(
 
 _OURS = "paddle_lab"
 _KERNELS = ("ipykernel", "jupyter_client", "tornado", "zmq")
-"""Libraries whose objects and threads are the kernel's own."""
+"""Libraries whose objects and threads belong to the kernel."""
 _SHARED = (asyncio.AbstractEventLoop, contextvars.Context)
 
 

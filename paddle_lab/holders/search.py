@@ -118,7 +118,7 @@ class HolderSearch:
         self._readers = _ByType(reader)
         self.holdings: list[Holding] = []
         self.is_complete = True
-        """False if time ran out."""
+        """False if the time ran out."""
 
     def allow(self, budget_s: float) -> None:
         """Give the search more time, in seconds from now."""

@@ -23,7 +23,7 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS, SCOPE_KINDS
 
 _PROCESS = 1
 _BLOCKS_DRAWN = 500
-"""How many blocks get a slice for their lifetime; each takes a row of the picture."""
+"""How many blocks get a slice for their lifetime; each slice takes a row of the picture."""
 
 Event = dict[str, Any]
 

@@ -24,7 +24,7 @@ from paddle_lab.trace.schema import ALLOCATION_KINDS
 _PROTOCOL = 4
 """The newest pickle protocol that the viewer reads."""
 _UNSEEN_ADDRESS = 1 << 12
-"""The address of one block for all memory without known blocks: below any address in use."""
+"""The address, below all others, of one block for all memory without known blocks."""
 
 Frames = list[dict[str, Any]]
 

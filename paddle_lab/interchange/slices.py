@@ -20,9 +20,9 @@ class Slice:
     start_ns: int
     end_ns: int
     op: int
-    """The op, also that of a PyLayer's call; -1 for other calls."""
+    """The op; for a PyLayer's call, the PyLayer's op; -1 for other calls."""
     scope: int
-    """The call; -1 for an op."""
+    """The scope of the call; -1 for an op."""
 
 
 def slices(record: Record) -> list[Slice]:

@@ -23,9 +23,9 @@ from paddle_lab.words import say
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
 Path = tuple[int, ...]
-"""Rows of the file's frames, from the outermost call inward."""
+"""Rows of the file's frames, from the outermost to the innermost call."""
 Call = tuple[int, int, Path]
-"""When it began and ended, and its path. A call comes after the call around it."""
+"""Start, end and path. A call comes after the call that contains it."""
 
 
 def speedscope(record: Record) -> str:

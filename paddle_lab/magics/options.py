@@ -218,4 +218,4 @@ CELL_MAGICS: Final = {
         examples=Text("magics.help.examples_memory"),
     ),
 }
-"""The cell magics by name."""
+"""Maps the name of a cell magic to its options."""

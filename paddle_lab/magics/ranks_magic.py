@@ -17,7 +17,7 @@ from paddle_lab.words import say
 
 _NAME: Final = "paddle_ranks"
 LATEST: Final = "_run"
-"""The variable that has the latest run."""
+"""The variable with the latest run."""
 
 
 def _parser() -> MagicArgumentParser:

@@ -27,7 +27,7 @@ from paddle_lab.views.text.memory_report import LedgerLine
 from paddle_lab.words import say
 
 LATEST = "_trace"
-"""The variable that has the latest trace."""
+"""The variable with the latest trace."""
 
 
 class TracedCell:

@@ -9,7 +9,7 @@ from IPython.display import display
 _MANY_OPS = 20_000
 """With fewer ops, the picture appears before a user could read the sentence."""
 _MUCH_LOG_BYTES = 8 << 20
-"""So much is read in half a second or more."""
+"""Reading this much takes half a second or more."""
 
 
 class WaitingNote:

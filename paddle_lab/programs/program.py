@@ -40,7 +40,7 @@ class Value(NamedTuple):
 
     dtype: str = ""
     shape: tuple[int, ...] | None = None
-    """``-1``: not known before the program runs."""
+    """``-1``: a size that is not known before the program runs."""
     stop_gradient: bool = True
     items: tuple[Value, ...] = ()
     """The tensors of a list."""
@@ -57,12 +57,12 @@ class Op:
     """An op of the program. Parameters, constants, inputs and outputs are ops, too."""
 
     name: str
-    """With its dialect: ``"pd_op.matmul"``."""
+    """The name with its dialect: ``"pd_op.matmul"``."""
     inputs: list[int]
-    """Keys of values; -1 for an optional input that is not given."""
+    """Keys of values; -1 for an optional input that is missing."""
     outputs: list[int]
     attributes: dict[str, str] = field(default_factory=dict)
-    """Names and values as a person reads them: ``{"axis": "1"}``."""
+    """Names and values as readable text: ``{"axis": "1"}``."""
     label: str = ""
     """The name of a parameter, an input or an output; the value of a constant."""
     layer: str = ""
@@ -129,11 +129,11 @@ class Program:
     forward: Block
     backward: Block | None = None
     values: list[Value] = field(default_factory=list)
-    """By key. The values of both programs are in one list."""
+    """By key. Both programs share this list."""
     paths: dict[str, str] = field(default_factory=dict)
-    """From Paddle's name of a parameter to its place in the model, ``"encoder.0.weight"``."""
+    """Maps Paddle's name of a parameter to its path in the model, ``"encoder.0.weight"``."""
     gradients: dict[int, int] = field(default_factory=dict)
-    """From a value of the backward that a parameter or an input gets as its gradient, to it."""
+    """Maps a gradient in the backward to the parameter or input whose gradient it is."""
     sources: list[Source] = field(default_factory=list)
 
     @property

@@ -56,9 +56,9 @@ class _Writer:
         self._row, self._tables = self._writer.row, self._writer.tables
         self._use = self._tables["uses"].append
         self._tensors: dict[int, list[int]] = {}
-        """From a value to its tensors: one, or those of a list."""
+        """Maps a value to its tensors: one, or those of a list."""
         self._nodes: dict[int, list[int]] = {}
-        """From a gradient to the grad nodes that make it."""
+        """Maps a gradient to the grad nodes that make it."""
         self._rows: dict[int, int] = {}
         self._stack_of: dict[int, int] = {}
         self._layer_of = layer_paths(program.forward, program.paths)

@@ -19,11 +19,11 @@ class Collective:
     channel: tuple[int, int] | None
     """The sender and the receiver of a message; ``None`` if the whole group takes part."""
     calls: dict[int, Call] = field(default_factory=dict)
-    """From a rank to its call."""
+    """Maps a rank to its call."""
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The ranks of its group."""
+        """The ranks that take part in it."""
         return self.channel or next(iter(self.calls.values())).ranks
 
     @property

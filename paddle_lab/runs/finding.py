@@ -30,9 +30,9 @@ class RunFinding:
     """What is wrong, in a sentence or two."""
     advice: str
     ranks: tuple[int, ...]
-    """The ranks it is about: those that do what the others do not."""
+    """The ranks that cause it: those that do not do what the others do."""
     places: dict[int, Place] = field(default_factory=dict)
-    """From a rank to its file and line."""
+    """Maps a rank to its file and line."""
     time_ns: int = 0
     """When it began, in ns since 1970."""
     severity: Literal["error", "warning"] = "error"

@@ -27,7 +27,7 @@ class Call:
     """The user's frames, innermost first: file, line, function."""
     begin_ns: int
     end_ns: int | None = None
-    """When it returned; ``None`` while it runs. Of a call that does not wait: when its task did."""
+    """When it returned; ``None`` while it runs. If it does not wait: when its task ended."""
     error: str = ""
     shape: tuple[int, ...] | None = None
     dtype: str = ""
@@ -35,10 +35,10 @@ class Call:
     root: int = -1
     peer: int = -1
     tensor: str = ""
-    """The parameter whose value or gradient the tensor is."""
+    """The parameter to which the tensor, a value or a gradient, belongs."""
     layer: str = ""
     variable: str = ""
-    """The name by which the user's line knows the tensor."""
+    """The name of the tensor in the user's line."""
 
     @property
     def place(self) -> Place:
@@ -63,10 +63,10 @@ class Step:
     step: int
     stack: list[Any]
     backward: list[Any]
-    """Where the last backward call before it was."""
+    """The place of the last backward call before the step."""
     without: dict[str, list[int]] | None
-    """The parameters that got no gradient, each with the ranks that reduce it; ``None`` if none
-    got one."""
+    """The parameters that got no gradient, each with the ranks that reduce it; ``None`` if none got
+    one."""
     digests: dict[str, tuple[int, list[int]]]
     """Digests of the parameters' values at some steps, each with the ranks that reduce it."""
 
@@ -81,7 +81,7 @@ class RankLog:
     calls: list[Call] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     still: dict[str, Any] | None = None
-    """Where it stands still, and since when; ``None`` while it moves."""
+    """Where it makes no progress, and since when; ``None`` while it does."""
     exit: dict[str, Any] | None = None
     last_ns: int = 0
     _read_bytes: int = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, runtime_checkable
 
 ABSENT: Final = -1
-"""The value of a counter without a current value; never zero, because zero is a value."""
+"""The value of a counter that has no value now. It is not zero, because zero is a value."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ Answers: TypeAlias = tuple[tuple[Counter, int], ...]
 """Counters with their values."""
 
 _PERIOD_S: Final = 0.1
-"""The driver needs a few hundred microseconds per answer, and updates it only this often."""
+"""The driver needs a few hundred microseconds per answer, and updates its values this often."""
 _SILENCE_NS: Final = 2_000_000_000
 _FEW_READS: Final = 3
 _LEAVE_S: Final = 0.5
 _CLOSED: Final[WeakSet[threading.Thread]] = WeakSet()
-"""Threads that were stopped but still wait for the driver."""
+"""Threads that were stopped, but are still waiting for the driver."""
 _SENTENCES: Final = {
     "NVMLError_LibraryNotFound": "devices.no_library",
     "NVMLError_DriverNotLoaded": "devices.not_loaded",
@@ -64,7 +64,7 @@ class NvmlCounters:
         self._thread: threading.Thread | None = None
         self._closing = threading.Event()
         self._asked_ns = 0
-        """When the pending question was asked; 0 for none."""
+        """When the driver was asked; 0 if no answer is pending."""
         self._unanswered_ns = self._unanswered_reads = 0
 
     def counters(self) -> Sequence[Counter]:

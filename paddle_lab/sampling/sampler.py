@@ -81,13 +81,13 @@ class Sampler:
         self._layers = Marks()
         self._thread: threading.Thread | None = None
         self._going_on = threading.Lock()
-        """Locked until the thread should end; waiting for an event would take a quarter longer."""
+        """Locked until the thread should end. Waiting for an event would take a quarter longer."""
         self.started_ns = time.perf_counter_ns()
-        """Zero of the times in batches, on the clock of ``time.perf_counter_ns``."""
+        """Times in batches count from here, on the clock of ``time.perf_counter_ns``."""
         self.started_epoch_ns = time.time_ns()
         """The same moment on the wall clock."""
         self.fault = ""
-        """Why the thread ended by itself, if it did."""
+        """Why the thread ended on its own, if it did."""
         self._ask_for_counters()
 
     # -- running ----------------------------------------------------------------------------------

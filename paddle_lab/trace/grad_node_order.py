@@ -32,7 +32,7 @@ class GradNodeOrder:
     def __init__(self, names: Sequence[str], sources: Keys, targets: Keys) -> None:
         self._names = names
         self._following = rows_by(sources, targets, len(names))
-        """The nodes to which each node gives gradients."""
+        """The nodes to which each node passes gradients."""
 
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None

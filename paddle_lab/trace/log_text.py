@@ -17,7 +17,7 @@ _HEADER: Final = re.compile(
     rb"\n\t*([IWEF])(\d{4} \d\d:\d\d:\d\d\.\d{6}) +(\d+) ([^\s:\]]+):(\d+)\] ?"
 )
 """``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, time, thread, file, line. In a
-PyLayer, Paddle indents it. A pattern that begins with one sign is found fast."""
+PyLayer, Paddle indents it. A pattern that begins with a fixed byte is found fast."""
 _PARTS: Final = 6
 """Parts of an entry: the five groups of its header, and its text."""
 
@@ -25,7 +25,7 @@ _PARTS: Final = 6
 DEFAULT_LEVEL: Final = 3
 """Each op and grad node, with the shapes and dtypes of its tensors."""
 LOWEST, HIGHEST = 1, 10
-"""The levels that a user can ask for. Paddle writes little above 6."""
+"""The levels that a user can set. Paddle writes little above 6."""
 
 
 def log_level(level: Any) -> int | None:

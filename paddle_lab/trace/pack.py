@@ -45,7 +45,7 @@ _LIMITS = [
 ]
 
 _LARGE_BYTES = 1 << 20
-"""Size before compression. A page shows a smaller payload at once at any level."""
+"""Size before compression. A page shows a smaller payload immediately at any level."""
 
 
 def pack(record: Record, *, level: int | None = None) -> bytes:

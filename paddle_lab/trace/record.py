@@ -34,7 +34,7 @@ class Origin:
     stopped_cell: int = -1
     """Execution count of the notebook cell, -1 for a file."""
     notices: list[str] = field(default_factory=list)
-    """Sentences about what the trace could not see."""
+    """Sentences about what the trace could not record."""
     checks: list[str] = field(default_factory=list)
     """The kinds of findings that the trace was recorded for."""
     kept: str = ""
@@ -56,7 +56,7 @@ class Record:
     strings: list[str]
     origin: Origin
     grad_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
-    """Row of ``grad_stats`` to the gradient itself, if it was asked for; never saved."""
+    """Maps a row of ``grad_stats`` to the gradient itself, if requested; never saved."""
 
     def __post_init__(self) -> None:
         try:

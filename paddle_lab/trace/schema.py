@@ -33,15 +33,15 @@ SCOPE_KINDS: Final = (
 scope of allocations that are sums of several; no op ran in it; ``block``: a block of a static
 program, of an ``if`` or a ``while``, or a whole program."""
 TENSOR_KINDS: Final = ("activation", "parameter", "buffer", "gradient", "external")
-"""``external``: a tensor that the trace saw, but not the op that made it: data, constants."""
+"""``external``: a tensor whose op the trace did not see: data, constants."""
 FRAME_KINDS: Final = ("user", "library", "paddle")
 BACKWARD_KINDS: Final = ("Tensor.backward", "paddle.grad", "paddle.autograd.backward", "remaining")
-"""``remaining``: the graphs of tensors that are still alive when the trace ends, and of a static
-program that stands alone."""
+"""``remaining``: the graphs of tensors that are still alive when the trace ends, or the graph of a
+static program on its own."""
 EDGE_KINDS: Final = ("data", "detach")
 """``detach`` edges carry a value but no gradient."""
 GROUP_KINDS: Final = SCOPE_KINDS
-"""Kinds of groups, at the positions of their scopes' kinds; ``sum`` is none."""
+"""Kinds of groups, at the same positions as the kinds of their scopes; ``sum`` is not one."""
 ALLOCATION_KINDS: Final = (
     "temporary",
     "activation",
@@ -82,18 +82,18 @@ EVENT_KINDS: Final = (
     "graph_break",
     "recompiled",
 )
-"""Actions of the traced code other than ops. ``read``: a tensor's values went to Python
-(``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made of Python's values
-(``paddle.to_tensor``); ``overwritten``: written to by something that is no op (``set_value``);
+"""Actions of the traced code other than ops. ``read``: a tensor's values were read into Python
+(``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made from Python values
+(``paddle.to_tensor``); ``overwritten``: modified by something that is not an op (``set_value``);
 ``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
-previous step had used already; ``pylayer_rule``: a PyLayer was called against its rules;
+previous step had already used; ``pylayer_rule``: a PyLayer was called against its rules;
 ``rootless_backward``: a backward call began at a tensor from which no gradient can flow;
 ``graph_break``: ``to_static`` split a function or runs it eagerly; ``recompiled``: it compiled a
 function again for another value."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
-"""How a compiled program ran: as a ``to_static`` function that was compiled whole, as one that SOT
-compiled piece by piece, or by an ``Executor``."""
+"""How a compiled program ran: as a ``to_static`` function that was compiled as a whole, as one that
+SOT compiled in pieces, or by an ``Executor``."""
 SEVERITIES: Final = ("error", "warning", "info")
 MARK_ROLES: Final = ("origin", "path", "cut", "failed", "related")
 """The role of an op or grad node in a finding: the origin, a step of the path, the place where a

@@ -31,7 +31,7 @@ NO_OP = -1
 NO_TENSOR = -1
 
 Reached = dict[int, tuple[Any, int]]
-"""From the address of a grad node to the node and its op."""
+"""Maps a grad node's address to the node and its op."""
 
 
 class GradNodePool:
@@ -53,7 +53,7 @@ class GradNodePool:
         self.targets = Tape()
         """Pairs of backward call and grad node: one for each of ``inputs`` of ``paddle.grad``."""
         self.leaf_keys: dict[int, int] = {}
-        """Address of an accumulation node to its key."""
+        """Maps an accumulation node's address to its key."""
         self.lineage = lineage
         self.keys = AddressTable()
         """Keys of nodes, by address and op."""

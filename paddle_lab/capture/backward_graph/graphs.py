@@ -34,7 +34,7 @@ class BackwardGraphs:
         self._lineage = tensors.lineage
         self.grad_nodes = GradNodePool(self._lineage)
         self.leaf_tensors: dict[int, int] = {}
-        """Key of an accumulation node to the row of the tensor it accumulates into."""
+        """Maps an accumulation node's key to the row of the tensor with its gradient."""
         self.stops: list[tuple[int, int]] = []
         """Pairs of a backward call and a tensor in the ``no_grad_vars`` of that ``paddle.grad``."""
         self._tensors = tensors

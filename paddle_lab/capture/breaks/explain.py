@@ -47,15 +47,15 @@ class Explained(NamedTuple):
     """What a run of a compiled function did."""
 
     function: str
-    """Its name."""
+    """The function's name."""
     breaks: list[BreakRow]
     recompilations: list[RecompilationRow]
     pieces: int | None
     """How many compiled programs it ran; None if unknown."""
     eager_ops: int | None
-    """How many ops ran outside of them; None if unknown."""
+    """How many ops ran outside of these programs; None if unknown."""
     error: str
-    """Why there is nothing more to tell; empty if there is no reason."""
+    """Why the explanation is incomplete; empty if it is complete."""
 
 
 def explain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explained:

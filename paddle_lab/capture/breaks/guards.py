@@ -25,7 +25,7 @@ class Missed(NamedTuple):
     cause: str
     """The expression in the user's words: ``n``, ``x.shape[0]``, ``self.training``."""
     before: str
-    """The value that the last version was compiled for; empty if that is no simple value."""
+    """The value for which the last version was compiled; empty if that is not a simple value."""
     now: str
     """The value of this call; empty if unknown."""
 

@@ -49,7 +49,7 @@ class Cause(NamedTuple):
     """What broke a graph."""
 
     kind: str
-    """A key of ``breaks.advice`` in the words."""
+    """A key in the group ``breaks.advice`` of the words."""
     line: int
     text: str
     """The expression; empty if there is no source."""

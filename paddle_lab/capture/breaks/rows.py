@@ -36,7 +36,7 @@ class BreakRow(NamedTuple):
     cause: str
     """The expression; empty if there is no source."""
     said: str
-    """Paddle's own reason, one line; empty where it gives none."""
+    """Paddle's own reason, on one line; empty if it gives none."""
     function: str
     """The function that runs eagerly as a whole; empty if the break only splits functions."""
     spots: tuple[Spot, ...]
@@ -51,7 +51,7 @@ class RecompilationRow(NamedTuple):
     missed: Missed
     function: str
     spots: tuple[Spot, ...]
-    """The line that reads the value."""
+    """The line that reads the changed value."""
 
 
 def break_rows(found: Iterable[Broken]) -> list[BreakRow]:

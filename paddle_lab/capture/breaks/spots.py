@@ -29,7 +29,7 @@ class Spot(NamedTuple):
     offset: int
     """Byte offset of the instruction."""
     operation: str
-    """Its name."""
+    """The name of the instruction."""
 
 
 def present_spots() -> list[Spot]:

@@ -35,11 +35,11 @@ class Broken(NamedTuple):
     reason: str
     """The class of SOT's reason; empty for a condition."""
     said: str
-    """SOT's own text."""
+    """SOT's own message."""
     eager: CodeType | None
-    """The function that runs eagerly as a whole; None if only the break itself does."""
+    """The function that runs eagerly as a whole; None if only the line of the break does."""
     loops: list[Spot]
-    """The loops that run eagerly because of it."""
+    """The loops that run eagerly because of the break."""
 
 
 class Recompiled(NamedTuple):
@@ -56,14 +56,14 @@ class Watched:
         self.breaks: list[Broken] = []
         self.recompilations: list[Recompiled] = []
         self.last_error: Any = None
-        """The last error of the translation that runs."""
+        """The last error of the running translation."""
         self.versions: dict[CodeType, list[Any]] = {}
-        """Guards of versions that were compiled before, and that SOT does not see now."""
+        """Guards of versions that were compiled before, which SOT cannot see during this call."""
         self.eager_lines: set[str] = set()
-        """Lines of pieces that are too small to be compiled, as in a traceback."""
+        """Lines of pieces that are too small to be compiled, in the form of a traceback."""
         self.namespaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] | None = None
-        """Globals of translated functions and a copy from before, by id; None if not wanted. SOT
-        adds names of its own to them."""
+        """Maps the id of a translated function's globals to the globals and an earlier copy of
+        them; None if not wanted. SOT adds its own names to globals."""
 
 
 _LOCK = threading.RLock()

@@ -19,7 +19,7 @@ from paddle_lab.words import listing, say
 _PATHS: Final = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
 _PROPERTIES: Final = (property, cached_property, GetSetDescriptorType)
 _OF_INSTANCES: Final = "()"
-"""In a path, this follows a class: the class's ``__init__`` sets the attribute."""
+"""A path has this after a class whose ``__init__`` sets the attribute."""
 
 
 class Door:

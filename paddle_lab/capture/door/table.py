@@ -13,10 +13,10 @@ class Feature(NamedTuple):
     """A part of the trace. It is off if Paddle lacks one of its names."""
 
     names: dict[str, str]
-    """From a name in our code to its path in Paddle."""
+    """Maps a name in our code to its path in Paddle."""
     wanted_by: str = "trace"
-    """What needs the feature: any ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (these
-    two), ``"programs"`` (lines of static programs), ``"log"``, ``"ranks"``, or a kind of
+    """What needs the feature: every ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (both
+    of these), ``"programs"`` (lines of static programs), ``"log"``, ``"ranks"``, or a kind of
     evidence."""
 
 

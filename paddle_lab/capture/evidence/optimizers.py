@@ -30,7 +30,7 @@ class SeenOptimizer:
         self.parameters: list[int] = []
         """Rows of ``tensors``."""
         self.watched: list[weakref.ref[Any]] = []
-        """The few parameters that :mod:`.events.step_gradients` looks at."""
+        """The few parameters that :mod:`.events.step_gradients` checks."""
 
 
 class OptimizerLog:

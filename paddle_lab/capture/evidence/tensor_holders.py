@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 _FEWEST = 3
-"""A search needs at least this many living tensors of one stack."""
+"""The search runs only if at least this many living tensors were made at one stack."""
 _BUDGET_S = 0.3
 
 

@@ -37,7 +37,7 @@ _KINDS: Final = {
     "input-spec": "requires \\d+ arguments|input_spec|InputSpec",
     "no-source": "could not get source|source code not available",
 }
-"""What the text of a fault of each kind contains. The first that fits counts."""
+"""The text that a fault of each kind contains. The first match counts."""
 
 
 class Fault(NamedTuple):

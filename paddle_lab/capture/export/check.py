@@ -35,7 +35,7 @@ from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.words import listing, say
 
 _SIZES = (2, 3, 4, 8, 1, 16, 32)
-"""Sizes to try for open dimensions, until the model runs with one."""
+"""Sizes that are tried for open dimensions, until the model runs with one."""
 
 Again = Callable[[], AbstractContextManager[None]]
 

@@ -21,7 +21,7 @@ from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.words import listing, say
 
 CALLS = 2
-"""A value that was frozen when the program was built differs in the second call only."""
+"""Two calls, because a value that was frozen while building differs only in the second one."""
 
 
 class Compared(NamedTuple):
@@ -30,7 +30,7 @@ class Compared(NamedTuple):
     pairs: list[Pair]
     first: Pair | None
     call: int
-    """Counted from 1."""
+    """The number of the call, from 1."""
 
     def without_values(self) -> Compared:
         """Return the same pairs without the outputs."""

@@ -36,11 +36,11 @@ class GuardedTranslation:
     def __init__(self, translate: Callable[[Any], Any]) -> None:
         self._translate = translate
         self.places: list[Place] = []
-        """Where each guard stands, by its number."""
+        """The place of each guard, by its number."""
         self.exits: dict[Place, Place] = {}
-        """From a loop to the first ``if`` in it that holds a ``break`` or ``return``."""
+        """Maps a loop to the first ``if`` in it that contains a ``break`` or ``return``."""
         self.returns: list[Place] = []
-        """Each ``if`` that holds a ``return``."""
+        """Each ``if`` that contains a ``return``."""
         self.ifs: dict[Place, int] = {}
         """The last line of each ``if``."""
         self._loops: list[tuple[Place, int]] = []

@@ -31,7 +31,7 @@ class Plain:
 
 PLAIN = Plain()
 run: Plain = PLAIN
-"""What is done at the guards while code runs."""
+"""What the guards do while code runs."""
 
 
 def value(guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
@@ -108,9 +108,9 @@ class Static(Plain):
         self._inside: list[int] = []
         self._last: Exception | None = None
         self.unset = -1
-        """The first ``if`` or loop after which a variable is not set that is a tensor in eager."""
+        """The first ``if`` or loop that leaves a variable unset which is an eager tensor."""
         self.restart = -1
-        """The guard of the condition for which the run must begin again."""
+        """The guard of the condition because of which the run must start again."""
 
     def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
         """Compute an expression; if that raises, return the substitute of its value."""

@@ -34,7 +34,7 @@ class Inputs:
             for axis, size in enumerate(one.shape)
             if size in (-1, None)
         ]
-        """The dimensions whose size is left open: which input, which axis."""
+        """The open dimensions: which input, which axis."""
 
     def name(self, index: int) -> str:
         """Return the name of an input, or its number."""

@@ -11,12 +11,12 @@ from paddle_lab.capture.export.eager_ops import OpRun
 from paddle_lab.capture.export.stages import StageRun, compared
 
 _CONSTANTS: Final = frozenset({"full", "full_int_array"})
-"""Eager ops take numbers as they are; in a program ops make them."""
+"""Eager ops take numbers directly; in a program these ops make them."""
 _BESIDE: Final = frozenset({
     "full_like", "assign", "assign_value", "cast", "shape", "shape64", "slice", "split", "combine",
     "if", "while", "set_value", "select_input",
 })  # fmt: skip
-"""Ops that only one side may have, although both compute the same."""
+"""Ops that may be in one run only, although both compute the same."""
 
 
 class Pair(NamedTuple):
@@ -25,9 +25,9 @@ class Pair(NamedTuple):
     eager: OpRun | None
     static: OpRun | None
     compared: StageRun | None
-    """How far their first outputs are apart; ``None`` without two outputs."""
+    """How far the two first outputs differ; ``None`` without two outputs."""
     is_alone: bool = False
-    """Whether the other run has not come to the op's line here."""
+    """Whether the other run has no op for this line at this point."""
 
     def without_values(self) -> Pair:
         """Return the same pair without the outputs."""

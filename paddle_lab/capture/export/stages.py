@@ -14,14 +14,14 @@ from paddle_lab.capture.recorder.faults import described
 
 Arrays = list[np.ndarray[Any, Any]]
 Way = Callable[[list[Any]], Any]
-"""Runs the model on inputs."""
+"""A function that runs the model on inputs."""
 NAMES = EAGER, STATIC, SAVED, LOADED, PLAIN, PREDICTED = (
     "eager", "to_static", "save", "load", "predictor-without-passes", "predictor",
 )  # fmt: skip
 EVALUATED = "evaluated"
-"""Eager, in evaluation mode."""
+"""The eager stage, in evaluation mode."""
 _RELATIVE = {2: 2e-2, 4: 1e-4, 8: 1e-6}
-"""The largest difference that rounding explains, by an element's bytes, relative to the largest."""
+"""The largest relative difference that rounding can explain, by an element's size in bytes."""
 
 
 class StageRun(NamedTuple):
@@ -75,9 +75,9 @@ class Stages:
         self._path = path
         self._again = again
         self.is_random = False
-        """Whether outputs depend on Paddle's random numbers; then nothing says that they differ."""
+        """Whether outputs depend on Paddle's random numbers; then they cannot be compared."""
         self.is_evaluated = False
-        """Whether the layer trains, and the exported model computes as in evaluation mode."""
+        """Whether the layer trains, but the exported model computes as in evaluation mode."""
         self.ways: dict[str, Callable[[], Way]] = {
             EAGER: self._eager,
             STATIC: self._static,

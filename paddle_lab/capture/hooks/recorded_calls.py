@@ -28,7 +28,7 @@ class OpenCall:
     result: Any = None
     error: BaseException
     times_ns = 0, 0, 0
-    """When it began and ended, by ``perf_counter_ns``, and the trace's own time before it."""
+    """When the call began and ended, by ``perf_counter_ns``, and the trace's own time before it."""
 
     def __init__(
         self, recorder: Recorder, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -99,7 +99,7 @@ class _FunctionCall(_ExecutorCall):
     tells_programs = False
     layer: Any = None
     watched: Watched | None = None
-    """What SOT does in the call, if that can be watched."""
+    """What SOT does during the call, if it can be watched."""
 
     @property
     def is_sot(self) -> bool:

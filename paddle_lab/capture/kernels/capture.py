@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.limit.kept_ops import KeptOps
 
 _SETTLE_OPS = 10_000
-"""After so many ops the profiler's objects, about 1 kB an op, are read and freed."""
+"""After this many ops the profiler's objects, about 1 kB an op, are read and freed."""
 
 
 class KernelCapture:
@@ -42,9 +42,9 @@ class KernelCapture:
         self.runs = GradNodeRuns.joined(())
         """The grad nodes that ran."""
         self.backward_spans: list[KeyedSpan] = []
-        """The recorder's keys of its backward calls, and when and where they ran."""
+        """The recorder's keys of its backward calls, with the calls' times and threads."""
         self.has_device = False
-        """Whether the profiler listened to a device."""
+        """Whether the profiler recorded a device."""
         self.notices: list[str] = []
         self._paddle = paddle
         self._reader: Waiting | None = None

@@ -19,14 +19,14 @@ from paddle_lab.capture.recorder.recorder import SINKS
 DTYPE = "float32"
 _FLOAT_BYTES = 4
 _BUDGET_S = 0.2
-"""Each of the two is measured for so long."""
+"""Each of the two peaks is measured for this time."""
 _LONG_S = 0.01
-"""Matrices grow until their product takes so long."""
+"""The matrices are enlarged until their product takes this time."""
 _SMALLEST, _LARGEST = 256, 8192
 _COPY_BYTES = {"cpu": 64 << 20, "gpu": 256 << 20}
-"""Beyond the caches of most processors. A copy takes twice as much memory for a moment."""
+"""More than the caches of most processors. A copy needs twice as much memory for a moment."""
 _MEMORY_SHARE = 16
-"""At most one part in so many of the free memory is asked for."""
+"""At most one part in this many of the free memory is used."""
 
 
 class Peaks(NamedTuple):
@@ -34,9 +34,9 @@ class Peaks(NamedTuple):
 
     place: str
     flops_per_second: int
-    """By a product of matrices; a multiply-add is 2 operations."""
+    """Measured by a product of matrices; a multiply-add is 2 operations."""
     bytes_per_second: int
-    """By a copy: bytes read and bytes written."""
+    """Measured by a copy; bytes read and bytes written."""
 
 
 _MEASURED: dict[str, Peaks] = {}

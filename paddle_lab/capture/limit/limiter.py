@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIRST_SETTLE_OPS = 500
 _LEAST_SURPLUS = 1024
-"""At least this many surplus ops share the cost of one trim."""
+"""A trace is trimmed when at least this many ops are above the limit, since trimming is costly."""
 
 
 class Limiter:
@@ -52,10 +52,10 @@ class Limiter:
         self._settled_at = 0
         self._settle_ops = _FIRST_SETTLE_OPS
         self.settle: Callable[[int], int] | None = None
-        """Called now and then with the count of ops since its last call. It reduces the memory of
+        """Called now and then with the number of ops since its last call. It reduces the memory of
         the rest of the trace, and returns after how many ops it must be called again."""
         self.forgetting: Forgetting | None = None
-        """Called with the rows that the trace does not keep, when they are forgotten."""
+        """Called with the rows that the trace does not keep, when it forgets them."""
 
     def open(self) -> None:
         """Set the first alarm."""

@@ -21,7 +21,7 @@ class _Step(NamedTuple):
 
     span: Span
     start_ns: int
-    """By ``perf_counter_ns``."""
+    """The start, by ``perf_counter_ns``."""
     end_ns: int
 
 
@@ -40,11 +40,11 @@ class StepChoice:
 
     def __init__(self, most: int) -> None:
         self.ended = 0
-        """How many steps ended."""
+        """How many steps have ended."""
         self.every = 1
-        """One step in this many is kept. The newest step is kept, too."""
+        """One step in this many is kept, and the newest step."""
         self.is_cut = False
-        """Whether ops are missing from the newest step, or from the part after it."""
+        """Whether ops are missing from the newest step, or from those after it."""
         self._most = most
         self._kept: dict[int, _Step] = {}
         self._start = 0

@@ -21,10 +21,10 @@ from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.trace.trees import taken
 
 _EARLY_NS: Final = 1500
-"""An entry's time may be this much too early: glog cuts it to microseconds, after it was a double.
-Between two ops there is more than that."""
+"""An entry's time may be too early by this much, because glog stores it as a double and truncates
+it to microseconds. Two ops are further apart."""
 _EXECUTOR: Final = ("pir_interpreter.cc", "nonblocking_threadpool.h")
-"""Every thread of an executor writes entries from one of these files."""
+"""Source files of Paddle: every thread of an executor writes entries from one of them."""
 
 
 def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:

@@ -16,11 +16,11 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
 
 _NODE_BEGINS: Final = re.compile(r"\S+\(0x([0-9a-f]+)\) (?:Preparing|begin run)")
-"""``SumGradNode(0x55d684f99330) Preparing``: what follows belongs to this node."""
+"""``SumGradNode(0x55d684f99330) Preparing``: the following entries belong to this node."""
 _NODE_COPY: Final = re.compile(r"Copied Node: \S+ ptr: 0x([0-9a-f]+) to ptr: 0x([0-9a-f]+)")
 """paddle.grad runs copies of the nodes."""
 _NODE_NAME: Final = re.compile(r"=Running_AD_API_GRAD: (\w+)_grad=")
-"""The beginning of a node, where the log says no more: in the backward of a region."""
+"""The start of a node, if the log has no address: in the backward of a region."""
 _BACKWARD_ENDS: Final = re.compile(r"=+RunBackward: Finish Backward")
 _FILES: Final = ("backward.cc", "general_grad.h", "nodes.cc")
 NO_NODE: Final = -1
@@ -53,9 +53,9 @@ class BackwardLog:
         self._time_ns = time_ns
         nodes = record.grad_nodes
         self.made_ns = np.where(nodes["op"] < 0, -1, taken(record.ops["start_ns"], nodes["op"]))
-        """When the op of each grad node began, -1 for a leaf's."""
+        """When the op of each grad node began; -1 for a leaf."""
         self.is_logged = np.zeros(len(nodes), np.bool_)
-        """Which grad nodes were made in such a region."""
+        """Which grad nodes were made in a region whose backward is logged."""
         for start, end in regions_ns:
             self.is_logged |= (self.made_ns >= start) & (self.made_ns < end)
         self._at: dict[int, list[tuple[int, int]]] = defaultdict(list)

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from paddle_lab.capture.limit.kept_ops import KeptOps
 
 LARGEST_BYTES: Final = 32 << 20
-"""A trace keeps so much of the log."""
+"""A trace keeps at most this much of the log."""
 _SETTLE_OPS: Final = 200
-"""After so many ops the size is looked at."""
+"""After this many ops the size is checked."""
 
 
 class LogCapture:
@@ -42,7 +42,7 @@ class LogCapture:
         self.offset_ns = 0
         """Wall time minus ``perf_counter_ns``."""
         self.changes: list[tuple[int, int]] = []
-        """When the level changed, and to what."""
+        """When the level changed, and the new level."""
         self.regions: list[tuple[int, int]] = []
         """When the regions whose backward is logged began and ended, by ``perf_counter_ns``."""
         self.notices: list[str] = []

@@ -31,7 +31,7 @@ class LogRequest:
 
     def __init__(self, level: int | None) -> None:
         self.level = level
-        """The level that it sets; ``None`` if the log is only to go to the file."""
+        """The level that it sets; ``None`` if it only wants the log in the file."""
 
 
 class Glog:
@@ -64,7 +64,7 @@ class Glog:
         self._before: tuple[bool, int, int] | None = None
         self._own_level = self._level_before = 0
         self.changes: list[tuple[int, int]] = []
-        """When the level changed (``perf_counter_ns``), and to what, since the first request."""
+        """Times (``perf_counter_ns``) and new levels of all changes since the first request."""
 
     @property
     def path(self) -> Path | None:

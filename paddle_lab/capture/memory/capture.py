@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 MOST_SETTLE_OPS = 20_000
 _SETTLE_EVENTS = 5_000
-"""About this many events are read at once. The traced code waits meanwhile, and a long wait would
-be a gap in the timeline."""
+"""About this many events are read at once. The traced code waits for it, and a long wait would be a
+gap in the timeline."""
 _LEAST_SURPLUS = 1024
 """At least this many blocks are forgotten at once, because each removal has a fixed cost."""
 
@@ -71,14 +71,14 @@ class MemoryCapture:
         self.waiting = Waiting()
         """The recorded segments that have not been read yet."""
         self.readings: list[Reading] = []
-        """Counters when the trace began and when it ended: two readings per place."""
+        """Counters at the trace's beginning and end: two readings per place."""
         self.notices: list[str] = []
         self.backward_spans: list[KeyedSpan] = []
-        """The recorder's keys of its backward calls, and when and where they ran."""
+        """The recorder's keys of its backward calls, with the calls' times and threads."""
         self.steps: list[tuple[int, int]] = []
-        """Calls of ``paddle_lab.step()``: when (since the trace began), and in which scope."""
+        """Calls of ``paddle_lab.step()``: time since the trace began, and scope."""
         self.optimizer_steps: list[tuple[int, int]] = []
-        """The ends of optimizer steps, likewise; a record with all ops needs none."""
+        """The ends of optimizer steps, in the same form; not needed for a record with all ops."""
         self.handovers = Handovers(recorder)
         self.python_threads: set[int] = set()
         """Ids of the threads that ran Python when the trace began or ended."""
@@ -88,9 +88,9 @@ class MemoryCapture:
         self.living: list[Storage] = []
         """Storages of the tensors that were alive when the trace ended."""
         self.living_gradients: list[Storage] = []
-        """Storages of the gradients that living leaves held when the trace ended."""
+        """Storages of the gradients of leaves that were alive when the trace ended."""
         self.buffers: list[int] = []
-        """Tensors that layers held as buffers when the trace ended."""
+        """Tensors that were buffers of layers when the trace ended."""
         self._paddle = paddle
         self._limit = limit
         self._windows = windows
@@ -241,7 +241,7 @@ def _python_threads() -> set[int]:
 
 
 OPEN_CAPTURES: list[MemoryCapture] = []
-"""The captures of the running traces, outermost first."""
+"""The captures of the open traces, outermost first."""
 
 
 def note_copy(source: Any, frame: FrameType, start_ns: int, end_ns: int) -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paddle_lab.sampling.sampler import Sampler
 
 _MOST_DEVICES: Final = 16
-"""How many devices Paddle has counters for (``stats.h``)."""
+"""The number of devices for which Paddle has counters (``stats.h``)."""
 _READINGS: Final = (
     ("allocated", "current_value", "Allocated"),
     ("reserved", "current_value", "Reserved"),

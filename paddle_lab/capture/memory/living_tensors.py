@@ -16,9 +16,9 @@ from paddle_lab.holders.references import is_a
 from paddle_lab.holders.search import HolderSearch, Holding
 
 _MOST_NODES = 300_000
-"""The most grad nodes that are followed; graphs of the user's own variables come first."""
+"""The most grad nodes that are visited. The graphs of the user's own variables come first."""
 _MOST_NAMES = 8
-"""The most names of tensors kept for each node."""
+"""The most names of tensors that are kept for each node."""
 
 
 class LivingTensors(HolderSearch):

@@ -28,7 +28,7 @@ class Storage(NamedTuple):
     """The recorder's key of the tensor's row."""
     address: int
     bytes: int
-    """The size of the whole block; the tensor may be a part of it."""
+    """The size of the whole block, of which the tensor may be a part."""
     time_ns: int
     """On the clock of ``perf_counter_ns``."""
     place: str
@@ -119,10 +119,10 @@ class Handover(NamedTuple):
     """The address of the received tensor; 0 for a copy."""
     scope: int
     stack: int
-    """The recorder's key."""
+    """The recorder's key of the stack."""
     phase: int
     tensor: int
-    """The row of the copied tensor; -1 if the trace does not know it."""
+    """The row of the copied tensor; -1 if the trace has not seen it."""
 
 
 class Handovers:

@@ -14,9 +14,9 @@ from types import ModuleType
 from typing import Any, Final, TypeVar
 
 VERSION: Final = 2
-"""Increase it with every change after which C and Python do not fit what the other was before.
+"""Increase it if C and Python no longer fit earlier versions of each other.
 
-A native part of another version is not used: it was built before the source changed.
+A native part of another version is not used, because it was built from an older source.
 """
 
 
@@ -34,7 +34,7 @@ NATIVE = _load()
 """The extension module, or ``None``."""
 
 TWINS: dict[str, tuple[Any, Any]] = {}
-"""Each part by name: its Python version, and its native version or ``None``."""
+"""Maps a part's name to its Python version, and to its native version or ``None``."""
 
 _Part = TypeVar("_Part", bound=Callable[..., Any])
 

@@ -51,7 +51,7 @@ class DataParallelHooks:
         self._collectives = collectives
         self._names = names
         self._armed: Callable[[], Any] | None = None
-        """The model whose forward call has prepared the next backward call to reduce."""
+        """The model whose forward call made the next backward call reduce gradients."""
         self._backward_stack: list[Line] = []
         self._step = 0
         optimizer = paddle.optimizer.Optimizer

@@ -27,7 +27,7 @@ class EventFile:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
         self._lock = threading.Lock()
         self.call_count = 0
-        """How many calls that communicate have begun."""
+        """How many collectives have begun."""
 
     def next_call(self) -> int:
         """Return the number of a call that is about to begin."""

@@ -23,12 +23,12 @@ class GradientNames:
         self._hooks: list[Any] = []
         self._hooked: set[str] = set()
         self.reduced: dict[str, list[int]] = {}
-        """Parameters whose gradients were reduced since the last step of an optimizer, each with
-        the ranks of the group: only these must have the same parameter."""
+        """Parameters whose gradients were reduced since the last optimizer step, each with the
+        ranks of the group: only these ranks must have equal parameters."""
         self.may_lack: set[str] = set()
-        """Those whose gradients some ranks may lack: of ``find_unused_parameters=True``."""
+        """Parameters that some ranks may not use, with ``find_unused_parameters=True``."""
         self.got: set[str] = set()
-        """Parameters that got a gradient since the last step of an optimizer."""
+        """Parameters that got a gradient since the last optimizer step."""
 
     def add(self, optimizer: Any) -> None:
         """Add an optimizer's parameters."""

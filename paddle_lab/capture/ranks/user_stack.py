@@ -22,7 +22,7 @@ from paddle_lab.capture.turns.variables import frame_variable
 MOST_FRAMES: Final = 8
 _RUNNER: Final = -1
 _KINDS: Final[dict[str, int]] = {}
-"""The kinds of files that were met. Asking for each frame would cost more than all else."""
+"""The kinds of the files seen so far. Finding them for each frame would cost more than all else."""
 _RANK_PROGRAM: Final = os.path.join(OWN_FOLDER, "launching", "rank_program.py")
 Line = tuple[str, int, str]
 """File, line and function."""

@@ -24,7 +24,7 @@ class _Root:
 
     reference: weakref.ref[Any]
     paths: dict[int, str]
-    """Paths of its sublayers, by ``id``."""
+    """Paths of the root's sublayers, by ``id``."""
 
 
 class LayerPool:
@@ -38,7 +38,7 @@ class LayerPool:
     def __init__(self) -> None:
         self.rows: list[LayerRow] = []
         self.tensor_paths: dict[tuple[int, str], str] = {}
-        """From each known parameter and buffer of a layer to its path in its root.
+        """Maps each known parameter and buffer of a layer to its path in its root.
 
         Keys are ``id`` and Paddle's name: after an object dies, another may get its ``id``.
         """

@@ -24,7 +24,7 @@ class Counts(NamedTuple):
     """Counts of a program's ops and parameters."""
 
     ops: int
-    """Ops that compute something, also inside ``if`` and ``while``."""
+    """Ops that compute something, including those inside ``if`` and ``while``."""
     all_ops: int
     """``len(program.global_block().ops)``: parameters, inputs and outputs are ops, too."""
     parameters: int
@@ -38,7 +38,7 @@ class Run(NamedTuple):
     """A program that ran."""
 
     program: Any
-    """The object of the program, the same in each run."""
+    """The program object, which is the same in each run."""
     forward: Any
     backward: Any
     parameters: list[Any]
@@ -53,9 +53,9 @@ class ProgramLog:
 
     def __init__(self) -> None:
         self.rows: list[tuple[Any, ...]] = []
-        """Op, kind, and the other columns of the table in their order."""
+        """Op, kind, and the other columns of the table in order."""
         self.eager_lines: set[tuple[str, int]] = set()
-        """Lines of functions to compile that Python runs nonetheless."""
+        """Lines that run eagerly in functions of ``to_static``."""
         # Programs are kept alive while the trace records, so that their ids stay unique.
         self._known: dict[int, tuple[Run, int, Counts, Counts]] = {}
         self._paths: dict[int, dict[str, str]] = {}

@@ -14,11 +14,11 @@ class PyLayerCalls:
 
     def __init__(self) -> None:
         self.results = Tape()
-        """For each result: the PyLayer's op, and the tensor that one of its inner ops made."""
+        """For each result, the PyLayer's op, and the tensor that one of its inner ops made."""
         self.ops: dict[int, int] = {}
-        """Scope of a call to the PyLayer's own op."""
+        """Maps a call's scope to the PyLayer's own op."""
         self.forward_of: dict[int, int] = {}
-        """Scope of a PyLayer's backward to the scope of its forward."""
+        """Maps the scope of a PyLayer's backward to the scope of its forward."""
         self._contexts: dict[int, tuple[weakref.ref[Any], int]] = {}
 
     def note_context(self, context: Any, scope: int) -> None:

@@ -56,10 +56,10 @@ RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KINDS))
 
 Resolved = tuple[list[int], list[Any]]
-"""An op's inputs (argument position, tensor row, and so on), and its other arguments."""
+"""An op's inputs (argument position, tensor row, alternately), and its other arguments."""
 BackwardCallRow = tuple[int, int, int, int, int, bool, bool, int, int, int, int, str]
-"""key, kind, stack, scope, how many ops had a key, create_graph, retain_graph, thread, when it
-began and ended and the trace's own time before it (all 0 if it did not run), error."""
+"""key, kind, stack, scope, number of ops with a key, create_graph, retain_graph, thread, start, end
+and the trace's own time before it (these three are 0 if it did not run), error."""
 
 
 @native_twin
@@ -77,7 +77,7 @@ class Sinks:
 
 
 SINKS = Sinks()
-"""The recorders that are listening, as every hook sees them."""
+"""The recorders that are listening; every hook reads them."""
 
 
 class Recorder:
@@ -94,20 +94,20 @@ class Recorder:
     """
 
     reach_limit: Callable[[], None]
-    """Makes room. Called when an op gets the key of the alarm of :attr:`next_op`; without a limit
-    there is no alarm."""
+    """Forgets ops. Called when an op gets the key at which :attr:`next_op` has its alarm. Without a
+    limit there is no alarm."""
     familiar_calls: FamiliarCalls | None = None
-    """Tells which backward calls are like earlier ones, if memory is recorded."""
+    """Tells which backward calls repeat earlier ones, if memory is recorded."""
     log_inside: Callable[[int], AbstractContextManager[None]] | None = None
     """Sets the level of Paddle's log for a region, and records the log."""
     _has_failed: bool = False
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""
     on_step_end: Callable[..., None] | None = None
-    """Called at the end of a training step with its scope and ``is_marked``: by the user."""
+    """Called at the end of a training step with its scope, and with whether the user marked it."""
     on_backward: Callable[[int, Reached, tuple[Any, Any]], BackwardWatch] | None = None
     """Called when a backward call begins, with its key, the grad nodes that it reaches, and a pair:
-    its tensors and the gradients to begin with."""
+    its tensors and the gradients that it begins with."""
 
     cells: Cells | None = None
     """Finds notebook cells by file name."""
@@ -118,14 +118,14 @@ class Recorder:
         self.tensor_type = paddle.Tensor
         self.parameter_type = DOOR.parameter_type if DOOR.has("tensors") else NoneType
         self.alone = (self,)
-        """What ``SINKS.active`` is while only this recorder listens."""
+        """The value of ``SINKS.active`` while only this recorder listens."""
         self.notices: list[str] = []
-        """Sentences about what the trace could not see."""
+        """Sentences about what the trace could not record."""
         self.stacks = StackPool()
         self.threads: dict[int, ThreadState] = {}
         self.native_threads: dict[int, int] = {}
-        """From the operating system's id of a thread to Python's identity of it. Python reuses the
-        identity of an ended thread for a later thread, which has an id of its own."""
+        """Maps the operating system's id of a thread to Python's. Python reuses the id of an ended
+        thread for a later thread, whose id in the operating system is new."""
         self._next_thread: Callable[[], int] = count().__next__
         self.ops = Tape()
         """Rows of :class:`OpCell`, each with its inputs and outputs."""
@@ -170,9 +170,9 @@ class Recorder:
         self.pylayer_rules = PyLayerRules(self.events, paddle.Tensor)
         self.tensor_lives = TensorLives(self.tensors, self.next_op)
         self.collectors: list[Collector] = []
-        """The collectors of the evidence that was asked for."""
+        """The collectors of the requested evidence."""
         self.grad_values: dict[int, Any] = {}
-        """Row of ``grad_stats`` to the gradient itself, for the region whose gradients are kept."""
+        """Maps a row of ``grad_stats`` to the gradient, for the region whose gradients are kept."""
         state = self.thread()
         if anchor is not None and keeps_callers:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)

@@ -56,12 +56,12 @@ class TensorPool:
         self.names: dict[str, int] = {"": 0}
         self.lineage = Lineage(ops, self.rows)
         self.known = ObjectTable()
-        """Tensors, with their latest rows and the versions of these: see :func:`packed`."""
+        """Tensors, with their latest rows and the versions of the rows: see :func:`packed`."""
         self._parameter_type = parameter_type
         self.reads_place = reads_place
         self.reads_grad_nodes = DOOR.has("backward")
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
-        """Called with each tensor that the trace meets without having seen its op."""
+        """Called with each tensor that the trace first sees without having seen its op."""
         self.change_listeners: list[Callable[[Any, int], None]] = []
         """Called with each known tensor that was modified without an op."""
         self.next_key = Counter()

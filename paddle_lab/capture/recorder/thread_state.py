@@ -13,7 +13,7 @@ BACKWARD = PHASES.index("backward")
 OPTIMIZER = PHASES.index("optimizer")
 
 Saved = tuple[int, int, int, FrameType | None, int]
-"""scope, layer, phase, anchor and anchor's stack, as they were before a call."""
+"""scope, layer, phase, anchor, and the stack at the anchor, as they were before a call."""
 
 
 @native_twin
@@ -40,7 +40,7 @@ class ThreadCells:
         self.anchor: FrameType | None = None
         self.anchor_stack = NO_STACK
         self.closed_regions: dict[int, int] = {}
-        """From the scope of a region that has ended to the scope around it."""
+        """Maps the scope of a region that has ended to the enclosing scope."""
         self.own_ns = 0
         """Host time of the trace's own work in this thread so far."""
         self.pylayers: list[int] = []

@@ -15,7 +15,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 OUTPUT, EXTERNAL, PATH = "output", "external", "path"
 """What differed: an output of the op (``slot`` counts outputs), an input that no op made (``slot``
-counts inputs), or the op that ran."""
+counts inputs), or which op ran."""
 
 _INPUT = ROLES.index("input")
 

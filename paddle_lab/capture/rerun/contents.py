@@ -16,11 +16,11 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.rerun.reach import Reached
 
 Restore = Callable[[], object]
-"""Restores the contents of one object, in place."""
+"""A function that restores the contents of one object, in place."""
 
 _ABSENT = object()
 _OF_SOT: Final = ("paddle_set_eval_frame_fn", "$resume_")
-"""How names begin that SOT adds to the globals of a function when it compiles it."""
+"""Prefixes of the names that SOT adds to the globals of a function that it compiles."""
 
 
 def restores(paddle: Any, reached: Reached) -> list[Restore]:

@@ -20,7 +20,7 @@ from typing import Any
 from paddle_lab.capture.hooks.hooks import HOOKS
 
 BYTES = (0x00, 0x7F)
-"""As floats they are 0 and 3e38: two different numbers, and neither raises an error."""
+"""As floats these bytes are 0 and 3e38: two different numbers, neither of which raises an error."""
 
 _FLAG = "FLAGS_alloc_fill_value"
 _M_PERTURB = -6

@@ -54,13 +54,13 @@ class Reached:
     def __init__(self, tensor_type: type) -> None:
         self._tensor_type = tensor_type
         self._seen: dict[int, Any] = {}
-        """Every object by its identity. It is held, so that the identity stays its own."""
+        """Every object by its id. The object is held, so that its id is not reused."""
         self.tensors: list[Any] = []
         self.containers: list[Any] = []
-        """Dicts (attributes of objects among them), lists, sets, deques, cells, classes."""
+        """Dicts (including attributes of objects), lists, sets, deques, cells, classes."""
         self.arrays: list[np.ndarray[Any, Any]] = []
         self.generators: list[Any] = []
-        """The user's own random generators: ``random.Random``, NumPy's."""
+        """The user's own random generators, ``random.Random`` or NumPy's."""
 
     def enter(self, roots: Iterable[Any]) -> None:
         """Search everything that can be reached from some objects.

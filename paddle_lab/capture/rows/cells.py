@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import Final
 
 NO_KEY: Final = -1
-"""The cell of a row that has no such thing: no scope, no producer, no value."""
+"""The value of a cell for no scope, no producer or no value."""
 
 
 class OpCell(IntEnum):
@@ -109,7 +109,7 @@ EDGE_CELLS: Final = len(EdgeCell)
 ROOT_CELLS: Final = len(RootCell)
 
 VERSION_BITS: Final = 24
-"""A tensor's row and in-place version share one number. The version has these bits."""
+"""A tensor's row and its in-place version share one number, in which the version has these bits."""
 LARGEST_VERSION: Final = (1 << VERSION_BITS) - 1
 NO_VERSION: Final = LARGEST_VERSION
-"""The version of sparse tensors: Paddle does not count it, and warns if it is read."""
+"""The version of a sparse tensor, which Paddle does not count; reading it causes a warning."""

@@ -17,9 +17,9 @@ class Counter:
     def __init__(self) -> None:
         self._take = count().__next__
         self.next = 0
-        """How many numbers were given."""
+        """How many numbers were returned."""
         self.alarm = NEVER
-        """The call that gets this number does some rare work, such as trimming the trace."""
+        """The number at which the call does some rare work, such as trimming the trace."""
 
     def __call__(self) -> int:
         """Return the next number."""

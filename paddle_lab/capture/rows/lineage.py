@@ -18,7 +18,7 @@ _INPUT_CELLS, _OUTPUTS, _NAME = OpCell.INPUT_CELLS, OpCell.OUTPUTS, OpCell.NAME
 _PRODUCER, _GRAD_NODE = TensorCell.PRODUCER, TensorCell.GRAD_NODE
 
 Upstream = dict[int, tuple[int, int]]
-"""From the address of an op's input's grad node to the op that made the node, and the input."""
+"""Maps the address of an input's grad node to the op that made the node, and to the input."""
 
 
 @native_twin

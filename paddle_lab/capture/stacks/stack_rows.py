@@ -33,7 +33,7 @@ class StackRows:
         self._frames = PairTable()
         self._stacks = PairTable()
         self.codes: list[CodeType] = []
-        """By number. Equal code objects, such as of a cell that ran twice, have one number."""
+        """By number. Equal code objects, such as those of a cell that ran twice, share one."""
         self._numbers: dict[tuple[CodeType, str], int] = {}
         # Indexed by place: the position of a code object in the pool, sorted by id.
         self._ids = np.empty(0, np.int64)

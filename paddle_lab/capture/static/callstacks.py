@@ -17,7 +17,7 @@ from paddle_lab.trace.row_writer import Frame
 _BUILDER: Final = "program_translator.py"
 _WITH_MODELS: Final = ("vision", "text", "audio", "incubate")
 LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
-"""A line of a traceback: its file, its number, and the function."""
+"""A line of a traceback: file, line number and function."""
 
 
 class Callstacks:

@@ -59,10 +59,10 @@ class _Reader:
         self.gradients: dict[int, int] = {}
         self._keys: dict[str, int] = {}
         self._named: dict[str, int] = {}
-        """Values of the forward by the names under which a backward gets them."""
+        """Maps the names under which a backward gets values of the forward to these values."""
         self._inlets: dict[int, int] = {}
         self._pushed: dict[int, list[int]] = {}
-        """What a forward keeps of each turn of a loop for its backward, by its inlet."""
+        """What a loop's forward keeps of each iteration for its backward, by the loop's inlet."""
         self._leaves: set[int] = set()
 
     def block(self, block: Any) -> Block:

@@ -17,12 +17,12 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
 
 _NOTING: Final = 3
-"""The level of the log at which SOT notes lines."""
+"""The log level from which on SOT notes lines."""
 _LOCK: Final = threading.Lock()
 _USERS: Final[list[None]] = []
 _PATCHES: Final[list[AttributePatch]] = []
 _NOTED: Final[set[int]] = set()
-"""The ops that have their lines."""
+"""The ops that have got their lines."""
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def _fits(value: Any, parameter: Parameter) -> bool:
 
 
 _MOST_SLOTS = 62
-"""Argument positions that have a bit in an ``int64``. No op that Paddle declares has as many."""
+"""Argument positions that have a bit in an ``int64``. No op that Paddle declares has more."""
 
 
 def attribute_columns(

@@ -20,7 +20,7 @@ from typing import Any
 from paddle_lab.capture.door import DOOR
 
 _HEADERS = {"api.h": "", "fused_api.h": "", "sparse_api.h": "sparse_"}
-"""From a header to the prefix of its ops' names in ``_C_ops``."""
+"""Maps a header to the prefix of its ops' names in ``_C_ops``."""
 _DECLARATION = re.compile(r"^PADDLE_API [^(]*?(\w+)\((.*)\);$", re.MULTILINE)
 _TENSOR = re.compile(r"\bTensor\b")
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d+)?[fL]?", re.IGNORECASE)

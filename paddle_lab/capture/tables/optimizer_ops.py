@@ -24,8 +24,8 @@ class OptimizerReads(NamedTuple):
     op: Rows
     tensor: Rows
     place: Rows
-    """The role of the tensor: the parameter, its gradient, or another one: the learning rate or the
-    optimizer's state."""
+    """The role of the tensor: parameter, gradient, or another one, such as the learning rate or an
+    optimizer state."""
 
     def pairs(self) -> tuple[Rows, Rows]:
         """Return pairs of tensors: those read as parameters, and those read as their gradients."""

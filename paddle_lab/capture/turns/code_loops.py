@@ -20,10 +20,10 @@ LoopRow = tuple[str, int, str]
 """file, line, words."""
 
 _NO_CALLS: Final = ("<module>", "forward", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-"""Code whose calls are not groups: cells, layers' ``forward``, comprehensions."""
+"""Names of code whose calls are not groups: cells, layers' ``forward``, comprehensions."""
 _PADDLES_TRAINING_LOOPS: Final = os.path.join("hapi", "model.py")
 _TRAINING_LOOPS: Final = {"fit": (), "_run_one_epoch": ("train", "eval", "predict")}
-"""Methods in this file that run the user's epochs and steps, and what ``mode`` may be in them."""
+"""Methods in this file that run the user's epochs and steps, and the values of ``mode`` in them."""
 _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
 
 

@@ -15,7 +15,7 @@ class Counter(NamedTuple):
 
     name: str
     start: int | None
-    """Its value in the first iteration; None if the source does not show it."""
+    """The counter's value in the first iteration; None if the source does not show it."""
     step: int | None
     end: tuple[int, int] | None = None
     """For ``while``: the position after the statement that adds the step."""

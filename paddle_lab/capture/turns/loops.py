@@ -10,9 +10,9 @@ Span: TypeAlias = tuple[int, int, int, int]
 """First line, first column, last line, column after the last. Columns count bytes of UTF-8."""
 
 IS_HEADER: Final = 1
-"""An instruction before an iteration's body: it gets the next value or computes the condition."""
+"""An instruction before an iteration's body, which gets the next value or tests the condition."""
 IS_REPEATING: Final = 2
-"""A call that may call others several times."""
+"""A call of a function that may call others several times."""
 
 
 @dataclass

@@ -30,19 +30,19 @@ class OpenTurn:
         self.loop = loop
         self.scope = scope
         self.parent = NO_SCOPE
-        """The scope around the iteration."""
+        """The enclosing scope of the iteration."""
         self.number: int = 0 if before is None else before.number
-        """From 1. While the iteration is waiting, the number of the iteration before it."""
+        """From 1. While the iteration is waiting, the number of the previous iteration."""
         self.start: int | None = None if before is None else before.start
         """The counter's value in the first iteration."""
         self.order = NO_SCOPE
-        """The last position of the call in the loop's order."""
+        """The latest position of the call in the loop's order."""
         self.seen: list[Identity] = []
         """The identities of the variables, while the iteration runs."""
         self.around: list[Identity] = []
-        """The identities of the variables that change only around the loop."""
+        """The identities of the variables that change only outside of the loop."""
         self.is_waiting = True
-        """Whether only code before the body has run."""
+        """Whether the body has not begun to run yet."""
 
 
 class CallMark:
@@ -56,12 +56,12 @@ class CallMark:
 
     def __init__(self, tracker: int, next_mark: CallMark | None) -> None:
         self.tracker = tracker
-        """The tracker's serial number: a mark may live longer than the trace."""
+        """The tracker's serial number, because a mark may live longer than the trace."""
         self.next_mark = next_mark
         """The mark of another trace on the same call."""
         self.scope = NO_SCOPE
         self.hidden_levels = 0
-        """How many loops the call was in when the trace began."""
+        """How many loops enclosed the call when the trace began."""
         self.turns: list[OpenTurn] = []
 
     def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:

@@ -31,7 +31,7 @@ class Place:
         self.inner = inner
         innermost, order, flags = loops.at(frame.f_lasti // 2)
         self.path = _path(loops, innermost, hidden_levels)
-        """The loops around, outermost first."""
+        """The enclosing loops, outermost first."""
         # The call's order in each loop: first the inner loops' orders, last the instruction's own.
         self.orders = [*(loop.order for loop in self.path[1:]), order]
         is_header = bool(self.path) and bool(flags & IS_HEADER)

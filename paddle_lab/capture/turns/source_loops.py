@@ -43,7 +43,7 @@ _REPEATING: Final = frozenset(
 )
 """Functions that may call their argument several times."""
 _REPEATING_METHODS: Final = frozenset(("filter", "map", "reduce"))
-"""Such functions of modules and objects. A method ``sum`` is mostly a tensor's."""
+"""Methods of modules and objects that do so. A method ``sum`` is usually a tensor's."""
 
 
 class SourceFile:
@@ -63,9 +63,9 @@ class SourceFile:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self.loops: dict[ast.AST | None, list[Loop]] = {}
-        """By the node whose code object contains them, None for the module; outer ones first."""
+        """By the node whose code object contains them, None for the module; outer loops first."""
         self.owners: list[tuple[str, Span, ast.AST]] = []
-        """Nodes that have a code object of their own, and its name."""
+        """Nodes that have their own code object, with its name."""
         self.statement_lines: dict[int, int] = {}
         """From each line to the first line of the innermost statement on it."""
         self.withs: list[tuple[Span, Span]] = []

@@ -40,7 +40,7 @@ _BEGAN_BEFORE: Final = -2
 _SAME, _NEXT, _RESTARTED = range(3)
 _SERIALS: Final = count(1)
 _LARGEST_COUNT: Final = 1 << 62
-"""A counter that starts or steps beyond it is not read by the native part."""
+"""The native part does not read a counter that starts beyond this, or whose step is larger."""
 
 
 class TurnTracker:
@@ -79,9 +79,9 @@ class TurnTracker:
         self.serial = next(_SERIALS)
         self._codes: dict[int, tuple[CodeType, CodeLoops | None]] = {}
         self._is_watched = AddressTable()
-        """For the native part: whether the code at an address has anything to record."""
+        """For the native part: whether the code at an address has calls or loops to record."""
         self._finding: set[int] = set()
-        """The threads in which :meth:`find_scope` runs."""
+        """The threads that are running :meth:`find_scope`."""
         self.last_scope: Any = NATIVE and NATIVE.LastScope(
             self._is_watched, scopes, next_scope, rows, values, CallMark, self.serial
         )

@@ -16,11 +16,10 @@ _CAN_READ_LOCALS: Final = sys.version_info >= (3, 13)
 _HELD_TYPES: Final = (int, float, str)
 
 Identity = tuple[int, Any]
-"""Identifies a variable's object, which is not held: that would keep it alive.
+"""Identifies a variable's object without holding it, which would keep it alive.
 
-The address, and a witness that distinguishes the object from a later one at the same address: a
-weak reference to it or to its first item, or the number or text itself. None if the object allows
-neither.
+It is the address, and what distinguishes the object from a later one at this address: a weak
+reference to it or to its first item, or the number or text itself; None if nothing does.
 """
 
 

@@ -25,7 +25,7 @@ class Call(NamedTuple):
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     result: Any = None
-    """The return value; None before the call runs."""
+    """The return value; None until the call has returned."""
 
 
 Note = Callable[[Recorder, Call], object]

@@ -40,7 +40,7 @@ class PyLayerRules:
     def __init__(self, events: EventLog, tensor_type: type) -> None:
         self._events, self._tensor_type = events, tensor_type
         self._slots: dict[int, list[Slot]] = {}
-        """From the scope of a call to its tracked arguments."""
+        """Maps the scope of a call to its tracked arguments."""
 
     def note_call(
         self, pylayer: type, scope: int, arguments: Iterable[Any], frame: FrameType | None

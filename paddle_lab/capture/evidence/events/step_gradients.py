@@ -26,7 +26,7 @@ class _Used:
     def __init__(self, parameter: Any) -> None:
         self.reference = weakref.ref(parameter)
         self.is_added_to = False
-        """Whether a backward has begun while the used gradient was still there."""
+        """Whether a backward has begun while the used gradient still existed."""
 
 
 class StepGradients:

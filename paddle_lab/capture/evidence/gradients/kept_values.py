@@ -18,7 +18,7 @@ from paddle_lab.words import say
 Kept = list[npt.NDArray[Any]]
 """A list with one gradient, or an empty list."""
 MOST_BYTES = 1 << 30
-"""If a backward call passes more gradients than this in the region, none of them are kept."""
+"""If a backward call passes more bytes of gradients than this in the region, none are kept."""
 
 
 class GradientValues:
@@ -37,7 +37,7 @@ class GradientValues:
         self._region = region
         self._wanted: set[int] = set()
         self._kept: list[Kept] = []
-        """The gradients that the present backward call has passed so far."""
+        """The gradients that the current backward call has passed so far."""
         self._bytes = 0
 
     def choose(self, nodes: Iterable[int]) -> None:

@@ -49,7 +49,7 @@ class HookedNode(NamedTuple):
     node: Any
     edges: Edges
     arriving: tuple[int, int] | None
-    """Source and edge of the only gradient that arrives, if the source takes no hook."""
+    """Source and edge of the only gradient that arrives, if the source node takes no hook."""
 
 
 class BackwardWatch:
@@ -123,7 +123,7 @@ class PostHook:
 
     def __init__(self, hooked: HookedNode, watch: BackwardWatch) -> None:
         self.looks_at: tuple[HookedNode, BackwardWatch] | None = hooked, watch
-        """None after the call has ended. C++ may still hold the hook then."""
+        """None after the call has ended, when C++ may still hold the hook."""
 
     def __call__(self, outputs: list[Any], inputs: list[Any]) -> list[Any]:
         """Read the gradients that the node got and passes on, without changing them."""

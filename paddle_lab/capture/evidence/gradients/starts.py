@@ -16,7 +16,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.values.statistics import Seen, is_scanned, look_at
 
 NO_EDGE = -1
-"""The edge of a gradient that a backward call begins with."""
+"""The edge of a gradient with which a backward call begins."""
 
 
 def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:

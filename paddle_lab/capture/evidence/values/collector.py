@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 _Row = tuple[int, bool, tuple[int, ...], Any, int, Scanned]
-"""A tensor, whether it was looked at in full, and the cells of :data:`Seen`."""
+"""A tensor, whether it was scanned in full, and the cells of :data:`Seen`."""
 
 
 class Values(Collector):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Digest = bytes
 UNKNOWN: Digest = b""
-"""The digest of a tensor that cannot be read. It equals itself, so it is never a difference."""
+"""The digest of a tensor that cannot be read. It equals itself, so it never makes a difference."""
 
 _DIGEST_BYTES = 8
 
@@ -42,11 +42,11 @@ class Digests(Collector):
         self._next: Any = None
         self._by_key: list[tuple[int, tuple[Digest, ...]]] = []
         self.outputs: dict[int, tuple[Digest, ...]] = {}
-        """Row of ``ops`` to the digests of the op's outputs, in order."""
+        """Maps a row of ``ops`` to the digests of the op's outputs, in order."""
         self.met: dict[int, Digest] = {}
-        """Row of ``tensors`` to the digest of a tensor that no op made: data, a parameter, …"""
+        """Maps a row of ``tensors`` to its digest, if no op made it: data, parameters, …"""
         self.hooked: set[int] = set()
-        """Identities of tensors whose gradient hooks changed, which no second run can undo."""
+        """The ids of tensors whose gradient hooks changed, which no second run can undo."""
         has_hooks = DOOR.has("gradients") and DOOR.has("reruns")
         names = ("register_grad_hook", "remove_grad_hook", "register_void_hook")
         self._patches = [DOOR.patch(name, self._noting) for name in names if has_hooks]

@@ -34,11 +34,11 @@ class Inside:
     def __init__(self, recorder: Recorder, name: str, *, paddle_folder: str) -> None:
         self.name = name
         self.known: dict[str, None] = {}
-        """The names that could have been meant, in the order in which they ran."""
+        """The names that the user could have given, in the order in which they ran."""
         self._recorder = recorder
         self._paddle_folder = paddle_folder
         self._layers: dict[int, tuple[str, ...]] = {}
-        """The names of each layer: its path with its root's name, and its path without."""
+        """The names of each layer: its path with and without its root's name."""
         self._roots: dict[int, str] = {}
         self._is_inside: dict[int, bool] = {NO_KEY: False}
         self._indexed = 0

@@ -19,12 +19,12 @@ Scanned = tuple[int, int, int, float, float, float, float, bytes, float]
 """zeros, nans, infs; smallest, largest, sum and sum of squares of the finite values; histogram; sum
 of the squared deviations of the finite values from their mean.
 
-The histogram is rows of three int64: exponent, whether negative, count. A value counts for the
-exponent *e* where 2**e <= abs(value) < 2**(e + 1). Rows of negative values come first.
+A row of the histogram is three int64: exponent, whether negative, count. A value counts for the
+exponent *e* where 2**e <= abs(value) < 2**(e + 1). The rows of negative values come first.
 """
 
 STORED = ("f2", "u2", "f4", "f8", "c8", "c16", "u1", "u1", "i1", "i2", "i4", "i8")
-"""How NumPy reads each type. NumPy does not know bfloat16, so its bits are read."""
+"""How NumPy reads each type. NumPy has no bfloat16, so its bits are read."""
 
 
 @native_twin

@@ -35,10 +35,10 @@ class Statistics(NamedTuple):
 
 
 Seen = tuple[tuple[int, ...], Any, int, Scanned]
-"""The result of a look at a tensor: shape, dtype, count of scanned elements, and scan result.
+"""The scan of a tensor: shape, dtype, count of scanned elements, and the scan's result.
 
-The count is lower than the shape's if only some rows are stored. It is a plain tuple, since there
-is one for each gradient: Python's garbage collector need not visit plain tuples."""
+The count is lower than the shape's if only some rows are stored. This is a plain tuple, which
+Python's garbage collector need not visit, because there is one for each gradient."""
 
 _NO_KIND = -1
 # Keys are ids: there is one object for each dtype, and Paddle hashes dtypes slowly.

@@ -82,7 +82,7 @@ class BackwardRuns:
 
     def __init__(self, record: Record, runs: GradNodeRuns, spans: Sequence[KeyedSpan]) -> None:
         self.calls = np.array([call for call, _ in spans], np.int64)
-        """Row of ``backward_calls`` of each span."""
+        """The row of ``backward_calls`` of each span."""
         bounds = [(span.start_ns, span.end_ns, span.thread) for _, span in spans]
         self.spans = np.array(bounds, np.int64).reshape(-1, 3).T
         """The start, the end and the thread of each span."""
@@ -96,7 +96,7 @@ class BackwardRuns:
         self.is_program = np.array([name in _PROGRAM_NODES for name in runs.names], np.bool_)
         """Which runs are of a static program's grad node."""
         self.node = np.full(len(runs), NO_NODE)
-        """Row of ``grad_nodes`` of each run, -1 if unknown."""
+        """The row of ``grad_nodes`` of each run, -1 if unknown."""
         self.op = np.full(len(runs), -1)
         """The op that made each run's grad node; for a leaf's node, that of the node before it."""
         self._find_nodes(record)

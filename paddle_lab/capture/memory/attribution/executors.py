@@ -17,10 +17,10 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
 
 _PROGRAM = "run_program"
-"""Part of the name of every op that runs a static program."""
+"""Contained in the name of every op that runs a static program."""
 
 OpWindows = tuple[Int64s, Int64s, Int64s]
-"""When ops began and ended, and in which thread by the trace's number; shape ``[ops]`` each."""
+"""When ops began and ended, and the trace's number of their thread; shape ``[ops]`` each."""
 
 
 class Waiters(NamedTuple):
@@ -31,7 +31,7 @@ class Waiters(NamedTuple):
     span: Int64s
     """The backward call, or -1."""
     native: Int64s
-    """The thread that waited, by the operating system's id."""
+    """The operating system's id of the thread that waited."""
 
 
 def find_waiters(

@@ -31,7 +31,7 @@ _RANK = {
     OPTIMIZER_STATE: 5, PARAMETER: 6,
 }  # fmt: skip
 _RANKS = np.array([_RANK[kind] for kind in range(len(ALLOCATION_KINDS))] + [0], dtype=np.int64)
-"""The rank of each kind; the last entry is for no kind, -1."""
+"""The rank of each kind. The last entry is for -1, no kind."""
 
 _TENSOR_KINDS = {
     "parameter": PARAMETER,
@@ -49,9 +49,9 @@ class StoredTensors(NamedTuple):
     is_alive: Mask
     """Whether the tensor was alive when the trace ended."""
     gradients: Int64s
-    """Blocks that hold a living leaf's gradient."""
+    """Blocks with the gradient of a living leaf."""
     buffers: list[int]
-    """Tensors that layers hold as buffers."""
+    """Tensors that are buffers of layers."""
 
 
 def find_kinds(

@@ -32,17 +32,17 @@ class Owners:
     stack: Int64s
     phase: Int64s
     span: Int64s
-    """The backward call, by its position in :class:`BackwardRuns`."""
+    """The position of the backward call in :class:`BackwardRuns`."""
     run: Int64s
-    """The run of a grad node, by its position in :class:`BackwardRuns`."""
+    """The position of the grad node's run in :class:`BackwardRuns`."""
     is_inner: Mask
-    """Whether Python called the op, inside a grad node if there is one."""
+    """Whether Python called the op, perhaps inside a grad node."""
     is_copy: Mask
     """Whether a call that is not an op copied a tensor or an array into the block."""
     is_arrival: Mask
-    """Whether the traced code received it from other code, as a batch from a data loader."""
+    """Whether the traced code received it from other code, such as a batch from a data loader."""
     copied_op: Int64s
-    """Where a copy filled the block: the op that made the copied tensor."""
+    """For a copy, the op that made the copied tensor."""
     is_freed_by_executor: Mask
     """Whether a static program's executor allocated and freed the block."""
 
@@ -141,7 +141,7 @@ class Lifetimes:
     """How the lifetime of each block ended; arrays of shape ``[blocks]``."""
 
     ends_in_maker: Mask
-    """Freed by the op, or the run of the grad node, that allocated it."""
+    """Freed by the op that allocated it, or by the same run of a grad node."""
     ends_in_node: Mask
     """Freed before the end of the grad node's run that allocated it."""
     ends_in_backward: Mask

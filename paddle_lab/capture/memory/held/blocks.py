@@ -10,9 +10,9 @@ from paddle_lab.capture.memory.log.events import ALLOCATE, FREE, AllocatorEvents
 from paddle_lab.trace.trees import taken
 
 BEFORE = -1
-"""Start of a block that was allocated before the trace."""
+"""The start of a block that was allocated before the trace."""
 ALIVE = -1
-"""End of a block that is still allocated."""
+"""The end of a block that is still allocated."""
 NO_EVENT = NO_BLOCK = -1
 
 
@@ -29,7 +29,7 @@ class Blocks(Columns):
     end_ns: Int64s
     """On the same clock, or :data:`ALIVE`."""
     end_thread: Int64s
-    """Which thread freed it; -1 if none has."""
+    """The thread that freed it; -1 if it was not freed."""
 
 
 def pair_events(events: AllocatorEvents) -> Blocks:

@@ -23,7 +23,7 @@ from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TE
 from paddle_lab.capture.rows.tape import Tape, cells_of
 
 _MOST_KINDS = 256
-"""How many kinds of calls are remembered."""
+"""The most kinds of calls that are remembered."""
 _TENSOR_COLUMNS = [1, 2, 3, 4, 6]  # shape, dtype, place, stop_gradient, kind
 
 
@@ -32,13 +32,13 @@ class _Kind:
     """Backward calls with one signature."""
 
     events: bytes
-    """Kinds and sizes of the events of the latest call."""
+    """Kinds and sizes of the latest call's events."""
     runs: GradNodeRuns
-    """Its grad nodes; each start and end is given as the number of events before it."""
+    """The latest call's grad nodes. Each start and end is the number of events before it."""
     is_confirmed: bool = False
     """Whether a second call was equal."""
     is_banned: bool = False
-    """Whether a later call of this signature was different."""
+    """Whether a later call with this signature was different."""
 
 
 class FamiliarCalls:

@@ -14,7 +14,7 @@ import numpy as np
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, Int64s, Mask
 
 Interval = tuple[int, int]
-"""Start and end, by ``perf_counter_ns``; the end does not belong to it."""
+"""Start and end, by ``perf_counter_ns``; the end is excluded."""
 
 _AT_ONCE = 64
 _MOST = 512
@@ -26,9 +26,9 @@ class Highs:
 
     def __init__(self) -> None:
         self._covered: list[Interval] = []
-        """All stretches together: ascending, without overlap."""
+        """The union of all stretches: ascending, without overlap."""
         self._stretches: dict[int, Int64s] = {}
-        """For each place, rows of start, end and bytes; a row may reach beyond ``_covered``."""
+        """For each place, rows of start, end and bytes. A row may extend beyond ``_covered``."""
 
     def cover(self, covered: Sequence[Interval], events: AllocatorEvents) -> None:
         """Add stretches for the intervals that are not covered yet.

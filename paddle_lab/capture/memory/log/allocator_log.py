@@ -33,10 +33,10 @@ from paddle_lab.capture.memory.log.segments import (
 from paddle_lab.capture.recorder.faults import described
 
 MEMORY_ONLY, WITH_GRAD_NODES = 0, 1
-"""Values of ``FLAGS_host_trace_level``: only the allocator's events, or also those of ops."""
+"""Values of ``FLAGS_host_trace_level``: only the allocator's events, or those of ops, too."""
 
 _HOST, _GPU = 1, 2
-"""Bits of ``trace_switch`` (``profiler.h`` of Paddle): what the profiler listens to."""
+"""Bits of ``trace_switch`` (``profiler.h`` of Paddle): what the profiler records."""
 
 _LEVEL_FLAG, _MEMORY_FLAG = "FLAGS_host_trace_level", "FLAGS_enable_record_memory"
 
@@ -50,13 +50,13 @@ class AllocatorLog:
 
     def __init__(self) -> None:
         self.keeps_grad_nodes = False
-        """Whether it records grad nodes all the time, because other threads allocate too."""
+        """Whether it records grad nodes all the time, because other threads allocate, too."""
         self.lost_ns = -1
         """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
 
-        It made way for another profiler, or Paddle's profiler failed."""
+        Another profiler needed Paddle's profiler, or the profiler failed."""
         self.fault = ""
-        """How Paddle's profiler failed; empty if it did not."""
+        """The error of Paddle's profiler; empty without one."""
         self._paddle: Any = None
         self._profiler: Any = None
         self._begin: ClockReading | None = None

@@ -19,11 +19,11 @@ _TIME, _KIND, _BYTES, _ALLOCATED, _PLACE, _THREAD = map(
     COLUMNS.index, ("time_ns", "kind", "bytes", "allocated_bytes", "place", "thread")
 )
 _AHEAD = 256
-"""How many later events are searched for the next one of each other thread."""
+"""How many later events are searched for the next event of each other thread."""
 _MOST_TOGETHER = 3
-"""How many events of other threads one count may include too early."""
+"""How many events of other threads one count may already include."""
 _MOST_UNEXPLAINED = 64
-"""After so many events in a row that no order explains, the search ends."""
+"""The search ends after this many events in a row that no order explains."""
 
 
 def in_counted_order(table: Int64s) -> Int64s:

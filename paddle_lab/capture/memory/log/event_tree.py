@@ -26,7 +26,7 @@ from paddle_lab.capture.memory.log.events import (
 )
 
 _GRAD_NODE_PREFIX, _OWN_PART_PREFIX = "Global_", "Local_"
-"""Prefixes of the names of a grad node's run, and of its own part within the run."""
+"""Prefixes of the name of a grad node's run, and of the name of the node's own part of the run."""
 
 _CALL_SUFFIX = "launch"
 

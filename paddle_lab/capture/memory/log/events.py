@@ -18,7 +18,7 @@ CPU = "Place(cpu)"
 PINNED = "Place(gpu_pinned)"
 """The host's pinned memory, which a device can read; Paddle counts it as the host's."""
 HOST = 0
-"""The host's number."""
+"""The number of the host's memory."""
 
 
 class Places:
@@ -85,7 +85,7 @@ class AllocatorEvents(Columns):
     kind: Int64s
     address: Int64s
     bytes: Int64s
-    """Positive, whether allocated or freed."""
+    """Always positive, whether allocated or freed."""
     allocated_bytes: Int64s
     """Paddle's counter after the event, for all memory in the place; or ``NOT_READ``."""
     reserved_bytes: Int64s
@@ -94,7 +94,7 @@ class AllocatorEvents(Columns):
     thread: Int64s
     """The operating system's thread id."""
     segment: Int64s
-    """The segment that contains it."""
+    """The segment that contains the event."""
 
 
 COLUMNS = tuple(field.name for field in fields(AllocatorEvents))
@@ -133,10 +133,10 @@ class DeviceKernels(Columns):
     launch_ns: Int64s
     """When the host launched it, on the clock of ``perf_counter_ns``."""
     thread: Int64s
-    """The thread that launched it: the operating system's id."""
+    """The operating system's id of the thread that launched it."""
     duration_ns: Int64s
     gap_ns: Int64s
-    """How long the device ran neither a kernel nor a copy before it."""
+    """For how long the device ran neither a kernel nor a copy before it."""
 
 
 class EventTable(NamedTuple):

@@ -62,9 +62,9 @@ class Segment:
     has_kernels: bool = False
     """Whether a reader asked for kernels; they are read only then."""
     has_device: bool = False
-    """Whether the profiler listened to a GPU, too."""
+    """Whether the profiler recorded a GPU, too."""
     part: EventTable | None = None
-    """The data read from it; ``result``, which takes ten times as much memory, is ``None`` then."""
+    """The data read from ``result``, which takes ten times the memory and is ``None`` then."""
 
 
 @dataclass
@@ -72,7 +72,7 @@ class BackwardSpan:
     """A backward call that ran while the log was recording."""
 
     calls: list[tuple[object, int]]
-    """The recorders that were open, and the key of this backward call in each."""
+    """The recorders that were listening, with each one's key of the backward call."""
     thread: int
     """The operating system's thread id."""
     start_ns: int
