@@ -1,4 +1,4 @@
-"""See what a notebook cell computed with PaddlePaddle: graphs, stacks and lines, linked.
+"""See what a notebook cell computed with PaddlePaddle: linked graphs, stacks and lines.
 
 >>> import paddle_lab
 >>> with paddle_lab.trace() as trace:      # doctest: +SKIP

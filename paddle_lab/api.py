@@ -39,7 +39,7 @@ class Trace(TraceAnswers):
     """
 
     _packed_of: Record | None = None
-    """The record of which the payload was made. Each language has its own record."""
+    """The record from which the payload was made. Each language has its own record."""
     _payload: bytes = b""
     _stored_payload: bytes | None = None
 

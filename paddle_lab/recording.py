@@ -54,7 +54,7 @@ def trace(
         Whether to record statistics of each op's outputs: extremes, mean, standard deviation,
         zeros, NaN, Inf, a histogram; see :attr:`Trace.values`. With the name of a region or the
         path of a layer (``"encoder.layers.3"``), only of ops inside it. The outputs are read right
-        after the op; none is kept.
+        after the op, and not kept.
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
@@ -193,7 +193,7 @@ def step() -> None:
 
 
 class Recording:
-    """The context manager behind :func:`trace` and :func:`memory`.
+    """The context manager that :func:`trace` and :func:`memory` return.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class Written(NamedTuple):
 
 
 def record_of(program: Program, origin: Origin) -> Record:
-    """Return the record of a program on its own, of which nothing was run."""
+    """Return the record of a program on its own, without a run of it."""
     return written(program, origin).record
 
 

@@ -30,7 +30,7 @@ class RunFinding:
     """What is wrong, in a sentence or two."""
     advice: str
     ranks: tuple[int, ...]
-    """The ranks that cause it: those that do not do what the others do."""
+    """The ranks that cause it, because they do not do what the others do."""
     places: dict[int, Place] = field(default_factory=dict)
     """Maps a rank to its file and line."""
     time_ns: int = 0

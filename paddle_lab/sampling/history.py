@@ -1,4 +1,4 @@
-"""Samples of days in bounded memory: those of the last minutes singly, older ones in bins."""
+"""Samples of days in bounded memory: single samples of the last minutes, and bins of older ones."""
 
 from __future__ import annotations
 

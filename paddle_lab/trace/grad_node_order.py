@@ -123,7 +123,7 @@ class GradNodeOrder:
         """Return how many gradients each reachable node waits for."""
         degrees = dict.fromkeys(roots, 0)
         pending = list(degrees)
-        for node in pending:  # the list grows in this loop: the first to be found comes first
+        for node in pending:  # the list grows in this loop: first found, first visited
             for target in self._following(node):
                 if target not in degrees:
                     degrees[target] = 0

@@ -4,7 +4,7 @@ Layout (little endian)::
 
     8 bytes   magic  93 50 44 4C 41 42 0D 0A   ("\x93PDLAB\r\n"; text mode would harm it)
     4 bytes   u32    format version
-    rest             one zlib stream (its Adler-32 tells cut or altered bytes), which holds:
+    rest             one zlib stream (its Adler-32 detects damage), which holds:
         4 bytes   u32    length of the header
         header    JSON, UTF-8: {"strings": […], "origin": {…}, "tables": {name: {"rows": n,
                   "columns": {name: {"dtype": "i2", "delta": true}}}}}

@@ -1,6 +1,6 @@
 """Trees stored as a column of parents, rows grouped by a key, and breadth-first walks.
 
-No function recurses, and none requires that a parent comes before its children.
+No function recurses, and no function requires that a parent comes before its children.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class BackwardGraphs:
     Parameters
     ----------
     tensors
-        The tensors the trace has met.
+        The tensors that the trace has seen.
     tensor_type
         ``paddle.Tensor``.
     """
@@ -42,7 +42,7 @@ class BackwardGraphs:
         self._has_forgotten = False
 
     def walk(self, tensors: Any, backward_call: int, *, returns_reached: bool = False) -> Reached:
-        """Record the graph behind ``tensors``; see :func:`walk_grad_nodes`."""
+        """Record the backward graph of ``tensors``; see :func:`walk_grad_nodes`."""
         roots = []
         for tensor in flat(tensors):
             node = GRAD_FN.node(tensor) if isinstance(tensor, self._tensor_type) else None
@@ -117,7 +117,7 @@ class BackwardGraphs:
     def slots_of(self, op: int) -> list[int]:
         """Return the argument position of each input tensor of an op.
 
-        The list is empty for op -1 and for calls of ``paddle.grad``, which is no op of Paddle.
+        The list is empty for op -1 and for calls of ``paddle.grad``, which is not an op of Paddle.
         """
         is_call = self._lineage.name_key(op) == OP_NAMES.key(PADDLE_GRAD_OP)
         return [] if is_call else self._lineage.inputs(op)[::2]

@@ -215,7 +215,7 @@ def _fresh_caches() -> Iterator[dict[CodeType, list[Any]]]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what the function prints out of the cell."""
+    """Do not show what the function prints."""
     nowhere = io.StringIO()
     with warnings.catch_warnings(), redirect_stdout(nowhere), redirect_stderr(nowhere):
         warnings.simplefilter("ignore")

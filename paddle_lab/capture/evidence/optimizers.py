@@ -42,7 +42,7 @@ class OptimizerLog:
     Parameters
     ----------
     tensors
-        The tensors the trace has met. Their rows are the parameters here.
+        The tensors that the trace has seen. Here their rows stand for parameters.
     backward_calls
         The backward calls of the trace so far.
     """

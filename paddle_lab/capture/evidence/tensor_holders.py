@@ -45,7 +45,7 @@ def add_tensor_holders(
     tables
         The record's ``tensors`` and ``ops``.
     caller
-        The call that ended the trace. Its variables and those of its callers may hold tensors.
+        The call that ended the trace. Its variables and its callers' may hold tensors.
     """
     living = recorder.tensors.living()
     rows = keys.tensors.rows(np.array([key for _, key in living], np.int64))

@@ -34,7 +34,7 @@ class TensorLives:
     Parameters
     ----------
     tensors
-        The tensors the trace has met.
+        The tensors that the trace has seen.
     next_op
         Counts ops.
     """

@@ -89,7 +89,7 @@ class Hooks:
 
         if DOOR.has("backward"):
             GRAD_FN.find_out(paddle)
-        # Made anew each time: other code may have patched a class since then.
+        # Made again each time, because other code may have patched a class since the last time.
         running = made("program_counts", program_layer_patches)
         exports = made("static_programs", lambda _: export_patches(recorder))
         self._lasting = [*running, *exports]

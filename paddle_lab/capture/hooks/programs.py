@@ -105,7 +105,7 @@ def _shape(value: Any) -> str:
 
 
 def _fetched(value: Any) -> str:
-    """Return a readable name of a fetched value: its own, or that of the op which makes it."""
+    """Return a readable name of a fetched value: its own name, or its producer's."""
     if isinstance(value, str):
         return value
     # A PIR value has a name only if someone named it.

@@ -13,7 +13,7 @@ class Span(NamedTuple):
 
     first: int
     end: int
-    """The key after that of the last op."""
+    """One more than the key of the last op."""
 
 
 class _Step(NamedTuple):

@@ -193,7 +193,7 @@ def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
 
 
 def _keep(rows: list[Any], is_kept: Iterable[bool]) -> None:
-    """Drop rows of a list. Other threads may append to it meanwhile."""
+    """Drop rows of a list, to which other threads may append at the same time."""
     keeps = list(is_kept)
     rows[: len(keeps)] = list(compress(rows, keeps))
 
@@ -203,5 +203,5 @@ def _rows(tape: Tape, width: int) -> Keys:
 
 
 def _keep_rows(tape: Tape, rows: Keys, is_kept: Mask) -> None:
-    """Drop rows of a tape that were read as ``rows``. Other threads may append to it meanwhile."""
+    """Drop rows of a tape that were read as ``rows``. Other threads may append at the same time."""
     tape.replace(tape.start + rows.size, np.ascontiguousarray(rows[is_kept]).tobytes())

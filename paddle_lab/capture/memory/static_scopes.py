@@ -30,7 +30,7 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
     Parameters
     ----------
     holdings
-        References to scopes. A scope with several is named by a variable, else by the first one.
+        References to scopes. If a scope has several, one by a variable is used, or else the first.
     """
     if not DOOR.has("scopes"):
         return

@@ -71,9 +71,9 @@ class GradientNames:
         return name and f"{name}.grad"
 
     def next_step(self) -> tuple[dict[str, list[int]], dict[str, list[int]] | None]:
-        """Return the parameters reduced since the last step, and those of them without a gradient.
+        """Return the parameters reduced since the last step, and those that got no gradient.
 
-        The second is ``None`` if none got one: a rank without a batch contributes zeros.
+        The second is ``None`` if no parameter got one: a rank without a batch contributes zeros.
         """
         reduced, got = self.reduced, self.got | self.may_lack
         without = {name: ranks for name, ranks in reduced.items() if name not in got}

@@ -23,9 +23,9 @@ def described(error: BaseException) -> str:
 
 
 def described_with_causes(error: BaseException) -> str:
-    """Return the same, followed by the errors from which this one was raised (``raise … from``).
+    """Describe an error, and after it the errors from which it was raised (``raise … from``).
 
-    Errors that were merely being handled when it was raised are left out.
+    Errors that were merely being handled at that time are left out.
     """
     texts: list[str] = []
     following: BaseException | None = error

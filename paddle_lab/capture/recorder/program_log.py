@@ -1,4 +1,4 @@
-"""The compiled programs that ran: their numbers of ops, what they read, how often they ran."""
+"""The compiled programs that ran: how many ops they have, what they read, how often they ran."""
 
 from __future__ import annotations
 

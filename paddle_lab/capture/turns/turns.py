@@ -151,7 +151,7 @@ class TurnTracker:
         return found
 
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
-        """Return what the native part needs to know whether a call is in the same iterations.
+        """Return what the native part needs to tell whether a call is in the same iterations.
 
         It needs the call's frame and mark, the instructions of its code, the variables and their
         identities. If only another call shows that the next iteration has begun, it also needs the

@@ -43,8 +43,8 @@ def noting(
     before
         Called before each call.
     copies
-        Whether the function copies a tensor. A copy allocates memory but is no op, so traces with
-        memory note its line and its tensor.
+        Whether the function copies a tensor. A copy allocates memory but is not an op, so traces
+        with memory note its line and its tensor.
     """
 
     @wraps(function)

@@ -37,9 +37,9 @@ class StepGradients:
     events
         Where stale gradients are noted.
     tensors
-        The tensors the trace has met.
+        The tensors that the trace has seen.
     optimizers
-        The optimizers the trace has met.
+        The optimizers that the trace has seen.
     """
 
     def __init__(self, events: EventLog, tensors: TensorPool, optimizers: OptimizerLog) -> None:

@@ -1,8 +1,8 @@
 """Hooks around calls that move values between Python and tensors without an op.
 
 Reads: ``tolist``, ``__array__``, ``__float__`` and similar methods call ``numpy``; ``item`` calls
-``_getitem_from_offset``. A read is noted if the trace knows the tensor, or if the tensor needs a
-gradient. So a read of a new batch of data is not noted.
+``_getitem_from_offset``. A read is noted if the trace has seen the tensor before, or if the tensor
+needs a gradient. So a read of a new batch of data is not noted.
 
 Creations: a tensor is made from Python values, or a parameter is made. The new tensor gets its row
 at once, so that later ops that read it are linked to this line.

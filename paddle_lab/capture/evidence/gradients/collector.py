@@ -36,7 +36,7 @@ _Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, Kept]
 
 
 class Gradients(Collector):
-    """The collector behind ``grad_stats``.
+    """The collector that fills ``grad_stats``.
 
     Parameters
     ----------

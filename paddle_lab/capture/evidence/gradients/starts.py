@@ -1,4 +1,4 @@
-"""The gradients that backward calls begin with: those that the user passed, else ones.
+"""The gradients with which backward calls begin: those that the user passed, or else ones.
 
 They are read before the call runs, since many root nodes overwrite their gradient.
 """

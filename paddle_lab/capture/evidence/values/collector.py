@@ -37,7 +37,7 @@ _Row = tuple[int, bool, tuple[int, ...], Any, int, Scanned]
 
 
 class Values(Collector):
-    """The collector behind ``value_stats``.
+    """The collector that fills ``value_stats``.
 
     Parameters
     ----------

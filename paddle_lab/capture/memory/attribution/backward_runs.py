@@ -98,7 +98,7 @@ class BackwardRuns:
         self.node = np.full(len(runs), NO_NODE)
         """The row of ``grad_nodes`` of each run, -1 if unknown."""
         self.op = np.full(len(runs), -1)
-        """The op that made each run's grad node; for a leaf's node, that of the node before it."""
+        """The op that made each run's grad node; for a leaf's, the op of the preceding node."""
         self._find_nodes(record)
 
     def spans_at(self, time_ns: Int64s, thread: Int64s) -> Int64s:

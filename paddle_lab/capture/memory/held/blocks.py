@@ -18,7 +18,7 @@ NO_EVENT = NO_BLOCK = -1
 
 @dataclass
 class Blocks(Columns):
-    """Blocks; those from before the trace come first, by end, then others by start."""
+    """Blocks: those from before the trace, by their ends, and then the others, by their starts."""
 
     address: Int64s
     bytes: Int64s

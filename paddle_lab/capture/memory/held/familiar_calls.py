@@ -47,7 +47,7 @@ class FamiliarCalls:
     Parameters
     ----------
     tensors
-        The rows of the tensors that the trace has met.
+        The rows of the tensors that the trace has seen.
     graph
         The grad nodes of the calls.
     """
