@@ -112,7 +112,7 @@ def _made(
     if step_ends_ns is not None:
         scope = np.full(len(step_ends_ns), -1, dtype=np.int64)
         tables["steps"] = Table({"time_ns": step_ends_ns, "scope": scope})
-    # Paddle's counters are those of a single step.
+    # Paddle's counters come from a single step.
     totals = {name: np.asarray(column) for name, column in step.memory_totals.columns.items()}
     totals["time_ns"] = np.where(totals["time_ns"] > 0, duration_ns, totals["time_ns"])
     tables["memory_totals"] = Table(totals)

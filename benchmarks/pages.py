@@ -92,7 +92,7 @@ def work(tool_name: str, subject: str, file: Path, picture: str) -> None:
 
 
 def _failure(errors: Path) -> str:
-    """Return the last line of what a process wrote before it died."""
+    """Return the last line that a process wrote before it died."""
     lines = errors.read_text().strip().splitlines()
     return f"failed: {lines[-1][:120]}" if lines else "failed"
 

@@ -1,8 +1,8 @@
 """What tracing and recording memory add to training steps of small ops: ratios of CPU time.
 
 ``python benchmarks/small_steps.py [--quick] [--groups 8] [--json FILE]`` prints a Markdown table.
-Each turn (``pairs.py``) is a separate trace with so many steps that the one-time costs hardly
-matter. The ratio is of CPU time, which is also valid on a busy machine.
+Each turn (``pairs.py``) is a separate trace with many steps, so that one-time costs hardly matter.
+The ratio is of CPU time, which is also valid on a busy machine.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 /**
- * The entry point of Jupyter's live chart. It is an anywidget module of its own: every saved notebook
+ * The entry point of Jupyter's live chart: a separate anywidget module, because every saved notebook
  * contains it, and the chart needs none of the graph's views.
  */
 import type { AnyModel } from "@anywidget/types";

@@ -1,4 +1,4 @@
-"""If a line has several statements, the one that ran is quoted."""
+"""If a line has several statements, only the statement that ran is quoted."""
 
 from __future__ import annotations
 

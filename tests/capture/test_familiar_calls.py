@@ -1,4 +1,4 @@
-"""Repeated backward calls are recorded without grad nodes, and get those of earlier calls."""
+"""Repeated backward calls are recorded without grad nodes, which are copied from earlier calls."""
 
 from __future__ import annotations
 

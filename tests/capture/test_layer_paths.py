@@ -1,4 +1,4 @@
-"""The paths of layers are those of ``named_sublayers``."""
+"""The paths of layers are equal to the names in ``named_sublayers``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs with loops, each with a ledger of its own iterations.
+"""Programs with loops, each with a ledger that counts its iterations.
 
 They are written as people write them. ``ledger.op()`` comes before every op; every body begins
 with ``ledger.turn(…)``, which has the label that the iteration's group must have.

@@ -1,4 +1,4 @@
-"""The recorded iterations of loops are those that the program itself counts."""
+"""The recorded iterations of loops are the iterations that the program itself counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kernel imports between its cells, in a real kernel."""
+"""The modules that a real kernel imports between its cells."""
 
 from __future__ import annotations
 

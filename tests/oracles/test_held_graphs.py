@@ -1,4 +1,4 @@
-"""The bytes reported for backward graphs are those that Paddle's counter loses with the graphs."""
+"""The bytes reported for backward graphs, compared with Paddle's counter when graphs are freed."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ export type BokehNamespace = typeof bokeh & {
 export type BokehModels = typeof models;
 
 /**
- * Load BokehJS, or get the one that is loaded.
+ * Load BokehJS, or return it if it is loaded already.
  *
- * It leaves the page's own `Bokeh` alone, which may have another version.
+ * It does not touch the page's own `Bokeh`, which may have another version.
  *
  * @throws Error with one sentence for people, if it can be loaded from nowhere
  */

@@ -1,6 +1,6 @@
 /** The layout's input and output. Sizes and positions are in px; y grows downwards, data flows down. */
 
-/** Kinds of edges; `traceEdge` draws the path of each. This one is an edge with the flow. */
+/** Kinds of edges; `traceEdge` draws all of them. EDGE_CURVE: an edge in the direction of flow. */
 export const EDGE_CURVE = 0;
 /** An edge over very many ranks: orthogonal, in a lane beside the picture. */
 export const EDGE_LANE = 1;

@@ -1,4 +1,4 @@
-/** Lays out a tree of open groups: each group alone, from the inside out, then all together. */
+/** Lays out a tree of open groups: each group by itself, inner ones first, then all together. */
 
 import { type Adjacency, groupBy } from "./adjacency.ts";
 import {

@@ -138,7 +138,7 @@ function readTables(
   return Object.fromEntries(tables);
 }
 
-/** A table's columns; those of large tables are read later. */
+/** A table's columns; columns of large tables are read later. */
 function readTable(
   name: TableName,
   { rows, bytes, columns: stored }: StoredTable,

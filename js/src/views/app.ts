@@ -45,9 +45,9 @@ export interface AppOptions {
   readonly onSelect?: (selection: Selection, trace: Trace) => void;
   /** Makes an HTML page of the graph, to be saved. Undefined without a kernel. */
   readonly page?: () => Promise<Blob>;
-  /** Whether the view is a page of its own. */
+  /** Whether the view is a whole page. */
   readonly isStandalone: boolean;
-  /** Notices about this view, shown before those of the trace. */
+  /** Notices about this view, shown before the trace's notices. */
   readonly notices?: readonly string[];
 }
 

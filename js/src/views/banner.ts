@@ -8,8 +8,8 @@ import { baseName } from "./names/file_names.ts";
 
 /**
  * @param root the `.pdl-banner` element; it stays empty if there is no error or notice
- * @param isPage whether the view is a page of its own, without a traceback next to it
- * @param more notices about this view, shown before those of the trace
+ * @param isPage whether the view is a whole page, without a traceback next to it
+ * @param more notices about this view, shown before the trace's notices
  * @returns a function that removes the banner
  */
 export function mountBanner(

@@ -1,4 +1,4 @@
-/** The line below the picture: what is selected, and how much is shown. */
+/** The line below the picture: the selection, and how many ops are shown. */
 
 import { element } from "../dom/element.ts";
 import { standInsOf } from "../model/graph/stand_ins.ts";

@@ -31,7 +31,7 @@ class DistinctCalls(NamedTuple):
 def distinct_calls(record: Record) -> DistinctCalls:
     """Return the distinct calls among a record's ops.
 
-    Two ops are one call if a 64-bit hash of all that a :class:`Call` holds is equal.
+    Two ops are one call if a 64-bit hash of everything in their :class:`Call` is equal.
     """
     ops, uses, tensors = record.ops, record.uses, record.tensors
     counted = np.flatnonzero((uses["role"] != _RESULT) & (uses["tensor"] >= 0))

@@ -2,7 +2,7 @@
 
 A grad node computes the gradients of those inputs that need one: the inputs that it has edges for.
 A tensor may receive several gradients. Their sum belongs to no grad node, and is not
-counted. ``paddle.grad`` may run a grad node for some inputs only; its cost is still that of all.
+counted. ``paddle.grad`` may run a grad node for some inputs only; its cost still counts all inputs.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def call_cost(call: Call) -> Cost:
     formula = FORWARD.get(name)
     if formula is None or (call.is_complex and name not in MOVEMENT):
         return UNKNOWN
-    # A formula reads no later output. In a saved program that of a batch_norm is open.
+    # A formula reads only the first output; a saved program leaves others open, as of a batch_norm.
     if is_open(*call.shapes, *call.outputs[:1]):
         return UNKNOWN
     try:
@@ -99,7 +99,7 @@ _Mask = npt.NDArray[np.bool_]
 def with_inner_ops(record: Record) -> tuple[_Mask, _Mask]:
     """Return which ops are PyLayers whose forward, and whose backward, ran other ops.
 
-    What a PyLayer computes without Paddle (with NumPy, in a kernel of its own) is not in the
+    A PyLayer's computations without Paddle (with NumPy, in a custom kernel) are not in the
     record. If it ran no op, its cost is unknown.
     """
     scopes, ops = record.scopes, record.ops

@@ -1,4 +1,4 @@
-"""The bytes that a call made, and those that its grad node keeps for backward."""
+"""The bytes that a call made, and the bytes that its grad node keeps for backward."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _HIDDEN: Final[dict[str, Callable[[Call], int]]] = {"dropout": _mask, "layer_nor
 def output_bytes(call: Call) -> int:
     """Return the size of the tensors that a call returned, -1 if that is not known.
 
-    An ``einsum`` also returns what it keeps for backward; the user's code never sees that.
+    An ``einsum`` also returns tensors that it keeps for backward; the user's code never sees them.
     """
     if is_open(*call.outputs[:1]):  # later ones are cuDNN's, and empty in evaluation
         return -1
@@ -79,7 +79,7 @@ def saved_bytes(call: Call) -> int:
         # Besides the input: the mean and the variance of the batch, and what cuDNN needs.
         kept = [*call.read[:1], *call.made[3:]]
     elif name not in _KNOWN or (name != call.name and inputs != ()):
-        return -1  # an op in place may have saved a copy of what it overwrote
+        return -1  # an in-place op may have saved a copy of the overwritten values
     elif name == "getitem" and not _is_basic(call):
         return -1
     elif len(call.read) == 1 and name in _WITH_NUMBERS:

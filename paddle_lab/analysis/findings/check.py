@@ -39,7 +39,7 @@ class Check:
 
     @property
     def title(self) -> str:
-        """What it looks for, in a few words."""
+        """The bug that it looks for, in a few words."""
         return say(f"findings.{self.kind}.title")
 
     @property
@@ -49,5 +49,5 @@ class Check:
 
     @property
     def cost(self) -> str:
-        """What it costs while the code runs, in a few words."""
+        """Its cost while the code runs, in a few words."""
         return say(f"findings.{self.kind}.cost")

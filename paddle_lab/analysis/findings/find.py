@@ -26,7 +26,7 @@ def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
     record
         A record with answer tables.
     kinds
-        The checks to run; by default those that the trace was recorded for.
+        The checks to run; by default the checks for which the trace was recorded.
     """
     facts, known = Facts(record), checks()
     wanted = [kind for kind in (record.origin.checks if kinds is None else kinds) if kind in known]

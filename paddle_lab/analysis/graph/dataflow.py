@@ -1,4 +1,4 @@
-"""Edges between ops, what a backward call runs, and whether an op uses its own earlier output."""
+"""Edges between ops, the grad nodes of a backward call, and whether an op uses its own output."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _hide_calls(record: Record, scope_of_op: Keys, is_shown: Mask) -> None:
     run = np.bincount(taken(container, scope_of_op) + 1, minlength=len(kind) + 1)
     fewest = np.full(len(run), _FEWEST_IN_LAYER)
     fewest[0] = _FEWEST_AT_TOP_LEVEL
-    # At the top level all ops count, those in layers too.
+    # At the top level all ops count, including ops in layers.
     run[0] = len(scope_of_op)
     is_shown &= ~is_call | (run >= fewest)[container + 1]
     # From the innermost outward: the items of a call that is no group belong to its parent.

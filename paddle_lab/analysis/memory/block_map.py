@@ -120,7 +120,7 @@ def block_map(
     blocks
         All blocks of the place, for the ranges, shape ``[all blocks]``.
     alive
-        Those that were alive, shape ``[blocks]``.
+        The blocks that were alive, shape ``[blocks]``.
     time_ns
         The moment.
     """

@@ -66,7 +66,7 @@ class Breakdown(Reported, Framed, RowList[Share]):
     shares
         Largest first.
     grouping
-        What they are divided by.
+        ``"op"``, ``"layer"``, ``"line"`` or ``"kind"``.
     time_ns
         The moment.
     """
@@ -80,7 +80,7 @@ class Breakdown(Reported, Framed, RowList[Share]):
 
     @property
     def total_bytes(self) -> int:
-        """All that was allocated in the moment."""
+        """The bytes allocated at that moment."""
         return sum(share.bytes for share in self)
 
     def said(self, share: Share) -> str:

@@ -48,7 +48,7 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
     Attributes
     ----------
     by
-        What a row is.
+        The kind of the rows, such as ``"op"``.
     host
         The host time of the cell, which its parts add up to.
     unknown

@@ -22,7 +22,7 @@ _FRAME_COLUMNS = (
 
 
 class KernelTime(OpRow):
-    """The kernels of one op, of one grad node, or those that ran outside of all of them."""
+    """The kernels of one op or of one grad node, or the kernels outside of both."""
 
     __slots__ = ()
     _table_name = "kernel_times"

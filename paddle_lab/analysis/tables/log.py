@@ -57,7 +57,7 @@ class LogTable(OpRowTable[LogEntry]):
         return self._with_keys(self.keys[rows])
 
     def of_op(self, op: int) -> LogTable:
-        """Return the entries that an op wrote, and those of the grad nodes that it made."""
+        """Return the entries written by an op, and by the grad nodes that it made."""
         return self._with_keys(self.keys[self.op_keys[self.keys] == op])
 
     def _columns(self) -> dict[str, Values]:

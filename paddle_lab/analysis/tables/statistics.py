@@ -44,7 +44,7 @@ class Measured(OpRow):
         return self.zeros / self.elements if self.elements else 0.0
 
     def shown(self, value: float | None) -> str:
-        """Return one of its statistics as text, ``"–"`` if no value is finite or it is unknown."""
+        """Return a statistic of this row as text, ``"–"`` if unknown or if no value is finite."""
         is_known = value is not None and self.elements > self.nans + self.infs
         return f"{value:.3g}" if is_known else "–"
 

@@ -1,4 +1,4 @@
-"""``trace.values``: what was in the tensors, as rows and as a table."""
+"""``trace.values``: the statistics of the tensors' values, as rows and as a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REALS = ("smallest", "largest", "mean", "deviation", "norm")
 
 
 class Value(Measured):
-    """What was in one tensor when its op had made it, or when the trace first saw it.
+    """The values of one tensor when its op had made it, or when the trace first saw it.
 
     A view of its row in ``value_stats``.
     """
@@ -67,7 +67,7 @@ class Value(Measured):
 
 
 class ValueTable(MeasuredTable[Value]):
-    """What was in the tensors, in the order in which the trace first saw them."""
+    """The values of the tensors, in the order in which the trace first saw them."""
 
     _table_name = "value_stats"
     _asked_as = "trace.values.to_pandas()"

@@ -160,7 +160,7 @@ def _names(key: str, rows: _Contracted, strings: StringPool) -> npt.NDArray[np.i
 
 
 def _sum_costs(tables: Tables, name: str, rows: _Contracted) -> None:
-    """Give the row of each closed group the costs of all, -1 where that of one is not known."""
+    """Give each closed group's row the sum of the group's costs, -1 if one of them is unknown."""
     columns = {column: values.copy() for column, values in tables[name].columns.items()}
     for values in columns.values():
         values[rows.first] = np.where(rows.sums(values < 0) > 0, -1, rows.sums(values))

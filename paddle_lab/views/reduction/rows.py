@@ -79,7 +79,7 @@ def keep_rows(
     image
         The row that replaces each row, -1 for none; by default each row stays itself.
     whole
-        The rows that keep their details; by default all that stay.
+        The rows that keep their details; by default all rows that stay.
     """
     details = stays if whole is None else whole
     for other, column in _DETAILS.get(name, ()):

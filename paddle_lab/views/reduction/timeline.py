@@ -107,7 +107,7 @@ def _highest(record: Record, keys: npt.NDArray[Any], borders: Numbers) -> tuple[
 def _borders(record: Record, keys: npt.NDArray[Any], last_ns: int, stretches: int) -> Numbers:
     """Return the borders of the stretches.
 
-    Each stretch has the same number of events; the peak has a stretch of its own.
+    Each stretch has the same number of events; the peak has a separate stretch.
     """
     whole = timeline(record, keys)
     times = np.concatenate(([0], whole.time_ns, [last_ns]))

@@ -145,7 +145,7 @@ def _place_ops(record: Record, folded: Folded) -> None:
 
 
 def _ops_inside(op_group: Keys, parent: Keys) -> Callable[[int], Keys]:
-    """Return a function from a group to its ops, with those of the groups inside it, in order.
+    """Return a function from a group to its ops at any depth, in order.
 
     Their numbers are not always consecutive: a loop's body runs between its generator's ops.
     """

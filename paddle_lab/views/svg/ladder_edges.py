@@ -27,7 +27,7 @@ _DETACH = EDGE_KINDS.index("detach")
 
 
 class RowEdge(NamedTuple):
-    """Edges from one row to another, drawn as one."""
+    """Edges from one row to another, drawn as a single line."""
 
     source: int
     target: int

@@ -1,4 +1,4 @@
-"""The colours of static pictures: those of the front end's theme."""
+"""The colours of static pictures, equal to the front end's theme."""
 
 from __future__ import annotations
 

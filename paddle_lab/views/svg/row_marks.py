@@ -24,7 +24,7 @@ class RowMark:
 
     @property
     def text(self) -> str:
-        """``"✕ failed"``, or the sign alone."""
+        """``"✕ failed"``, or only the sign."""
         word = say(f"page.mark.{self.role}") if self.role in _NAMED else ""
         return f"{SIGNS[self.severity]} {word}".strip()
 

@@ -24,7 +24,7 @@ class Break:
     cause: str
     """The expression; empty if the source is unknown."""
     reason: str
-    """Paddle's own reason; empty where it gives none, as for conditions on tensors."""
+    """Paddle's own reason; empty if it gives none, as for conditions on tensors."""
     function: str
     """The function that runs eagerly as a whole; empty if only this line does."""
 
@@ -35,7 +35,7 @@ class Break:
 
     @property
     def effect(self) -> str:
-        """What it costs, in a few words."""
+        """The cost of the break, in a few words."""
         if self.kind == "full-graph":
             return say("breaks.not_compiled")
         if self.function:

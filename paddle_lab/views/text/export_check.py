@@ -1,4 +1,4 @@
-"""What a check of an export has found, as text and as HTML."""
+"""The result of an export check, as text and as HTML."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class ExportCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether the model can be exported, and then computes the same."""
+        """Whether the model can be exported, and the exported model computes the same."""
         return not self.blockers and not self.frozen and not self.unchecked and all(
             stage.ran and not stage.error and not stage.differs for stage in self.stages
         )  # fmt: skip

@@ -30,8 +30,8 @@ _COLUMNS = (
 def layer_lines(record: Record, table: RankedTable) -> list[str]:
     """Return a table of the layers that were called, and sentences on the totals.
 
-    If there are more than 60 layers, it has the outer ones. A layer's figures contain those of the
-    layers inside it, over all of its calls. Without layers there are the sentences alone.
+    If there are more than 60 layers, it has the outer ones. A layer's figures include the layers
+    inside it, over all of its calls. Without layers only the sentences are returned.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _totals(record: Record, table: RankedTable) -> list[str]:
 
 
 def _flops_by_phase(record: Record) -> str:
-    """Return the FLOPs of the ops of each phase; backward also has those of the grad nodes."""
+    """Return the FLOPs of each phase's ops; backward also includes the grad nodes."""
     of_nodes = record.grad_node_costs["flops"][node_runs(record)]
     told = []
     for number, phase in enumerate(PHASES):

@@ -33,7 +33,7 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
     # Two frames are the same place if file, cell, line and function are equal.
     place = _equal_rows(np.stack([record.frames[column] for column in _PLACE], axis=1))
     line = _equal_rows(np.append(place, -1)[frames])
-    # In the order of their first ops.
+    # The lines, in the order of their first ops.
     line_of_op = line[stack_of_op]
     first = np.full(line.max() + 1, len(record.ops))
     np.minimum.at(first, line, first_op)

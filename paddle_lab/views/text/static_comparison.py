@@ -1,4 +1,4 @@
-"""The ops of an eager run beside those of the compiled program, as text and as tables."""
+"""The ops of an eager run next to the ops of the compiled program, as text and as tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_ROWS = 60
 
 @dataclass(frozen=True)
 class ComparedOp:
-    """An op of the eager run and its partner in the program. What is missing is empty."""
+    """An op of the eager run and its partner in the program; a missing partner is empty."""
 
     eager: str
     file: str
@@ -66,7 +66,7 @@ class StaticComparison:
     """What :func:`paddle_lab.compare_static` returns."""
 
     title: str
-    """The name of what was compared."""
+    """The name of the compared function or layer."""
     rows: list[ComparedOp]
     """The ops in order."""
     first: ComparedOp | None

@@ -1,4 +1,4 @@
-"""A forward hook collects activations although nobody reads them any more."""
+"""A forward hook collects activations that are never read."""
 
 import paddle
 

@@ -1,4 +1,4 @@
-"""`paddle.grad` is called with a list of parameters that lacks those of the encoder."""
+"""`paddle.grad` is called with a list of parameters without the encoder's."""
 
 import paddle
 from paddle import nn

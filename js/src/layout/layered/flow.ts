@@ -15,7 +15,7 @@ export interface Boxes {
   source: Int32Array;
   target: Int32Array;
   weight: Float64Array;
-  /** Edges of one bundle carry the same tensor and leave their source as one line. Less than `bundleCount`. */
+  /** Edges of a bundle carry one tensor and leave their source as one line. Less than `bundleCount`. */
   bundle: Int32Array;
   bundleCount: number;
   /** Offset from the anchor at which an edge meets its boxes; NaN if the layout may choose. */

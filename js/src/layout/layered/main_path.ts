@@ -6,7 +6,7 @@ import type { Proper } from "./proper.ts";
 export interface MainPath {
   /** 1 for each vertex (dummies included) on the main path. */
   isOn: Uint8Array;
-  /** The main path's segment above and below each vertex, -1 where there is none. */
+  /** The main path's segment above and below each vertex, -1 for none. */
   segmentAbove: Int32Array;
   segmentBelow: Int32Array;
 }

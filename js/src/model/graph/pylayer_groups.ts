@@ -1,4 +1,4 @@
-/** PyLayers among the groups: each has an op of its own, and a second group where its backward ran. */
+/** PyLayers among the groups: each has its own op, and a second group for its backward. */
 import { GROUP_KINDS, PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
@@ -30,7 +30,7 @@ export function ownGroupOfPyLayers(trace: Trace): Int32Array {
 
 /**
  * For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. A PyLayer's
- * backward is a call, and so a group of its own; the PyLayer's own op identifies it.
+ * backward is a call, and so a separate group; the PyLayer's own op identifies it.
  */
 export function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const ofOp = new Int32Array(groupOfOp.length).fill(-1);

@@ -33,7 +33,7 @@ export function traceTotals(trace: Trace): TraceTotals {
   };
 }
 
-/** For each tensor, the row that names it in a column: the last of several, -1 for none. */
+/** For each tensor, the row of `table` whose `column` names it: the last of several, -1 for none. */
 function rowsByTensor<T extends "tensors" | "value_stats">(
   trace: Trace,
   table: T,

@@ -14,7 +14,7 @@ export type Selection =
   /** A row of `allocations`. In the graph, the block's grad node, op or tensor is selected. */
   | { kind: "allocation"; allocation: number };
 
-/** Which part of the graph remains. `neighbours`: the selection's layer, and what it is connected to. */
+/** Which part of the graph remains. `neighbours`: the selection's layer and ops connected to it. */
 export type Way = "ancestors" | "descendants" | "between" | "neighbours";
 
 /** A part of the graph; all else is hidden. */

@@ -70,7 +70,7 @@ function readAmounts(
   return { values, unknown };
 }
 
-/** For one run of each grad node. What a backward call saved or made counts for its nodes' ops. */
+/** For one run of each grad node. Saved bytes and output bytes count for the nodes' ops instead. */
 function amountsOfRuns(trace: Trace, name: AmountName): ArrayLike<number> | undefined {
   if (name === "kernel") {
     const runs = runsOfNodes(trace);

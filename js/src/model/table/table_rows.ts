@@ -27,7 +27,7 @@ export interface TableRows {
   readonly names?: ArrayLike<number>;
   /** The last row, for items in no layer, iteration or known line; -1 for none. */
   readonly rest?: number;
-  /** The row's selection in the graph; none for all ops or grad nodes of one name. */
+  /** The row's selection in the graph; nothing if the row has several ops or nodes of one name. */
   selection(row: number): Selection;
 }
 

@@ -71,7 +71,7 @@ class Grower {
   readonly #placeOfSpan: Int32Array;
   readonly #weights: Int32Array | undefined;
   readonly #columns: Readonly<Record<"name" | "phase" | "isPyLayer", Column>>;
-  /** Boxes of ops, other spans and places, by the box that contains them and what they show. */
+  /** Boxes of ops, other spans and places, by the box that contains them and their content. */
   readonly #ops = new Map<number, number>();
   readonly #others = new Map<number, number>();
   readonly #inside = new Map<number, number>();
@@ -178,7 +178,7 @@ class Grower {
     return around * (BACKWARD_KINDS.length + trace.strings.length + 1) + like;
   }
 
-  /** What a span's own box shows. */
+  /** The content of a span's own box. */
   #leafOf(span: number): { kind: LeafKind; key: number } {
     const { op, call, gradNode } = this.spans;
     if (op[span]! >= 0) return { kind: "op", key: op[span]! };

@@ -22,7 +22,7 @@ export const BOX_KINDS = [
 ] as const;
 export type BoxKind = (typeof BOX_KINDS)[number];
 
-/** What a box shows. */
+/** The content of a box. */
 export interface BoxOf {
   readonly kind: BoxKind;
   /**

@@ -97,7 +97,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   return collector.edges;
 }
 
-/** Gradient flow, from the loss to the leaves. The tree's ops are those of PyLayers' backwards. */
+/** Gradient flow, from the loss to the leaves. The tree's ops are ops of PyLayers' backwards. */
 export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   const collector = new EdgeCollector(tree);
   collector.addGradients(trace);
@@ -124,7 +124,7 @@ export function ladderEdges(
   return collector.edges;
 }
 
-/** Add edges between a PyLayer's backward ops, and from its grad node to those that read no other op. */
+/** Add edges between a PyLayer's backward ops, and from its grad node to the first of these ops. */
 function addPylayerEdges(trace: Trace, tree: VisibleTree, collector: EdgeCollector): void {
   tree.items.forEach((item, index) => {
     if (item.kind !== "op") {

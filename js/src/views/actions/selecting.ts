@@ -1,4 +1,4 @@
-/** Converts what is drawn into a selection, and a selection into its place in the picture. */
+/** Converts a drawn box or edge into a selection, and a selection into its place in the picture. */
 import { foldAround } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
@@ -65,7 +65,7 @@ export function boxOfSelection(store: Store, scene: Scene): number {
     case "group": {
       const [ops, nodes] = [store.litOps(), store.litGradNodes()];
       const at = boxAround(store, scene, selection.group);
-      // A layer of one op has no box but that of its op.
+      // A layer of one op is drawn as the box of this op.
       return at >= 0
         ? at
         : scene.boxes.findIndex(({ op, gradNode }) => ops[op] === 1 || nodes[gradNode] === 1);

@@ -105,7 +105,7 @@ function placesInOrder(items: readonly VisibleItem[]): Int32Array {
   return places;
 }
 
-/** The scene of the forward or the backward side alone. */
+/** The scene of only the forward or only the backward side. */
 export function compose(store: Pictured, arrangement: Arrangement, result: NestedResult): Scene {
   const { side, tree, contents } = arrangement;
   const boxes: SceneBox[] = [];

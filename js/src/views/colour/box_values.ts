@@ -1,4 +1,4 @@
-/** The values by which boxes are coloured: the box's own value, or that of its content. */
+/** The values by which boxes are coloured: a box's own value, or the value of its content. */
 import { gradNodeValues } from "../../model/colour/grad_node_values.ts";
 import { opValues } from "../../model/colour/op_values.ts";
 import { parameterReads } from "../../model/graph/parameter_reads.ts";

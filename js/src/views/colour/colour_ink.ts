@@ -55,7 +55,7 @@ export class ColourInk {
     this.scale = name === "dtype" ? undefined : scaleOf(all);
   }
 
-  /** The colour of a box; undefined if it has none of its own. */
+  /** The colour of a box; undefined if the box has no quantity. */
   fill(box: SceneBox, theme: Theme): string | undefined {
     const of = this.#values.get(box.id);
     if (!of) return undefined;
@@ -100,7 +100,7 @@ export class ColourInk {
       : t("colour.of", { name, value });
   }
 
-  /** The brush for text on the colour of a box. */
+  /** The brush for text on a coloured box. */
   brushFor<B extends { readonly theme: Theme }>(brush: B, box: SceneBox): B {
     const fill = this.fill(box, brush.theme);
     if (!fill || fill === brush.theme.bg || fill === brush.theme.chip) return brush;

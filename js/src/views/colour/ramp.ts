@@ -2,7 +2,7 @@
  * Colours for quantities and for dtypes, which people with any colour vision can tell apart.
  *
  * The ramp is viridis (Stéfan van der Walt, Nathaniel Smith; CC0): its lightness grows evenly. The
- * colours of dtypes are those of Masataka Okabe and Kei Ito.
+ * colours of dtypes are by Masataka Okabe and Kei Ito.
  */
 import { mix } from "../scene/drawing_style.ts";
 

@@ -142,7 +142,7 @@ function callsOf({ trace }: PanelContext, group: number): number[] {
   return calls;
 }
 
-/** A group has no stack of its own; the stack of its first op passes through it. */
+/** A group has no stack; the stack of its first op passes through it. */
 function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
   const { trace } = context;
   const first = trace.at("groups", "first_op", group);

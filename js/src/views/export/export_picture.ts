@@ -18,13 +18,13 @@ const MARGIN_PX = 40;
 const LONGEST_SIDE_PX = 16_000;
 const LARGEST_AREA_PX = 200_000_000;
 
-/** The style of a picture: its colours, and what is emphasized. */
+/** The style of a picture: its colours, and the emphasized parts. */
 export type PictureStyle = Pick<
   Brush,
   "theme" | "measure" | "emphasis" | "showShapes" | "norms" | "colours"
 >;
 
-/** What is to be exported, in CSS px. */
+/** A picture to be exported, in CSS px. */
 export interface Drawing {
   readonly width: number;
   readonly height: number;

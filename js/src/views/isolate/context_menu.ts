@@ -25,12 +25,12 @@ export function mountContextMenu(
   menu.toggle.classList.add("pdl-visually-hidden");
   menu.toggle.tabIndex = -1;
   menu.toggle.setAttribute("aria-hidden", "true");
-  // A closing menu gives the focus to its button, which nobody sees here.
+  // A closing menu focuses its button, which is invisible here: focus the picture instead.
   menu.toggle.addEventListener("focus", () => canvas.element.focus({ preventScroll: true }));
   app.append(root);
 
   const open = (event: MouseEvent): void => {
-    // The keyboard's menu key has no place of its own: the menu is for the selection.
+    // The keyboard's menu key has no position, so the menu is for the selection.
     const isFromKeys = event.button !== 2;
     if (!isFromKeys) {
       const selection = selectionOfHit(canvas.hitAtPoint(event.clientX, event.clientY));

@@ -16,7 +16,7 @@ export function hasLog(trace: Trace): boolean {
   return trace.table("log").length > 0;
 }
 
-/** @returns a function that shows the entries of what is selected now */
+/** @returns a function that shows the entries of the current selection */
 export function mountLog(root: HTMLElement, context: PanelContext): () => void {
   const { store, trace } = context;
   let showsAll = false;

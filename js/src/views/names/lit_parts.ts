@@ -1,4 +1,4 @@
-/** Short names for what a selection highlights: a whole layer if all its ops are highlighted. */
+/** Short names for the highlighted parts: a layer's name if all its ops are highlighted. */
 import type { Store } from "../../model/state/store.ts";
 
 export type LitPart = { readonly group: number } | { readonly op: number };

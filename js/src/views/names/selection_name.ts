@@ -1,4 +1,4 @@
-/** A few words for what is selected. */
+/** A short name for the selection. */
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";

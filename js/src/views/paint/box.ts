@@ -43,7 +43,7 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   if (box.kind === "fold") {
     paintCards(brush, box, colour);
   }
-  // Without text the colour alone distinguishes a box from its surroundings.
+  // Without text, only the colour distinguishes a box from its surroundings.
   const isBare = !withText && !isLit && !mark && box.state === "normal";
   const tint = brush.colours?.fill(drawn, theme);
   const fill = tint

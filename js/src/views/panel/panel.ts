@@ -71,7 +71,7 @@ export function mountPanel(
   const unsubscribe = store.subscribe((state, previous) => {
     const isSelected = state.selection !== previous.selection;
     const isGroup = state.selection.kind === "group" && state.open !== previous.open;
-    // The gradients are those of the shown backward call.
+    // The details show the gradients of the shown backward call.
     const isOtherCall = state.backwardCall !== previous.backwardCall && store.gradients.isRecorded;
     if (!isSelected && !isGroup && !isOtherCall) return;
     isWritten = false;

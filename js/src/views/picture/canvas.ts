@@ -88,7 +88,7 @@ export class GraphCanvas {
     return this.#scene;
   }
 
-  /** What is at a place in the page, in CSS px from the window's corner. */
+  /** The part at a position in the page, in CSS px from the window's corner. */
   hitAtPoint(clientX: number, clientY: number): Hit | undefined {
     const bounds = this.element.getBoundingClientRect();
     return this.#hitAt(clientX - bounds.left, clientY - bounds.top);
@@ -285,7 +285,7 @@ export class GraphCanvas {
     this.#view = { width, height };
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
-    // If the panel below grew because of a selection, the camera stays where it is.
+    // If the panel below grew because of a selection, do not move the camera.
     const isPanelsDoing = width === before.width && this.store.state.selection.kind !== "none";
     this.#hasBeenMoved ||= isPanelsDoing;
     if (!this.#hasBeenMoved || !before.width) {

@@ -7,7 +7,7 @@ import type { Reach } from "../scene/scene.ts";
 export const LEGIBLE_SCALE = 0.91;
 const MARGIN_PX = 28;
 const LEAST_MARGIN_PX = 8;
-/** On the right, nothing may be under the zoom buttons. */
+/** The room at the right side that the zoom buttons cover. */
 const LEAST_RIGHT_PX = BUTTONS.width;
 const OUTLINE_PX = 2;
 const SCALE_STEP = 0.01;
@@ -85,7 +85,7 @@ export function firstView(scene: Sights, view: Size, parts: readonly Extent[] = 
   return withParts(best!, view, parts);
 }
 
-/** Move up what is in these columns, if the upper half of the view would be empty. */
+/** Move the parts in these columns up, if the upper half of the view would be empty. */
 function withParts(camera: Camera, view: Size, parts: readonly Extent[]): Camera {
   const { scale, x } = camera;
   let top = Number.POSITIVE_INFINITY;

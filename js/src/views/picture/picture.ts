@@ -77,7 +77,7 @@ export class Picture {
   refresh(): void {
     const { state } = this.store;
     const before = this.#shown;
-    // Without a view, wait. What was opened without a view shows with the next graph.
+    // Without a view, wait. Groups that were opened without a view show with the next graph.
     if (!this.#listener || !isGraph(state.mode)) {
       return;
     }

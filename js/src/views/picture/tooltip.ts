@@ -1,4 +1,4 @@
-/** The tooltip of the picture: a few lines about what is under the pointer. */
+/** The tooltip of the picture: a few lines about the part under the pointer. */
 
 import type { Store } from "../../model/state/store.ts";
 import type { Trace } from "../../trace/trace.ts";

@@ -13,7 +13,7 @@ export const SEVERITY_SIGNS: Readonly<Record<Severity, string>> = {
   info: "ⓘ",
 };
 
-/** The word of a mark on its box; "" if the sign alone is enough. */
+/** The word of a mark on its box; "" if the sign is enough. */
 export function roleWord(role: MarkRole): string {
   return role === "failed" || role === "cut" || role === "origin" ? t(`mark.${role}`) : "";
 }

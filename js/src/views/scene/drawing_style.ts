@@ -89,7 +89,7 @@ export function colourOfChip(kind: string, theme: Theme): string {
   return kind === "parameter" || kind === "leaf" || kind === "buffer" ? theme.leaf : theme.soft;
 }
 
-/** The note next to a box, for states that must not be shown by colour alone. */
+/** The note next to a box, for states that need more than a colour. */
 export function noteOfBox(box: SceneBox): string {
   return box.state === "raised"
     ? t("box.raised")

@@ -1,4 +1,4 @@
-/** Which parts of a scene are emphasized: the selection itself, and what it highlights. */
+/** Which parts of a scene are emphasized: the selected part, and the highlighted parts. */
 import type { Mark, MarkRole, MarkSide } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";

@@ -1,4 +1,4 @@
-/** What is drawn, in world px; both the canvas and the exported picture are drawn from it. */
+/** A scene: the drawn parts in world px, from which the canvas and the exported picture are made. */
 
 export type BoxKind =
   | "op"

@@ -23,7 +23,7 @@ export class SpatialIndex {
     });
   }
 
-  /** Keys of all that touches `area`, ascending. */
+  /** Keys of all rectangles that touch `area`, ascending. */
   within(area: Extent): number[] {
     const [first, last] = bandsOf(area);
     const found = this.#tall.filter((key) => touch(this.extents[key]!, area));

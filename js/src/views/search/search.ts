@@ -23,7 +23,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   let index: SearchIndex | undefined;
   /** Position of the shown match, -1 before the first. */
   let at = -1;
-  /** What is wrong with a filter in the query. */
+  /** The problem of a wrong filter in the query. */
   let problem: Problem | undefined;
   /** Whether the user has closed the examples; the arrow keys then open them. */
   let isHelpClosed = false;

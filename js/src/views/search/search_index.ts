@@ -22,7 +22,7 @@ export type SearchTerm = (
   isNot?: true;
 };
 
-/** What a query finds: keys of ops in execution order, or why it finds none. */
+/** The results of a query: keys of ops in execution order, or the reason why there are none. */
 export interface Answer {
   readonly matches: number[];
   readonly problem?: Problem;
@@ -102,7 +102,7 @@ export class SearchIndex {
     return this.ask(query).matches;
   }
 
-  /** What a query finds; if a filter in it is wrong, the problem of the first such filter. */
+  /** The results of a query; if it has a wrong filter, the problem of the first one. */
   ask(query: string): Answer {
     const terms = parseQuery(query);
     if (terms.length === 0) return { matches: [] };
@@ -181,7 +181,7 @@ export class SearchIndex {
     return fit;
   }
 
-  /** A group matches by its own strings or by those of a group around it. */
+  /** A group matches by its own strings, or by the strings of a group that contains it. */
   #groupHits(isHit: Uint8Array, text: string): Uint8Array {
     const groups = this.trace.table("groups");
     const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>

@@ -1,7 +1,7 @@
 """Elementwise ops: one operation for each element of the output.
 
 Source: the convention of XLA's ``HloCostAnalysis`` and of DeepSpeed's flops profiler. A function
-(``exp``, ``tanh``, ``gelu``) counts as one operation, whatever a processor needs for it. Backward
+(``exp``, ``tanh``, ``gelu``) counts as one operation, however long it takes. Backward
 follows the chain rule: evaluate the derivative, and multiply it with the gradient. So it takes two
 operations for each element, and fewer where the derivative is at hand.
 """

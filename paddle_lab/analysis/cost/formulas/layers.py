@@ -1,4 +1,4 @@
-"""Convolutions, attention and recurrent networks: the products, and what is done to each element.
+"""Convolutions, attention and recurrent networks: the products, and the elementwise operations.
 
 Sources: Dumoulin and Visin, "A guide to convolution arithmetic for deep learning" (2016). Positions
 in the padding count as well, as in ``paddle.flops`` and in published figures.

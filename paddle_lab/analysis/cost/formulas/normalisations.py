@@ -55,7 +55,7 @@ def layer_norm_backward(call: Call, needed: Needed) -> Cost:
     """As :func:`normalisation_backward`.
 
     The scale differs along a row. So the input's gradient needs a product with the scale and the
-    two sums of its own: 4 operations more.
+    two additional sums: 4 operations more.
     """
     own_sums = 4 if 0 in needed and len(call.shapes) > 1 else 0
     return Cost(normalisation_backward(call, needed).flops + own_sums * prod(call.shapes[0]))

@@ -1,7 +1,7 @@
 """The steps of optimizers, counted from their update rules in Paddle's documentation.
 
-The operations are for each element of the parameters. What is done once for a step (``1 - beta1``,
-the bias correction) is not counted.
+The operations are per element of the parameters. Operations once per step (``1 - beta1``,
+the bias correction) are not counted.
 """
 
 from __future__ import annotations

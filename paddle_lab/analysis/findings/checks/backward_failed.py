@@ -79,7 +79,7 @@ BACKWARD_FAILED = Check(
 
 
 def find_changes(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that modified what a grad node had saved."""
+    """Yield the lines that modified tensors which a grad node had saved."""
     for failed in facts.answer(failed_backwards):
         if failed.cause == "modified" and failed.changes:
             yield _raised(facts, failed)

@@ -18,7 +18,7 @@ from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of steps that used gradients an earlier step had used."""
+    """Yield the lines of steps that used gradients which an earlier step had already used."""
     by_stack: dict[int, list[Event]] = {}
     for event in facts.events("stale_gradient"):
         by_stack.setdefault(event.stack, []).append(event)

@@ -19,7 +19,7 @@ from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that broke a graph, then those that made Paddle compile again."""
+    """Yield the lines that broke a graph, then the lines that made Paddle compile again."""
     for event in facts.events("graph_break"):
         kind, function = event.detail.split("\n")
         key = "eager" if function else "split"

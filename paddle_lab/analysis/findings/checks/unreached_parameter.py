@@ -49,7 +49,7 @@ def _wanted(facts: Facts, cuts: GradientCuts) -> list[int]:
     trained, leaves, lines = cuts.trained, cuts.reach.leaves, cuts.trained.creation_lines
     candidates = set(trained.holders)
     if candidates and not trained.steps:
-        # No optimizer stepped here: take those that hold a parameter which a gradient reached.
+        # No optimizer stepped here: take the optimizers that hold a parameter with a gradient.
         training = {one for leaf in leaves for one in trained.holders.get(leaf, ())}
         candidates = {one for one in candidates if training.intersection(trained.holders[one])}
     elif not candidates:

@@ -1,4 +1,4 @@
-"""How much memory backward graphs alone hold: the tensors that their ops saved.
+"""How much memory only backward graphs hold: the tensors that their ops saved.
 
 ``backward()`` without ``retain_graph`` frees the saved tensors and leaves the grad nodes: a loss
 that is kept afterwards holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the

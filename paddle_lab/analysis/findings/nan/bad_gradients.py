@@ -70,7 +70,7 @@ class BadGradients:
         facts = self._facts
 
         def silent_before(node: int) -> list[int]:
-            # The gradients that such a node passed on were not seen: use those that it received.
+            # The gradients that such a node passed on were not seen: use the received ones.
             return list(filter(self._is_silent, map(facts.edge_source, facts.edges_in(node))))
 
         return any(

@@ -36,7 +36,7 @@ export function valueSection({ trace, totals }: PanelContext, tensor: number): H
   ];
 }
 
-/** As one line below a tensor on an op's page. */
+/** The statistics as one line, below a tensor on an op's page. */
 export function valueLine({ trace }: PanelContext, tensor: number): HTMLElement | "" {
   const text = valueText(trace, tensor);
   if (!text) return "";

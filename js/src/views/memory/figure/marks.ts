@@ -88,7 +88,7 @@ export function paintNames(
     const x = isHit ? peak_px + PEAK_ROOM_PX : begin_px;
     const y = frame.top_px + NAME_TOP_PX;
     if (x + width + NAME_LEFT_PX <= right_px) {
-      // A background of its own keeps the name readable on blocks.
+      // A background behind the name keeps it readable on blocks.
       context.globalAlpha = GROUND_ALPHA;
       context.fillStyle = palette.bg;
       context.fillRect(x - GROUND_PX, y - 1, width + 2 * GROUND_PX, FONT_PX + 2);

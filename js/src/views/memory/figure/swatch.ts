@@ -11,7 +11,7 @@ export function swatch(kind: number): HTMLElement {
 
 /**
  * Return the inline style of a group's bar. Its width is relative to the largest group; its colours
- * are those of the kinds of memory in the group.
+ * show the kinds of memory in the group.
  *
  * @param bytesOfKind by position in MEMORY_KINDS
  */

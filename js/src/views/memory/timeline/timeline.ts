@@ -29,11 +29,11 @@ export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
   readonly #frame: ChartFrame;
   readonly #overview = element("canvas", { class: "pdl-timeline-overview" });
-  /** The chosen moment. It has an element of its own because it alone moves with the pointer. */
+  /** The chosen moment. It is a separate element, because only it moves with the pointer. */
   readonly #moment = element("div", { class: "pdl-timeline-moment" });
   readonly #window: ShownWindow;
   #totals: Totals;
-  /** The picture and marks of a window; they are reused while the window fits what is shown. */
+  /** The picture and marks of a window; they are reused while they cover the visible part. */
   #made: { readonly picture: StackPicture; readonly marks: Marks } | undefined;
   #lit: LitBlocks | undefined;
 

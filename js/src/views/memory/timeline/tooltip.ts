@@ -1,4 +1,4 @@
-/** A few lines about what is under the pointer in the timeline. */
+/** A tooltip about the part of the timeline under the pointer. */
 
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
 import { totalAt } from "../../../memory/blocks/moment.ts";
