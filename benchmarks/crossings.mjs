@@ -1,17 +1,17 @@
-// Counts how often edges cross, in our pictures and in those of Graphviz's dot. Prints Markdown.
+// Counts edge crossings in our pictures and in those of Graphviz's dot. Prints Markdown.
 //   python benchmarks/crossings_corpus.py FOLDER     (traces the models of the tests, once)
 //   node benchmarks/crossings.mjs FOLDER [PART OF A NAME] [--json FILE] [--quick]
-//   node benchmarks/crossings.mjs FOLDER --store     (what the tests hold against dot; then format it)
+//   node benchmarks/crossings.mjs FOLDER --store     (dot's results for the tests; format the file then)
 //
-// `--quick` takes what dot has done before, and graphs of up to 120 boxes.
+// `--quick` uses stored results of dot, and only graphs of up to 120 boxes.
 //
-// The graphs are what the views lay out of each model: forward, backward and ladder, as first shown and
-// with all groups opened, and made-up ones; those with more than 1,000 boxes are left out. Groups are
-// clusters to dot. Both pictures are counted alike, from the drawn curves: a crossing is a point where
-// the lines of two edges pass through each other. "Ink" counts a stretch that several edges share as
-// one line (we draw a tensor with several consumers as one line with branches), "pairs" counts each
-// pair of edges. dot's pictures are kept in FOLDER, beside the graphs. A graph that dot does not
-// finish in time is named and left out of the sums.
+// The graphs are those that the views lay out for each model (forward, backward and ladder, as first
+// shown and with all groups open), and made-up ones. Graphs with more than 1,000 boxes are left out.
+// Groups are clusters for dot. Crossings are counted in the same way in both pictures, from the drawn
+// curves: a crossing is a point where two edges pass through each other. "Ink" counts a stretch that
+// several edges share as one line, because we draw a tensor with several consumers as one line with
+// branches. "Pairs" counts each pair of edges. dot's pictures are stored in FOLDER. If dot does not
+// finish a graph in time, the graph is named and left out of the sums.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const { values: options, positionals } = parseArgs({
   },
 });
 const [folder, part = ""] = positionals;
-/** What the tests hold against dot: nets of many shapes. */
+/** The graphs that the tests compare with dot: nets of many shapes. */
 const STORED = [
   "googlenet: forward, opened",
   "inception_v3: backward, opened",
@@ -69,7 +69,7 @@ function simple(graph) {
   };
 }
 
-/** Without groups: the boxes alone. */
+/** The graph without groups: only the boxes. */
 function flat(graph) {
   const place = new Int32Array(graph.itemCount).fill(-1);
   const leaves = [...place.keys()].filter((item) => !graph.open[item]);
@@ -96,7 +96,7 @@ const counted = (lines) => ({
   pairs: layout.countLineCrossings(lines, "pairs"),
 });
 
-/** dot's picture, kept in the folder; null where dot did not finish. */
+/** dot's picture, stored in the folder; null if dot did not finish. */
 function dotCounts(graph) {
   const text = layout.dotText(graph);
   const key = createHash("sha256").update(text).digest("hex").slice(0, 24);
@@ -145,7 +145,7 @@ if (options.store) {
 }
 
 const sums = { graphs: 0, ink: 0, pairs: 0, dotInk: 0, dotPairs: 0, over: 0, overPairs: 0 };
-/** Sums by family: real models, and made-up graphs. A star is a case of its own: dot draws it in one row. */
+/** Sums by family: real models, and made-up graphs. Stars are separate: dot draws them in one row. */
 const families = new Map();
 const unfinished = [];
 let slowest_ms = 0;

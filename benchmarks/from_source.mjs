@@ -1,10 +1,10 @@
-// The page's TypeScript as a module that Node can run.
+// Imports the page's TypeScript as a module that Node can run.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 
 const JS = fileURLToPath(new URL("../js", import.meta.url));
 
-/** Import what these lines of TypeScript export; their paths are from `js/`. */
+/** Import the exports of these lines of TypeScript; their paths are relative to `js/`. */
 export async function fromSource(contents) {
   const bundle = await createRequire(`${JS}/package.json`)("esbuild").build({
     stdin: { contents, resolveDir: JS, loader: "ts" },

@@ -1,4 +1,4 @@
-// Times the graph layout and holds its pictures against Graphviz's dot. Prints Markdown.
+// Times the graph layout and compares its pictures with Graphviz's dot. Prints Markdown.
 //   node benchmarks/layout.mjs [--quick] [--json FILE]   (needs `npm ci` in js/; dot is optional)
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ const layout = await fromSource(`
       export { hasDot, layoutWithDot } from "./test/layout/graphs/dot.ts";
       export { countLineCrossings, drawnLines } from "./test/layout/yardstick.ts";`);
 
-/** Median of some warm runs, in ms. */
+/** Median of several warm runs, in ms. */
 function warm_ms(run) {
   run();
   run();
@@ -29,7 +29,7 @@ const { values } = parseArgs({
   options: { quick: { type: "boolean", default: false }, json: { type: "string" } },
 });
 const rows = [];
-/** Keep a figure for the page of figures. */
+/** Add a figure to the page of figures. */
 function figure(subject, what, value_ms, bar) {
   rows.push({ subject, what, tool: "Paddle Lab", value: Number(value_ms), unit: "ms", ...(bar && { bar }) });
   if (values.json) writeFileSync(values.json, JSON.stringify(rows));

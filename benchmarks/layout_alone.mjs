@@ -1,4 +1,4 @@
-// One layout of one graph by one library, in ms. Prints a number.
+// Runs one layout of one graph by one library, and prints its time in ms.
 //   node benchmarks/layout_alone.mjs "Paddle Lab"|ELK|dagre GRAPH.json
 // BENCH_NODE is the folder whose node_modules have elkjs and @dagrejs/dagre.
 import { readFileSync } from "node:fs";

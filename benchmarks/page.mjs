@@ -1,8 +1,8 @@
-// The page by itself: how long a saved trace takes to be seen, opened, expanded, searched, in Chromium.
+// How fast a saved page shows, opens, expands and searches a trace in Chromium.
 //   node benchmarks/page.mjs [--quick] [--json FILE] [--folder TAPES] [--runs N] [SUBJECT ...]
-// Needs `npm ci` and `npm run build` in js/, Chromium (CHROMIUM), and for tapes that are not in the folder
-// (BENCH_TAPES) yet a Python with what the tests need (PYTHON). Prints Markdown: medians in ms; "main" is the CPU time of the page's main thread,
-// "longest" the longest task there while the step ran, from 50 ms. Nothing is asserted.
+// Needs `npm ci` and `npm run build` in js/, and Chromium (CHROMIUM). Tapes that are not in the folder yet
+// (BENCH_TAPES) need a Python with the packages of the tests (PYTHON). Prints Markdown: medians in ms. "main"
+// is the CPU time of the page's main thread, "longest" its longest task of 50 ms or more during a step.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ import { parseArgs } from "node:util";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const { chromium } = createRequire(join(ROOT, "js/package.json"))("playwright-core");
 
-/** Bars, in ms: of the page alone, whose share of a cell's first picture this is. */
+/** Bars of the page by itself, in ms. */
 const BARS = {
   "open one block": { "hierarchical-50000": 50, "step-96": 50 },
   "open all": { "hierarchical-50000": 4000 },
@@ -44,7 +44,7 @@ const subjects = positionals.length ? positionals : options.quick ? QUICK : SUBJ
 const runs = Number(options.runs ?? (options.quick ? 2 : 3));
 const tapes = options.folder || process.env.BENCH_TAPES || join(tmpdir(), "paddle_lab_tapes");
 
-/** Runs in the page before all else: notes when a picture is on the screen, and what kept the page from answering. */
+/** Runs before the page's own code: notes when a picture is on screen, and which tasks blocked the page. */
 function observe() {
   const pdl = { longest: 0, since: 0, painted: undefined };
   window.pdlTimes = pdl;
@@ -105,7 +105,7 @@ class Steps {
     return 1000 * metrics.find(({ name }) => name === "TaskDuration").value;
   }
 
-  /** @param act runs in the page; the step ends with the next picture on the screen */
+  /** @param act runs in the page; the step ends when the next picture is on screen */
   async take(name, act, argument) {
     const before = await this.cpu_ms();
     const took = await this.page.evaluate(
@@ -133,7 +133,7 @@ class Steps {
 const PRESS = (text) =>
   `[...document.querySelectorAll("button")].find((b) => b.textContent === ${JSON.stringify(text)}).click();`;
 const SHOW = (mode) => `document.querySelector('[data-mode="${mode}"]').click();`;
-/** Opens the first closed group, or unfolds the first run, that the outline lists. */
+/** Opens the first closed group in the outline, or unfolds the first run. */
 const TOGGLE = `
   const row = document.querySelector('[role=treeitem][aria-expanded="false"]' + given);
   row.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));`;
@@ -146,7 +146,7 @@ const SEARCH = `
   field.dispatchEvent(new Event("input"));
   pdl.paintSoon();`;
 
-/** Zooms into the widest box of a row of the icicle that is inside others. */
+/** Zooms into the widest box that is in another box, in a row of the icicle. */
 const ZOOM = `
   const pointer = document.querySelector(".pdl-icicle-pointer");
   const { left, top, width } = pointer.getBoundingClientRect();
@@ -184,7 +184,7 @@ async function measure(browser, address, figures) {
     const isOffered = await page.evaluate((name) => !!document.querySelector(`[data-mode="${name}"]`), mode);
     if (isOffered) await steps.take(mode, SHOW(mode));
   }
-  // Where nothing is closed, the buttons draw nothing.
+  // If nothing is closed, the buttons draw nothing.
   if (await page.locator("[role=treeitem][aria-expanded]").count()) {
     await steps.take("open all", PRESS("Open all"));
     await shoot("all");

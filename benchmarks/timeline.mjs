@@ -1,4 +1,4 @@
-// Times what the memory timeline computes for its pictures. Prints Markdown.
+// Times the computations of the memory timeline. Prints Markdown.
 //   node benchmarks/timeline.mjs [--quick] [--json FILE]            (needs `npm ci` in js/)
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -26,7 +26,7 @@ const SHAPES = {
 const COUNTS = given.quick ? [1_000_000] : [10_000, 100_000, 1_000_000];
 const rows = [];
 
-/** CPU time in ms: the first run and the median of some warm ones. */
+/** CPU time in ms: the first run, and the median of several warm runs. */
 function times_ms(run) {
   const timed = () => {
     const start = process.cpuUsage();
@@ -85,7 +85,7 @@ for (const [shape, make] of Object.entries(SHAPES)) {
         subject: `${shape}, ${count.toLocaleString("en")} allocations`,
         what: PARTS[at],
         tool: "Paddle Lab",
-        // What is read is read once; all else again and again.
+        // Reading happens once; everything else is repeated.
         value: at === 0 ? first : warm,
         unit: "ms",
         note: "CPU time",
