@@ -347,7 +347,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # Further statistics that ``values=`` records of a tensor's values, floating-point or not.
     "value_deviations": {
         "value_stat": "key:value_stats",
-        "deviation": "f32",  # standard deviation of the finite values, divided by their count
+        "deviation": "f32",  # standard deviation of the finite values; the divisor is their count
     },
     # A histogram of a tensor's finite nonzero values, like a gradient's in ``grad_histograms``.
     "value_histograms": {

@@ -90,8 +90,7 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
             for one, other in zip(ours, theirs, strict=True):
                 yield _paired(one, other)
         else:
-            # If the ops differ, compare the last outputs, such as those of linear and of matmul,
-            # add.
+            # If the ops differ, compare the last outputs: linear's with add's (after matmul).
             count = len(ours) if len(ours) == len(theirs) else min(1, len(ours), len(theirs))
             yield from (Pair(op, None, None) for op in ours[: len(ours) - count])
             yield from (Pair(None, op, None) for op in theirs[: len(theirs) - count])

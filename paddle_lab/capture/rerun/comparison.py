@@ -29,9 +29,9 @@ class Run:
 
     @property
     def is_concurrent(self) -> bool:
-        """Whether several threads called ops in turn, so that the order may differ between runs.
+        """Whether several threads called ops alternately, so the order may differ between runs.
 
-        If the first thread only goes on after another one has ended, the order is fixed.
+        The order is fixed if the first thread continues only after another one has ended.
         """
         threads = self.record.ops["thread"]
         turns = threads[1:][np.diff(threads) != 0].tolist()

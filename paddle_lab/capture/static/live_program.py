@@ -62,7 +62,7 @@ class _Reader:
         """Maps the names under which a backward gets values of the forward to these values."""
         self._inlets: dict[int, int] = {}
         self._pushed: dict[int, list[int]] = {}
-        """What a loop's forward keeps of each iteration for its backward, by the loop's inlet."""
+        """What a forward keeps of each loop iteration for its backward, by the stack's inlet."""
         self._leaves: set[int] = set()
 
     def block(self, block: Any) -> Block:

@@ -31,7 +31,7 @@ class Statistics(NamedTuple):
     norm: float
     """Square root of the sum of squares."""
     deviation: float
-    """Standard deviation of the finite values, divided by their count as in ``numpy.std``."""
+    """Standard deviation of the finite values, with their count as divisor, as in ``numpy.std``."""
 
 
 Seen = tuple[tuple[int, ...], Any, int, Scanned]

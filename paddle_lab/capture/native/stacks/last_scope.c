@@ -48,7 +48,7 @@ struct LastScope {
     Call calls[MOST_CALLS]; /* innermost first */
     int count;              /* 0: no result is kept */
     int64_t scope;          /* the innermost of these calls and their iterations */
-    int64_t inside;         /* the scope around all of them */
+    int64_t inside;         /* the innermost other scope when they were found */
     uint64_t version;       /* changes when the calls are emptied and when an iteration begins */
 };
 
