@@ -2,7 +2,7 @@
 
 ``python benchmarks/tapes.py NAME FOLDER`` writes ``FOLDER/NAME.payload``, the packed bytes for a
 view, and ``FOLDER/NAME.pltrace``, which ``paddle_lab.load`` opens. Without arguments it lists the
-names. N stands for any number.
+names. In a name, N is any number.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def error_help(
     described
         The error as a trace keeps it: ``"ValueError: its text"``.
     explained
-        Kinds of findings that are shown already; advice that says the same is left out.
+        Kinds of findings that are shown already; advice that repeats them is left out.
     reported
         Whether to return advice on errors for which notebooks show a report.
 

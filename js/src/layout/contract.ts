@@ -2,7 +2,7 @@
 
 /** Kinds of edges; `traceEdge` draws all of them. EDGE_CURVE: an edge in the direction of flow. */
 export const EDGE_CURVE = 0;
-/** An edge over very many ranks: orthogonal, in a lane beside the picture. */
+/** An edge over very many ranks: orthogonal, in a lane next to the picture. */
 export const EDGE_LANE = 1;
 /** An edge against the flow (part of a cycle), or a self loop. */
 export const EDGE_FEEDBACK = 2;

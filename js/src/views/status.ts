@@ -41,7 +41,7 @@ export class StatusLine {
     this.#shown.hidden = !isGraph(this.store.state.mode);
     const text = this.#describe();
     this.#selection.textContent = text;
-    // A narrow view has no room for all of it.
+    // A narrow view cuts the text, so the tooltip has all of it.
     this.#selection.title = text;
   }
 

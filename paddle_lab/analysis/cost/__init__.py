@@ -1,6 +1,6 @@
 """What ops and grad nodes cost: operations, multiply-adds, parameters and bytes.
 
-All of it follows from the record: names, shapes, dtypes, attributes. Each distinct call is computed
+The costs follow from the record: names, shapes, dtypes, attributes. Each distinct call is computed
 once. An op without a formula has -1.
 """
 

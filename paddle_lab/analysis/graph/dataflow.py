@@ -83,7 +83,7 @@ def backward_members(record: Record) -> Table:
 
 
 _MOST_OPS = 5000
-"""The most ops that are examined on the way back from an op."""
+"""The most ops that are examined while walking back from an op."""
 
 
 def feeds_itself(record: Record, ops: Keys) -> bool:

@@ -20,7 +20,7 @@ _INNER = [GROUP_KINDS.index(kind) for kind in ("call", "turn")]
 _LIST_MEMBER = re.compile(r"(.*\.)?\d+")
 _LEAST_ALIKE = 3
 _MOST_ODD = 0.25
-"""If more than this part of the siblings differ, none of them is reported."""
+"""If a larger share of the siblings than this differs, none of them is reported."""
 _MOST_NAMED = 3
 
 

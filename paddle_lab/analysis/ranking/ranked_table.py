@@ -85,7 +85,7 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
         return dict(self._cells)
 
     def _report(self) -> Report:
-        # A column of which nothing is known is left out: grad nodes have no host time.
+        # A column without known values is left out: grad nodes have no host time.
         shown = [name for name in _SHOWN if any(row[name] is not None for row in self)]
         header = [say(f"reports.table.column.{name}") for name in (self.by, *shown)]
         rows = [

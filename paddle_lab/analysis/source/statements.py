@@ -68,5 +68,5 @@ def _tokens(line: str) -> Iterator[tuple[int, str, int, int]]:
         for token in tokenize.generate_tokens(io.StringIO(line.rstrip("\r\n") + "\n").readline):
             if token.type != tokenize.INDENT and token.start[0] == 1:
                 yield token.type, token.string, token.start[1], token.end[1]
-    except (tokenize.TokenError, SyntaxError):  # a bracket or string goes on in the next line
+    except (tokenize.TokenError, SyntaxError):  # a bracket or string continues in the next line
         return

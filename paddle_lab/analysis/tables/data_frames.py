@@ -79,7 +79,7 @@ class Framed:
 
 
 def attributes(rows: Iterable[Any], names: Sequence[str]) -> dict[str, Values]:
-    """Return columns: the attributes of these names of all rows."""
+    """Return a column for each name: this attribute of all rows."""
     rows = list(rows)
     return {name: [getattr(row, name) for row in rows] for name in names}
 

@@ -67,7 +67,7 @@ class Gaps:
     start_ns: Times
     end_ns: Times
     own_ns: Times
-    """The trace's own time in it."""
+    """The part of the gap that the trace itself used."""
     stack: Keys
     """The innermost call that contains the spans before and after; -1: the cell itself."""
 

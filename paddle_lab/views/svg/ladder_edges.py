@@ -149,7 +149,7 @@ def assign_lanes(spans: Sequence[tuple[int, int]], *, most: int) -> list[int]:
         First and last row of each line, first < last. Lines that start at the same row, or end
         at the same row, may share a lane: they are read as one line that branches.
     most
-        How many lanes there are; the last one takes the lines that fit nowhere else.
+        How many lanes there are; lines without a free lane use the last one.
     """
     lanes: list[list[tuple[int, int]]] = [[] for _ in range(most)]
     answer = [0] * len(spans)

@@ -20,7 +20,7 @@ class Blocker:
     file: str
     line: int
     said: str = ""
-    """What Paddle says, in a line."""
+    """Paddle's message, in one line."""
     cell: int | None = None
     """The cell, if the file is a notebook cell; ``None`` for other files."""
 

@@ -87,7 +87,7 @@ def _called(record: Record) -> Keys:
 def _last_outputs(record: Record, called: Keys) -> list[str]:
     """Return the shape of the first output of the last op in the first call of each layer.
 
-    An ellipsis says that it was not the same in all calls.
+    An ellipsis means that it was not the same in all calls.
     """
     scopes, uses = record.scopes, record.uses
     last = np.full(len(scopes) + 1, -1, np.int64)

@@ -90,7 +90,7 @@ class CellWidget(anywidget.AnyWidget):
         if bundle is None:
             return None
         _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        # The page has to have the same version.
+        # The page must have the same version.
         version = anywidget.__version__
         missing = say("environments.page_lacks_anywidget", version=version)
         widget = {"model_id": self.model_id, "anywidget": version}

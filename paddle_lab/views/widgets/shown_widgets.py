@@ -141,7 +141,7 @@ class ShownWidgets:
 
     def _enter_cell(self, _info: Any) -> None:
         self._depth += 1
-        if self._depth > 1:  # %run and the like: the notebook's cell goes on
+        if self._depth > 1:  # a nested run, as by %run: the notebook's cell is still running
             return
         if self._limit is not None:
             self._limit.cancel()

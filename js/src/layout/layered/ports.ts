@@ -27,7 +27,7 @@ export function spreadPorts(
   /** @param segments of one side of box v, from left to right */
   const spread = (v: number, segments: Int32Array, ends: Int32Array, offsets: Float64Array) => {
     const count = segments.length;
-    if (count < 2) return; // a single edge meets the anchor
+    if (count < 2) return; // a single edge ends at the anchor
     let left = 0;
     let straight = 0;
     for (const segment of segments) {

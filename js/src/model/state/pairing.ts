@@ -132,7 +132,7 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
   const files = frames.column("file");
   const lines = frames.column("line");
   const ends = frames.column("end_line");
-  // A line inside a longer statement stands for that statement, unless another one begins on it.
+  // A line inside a longer statement selects that statement, unless another statement begins on it.
   const isOnLine = new Uint8Array(frames.length);
   const isInside = new Uint8Array(frames.length);
   let begins = false;

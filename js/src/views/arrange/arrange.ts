@@ -94,7 +94,7 @@ export function nestedGraph(
   };
 }
 
-/** Place of each item in execution order; of equal items, the first listed comes first. */
+/** Place of each item in execution order; among equal items, the first listed comes first. */
 function placesInOrder(items: readonly VisibleItem[]): Int32Array {
   const places = new Int32Array(items.length);
   [...items.keys()]

@@ -143,7 +143,7 @@ function normsOfOps({ trace, gradients, state }: Store): Float64Array {
   return values;
 }
 
-/** A parameter that several ops of a box read counts once in it. */
+/** Count each parameter once per box, even if several ops of the box read it. */
 function countEachOnce(
   { trace }: Store,
   boxes: readonly SceneBox[],

@@ -40,7 +40,7 @@ export interface Shown {
   time(): Pick<TimeView, "drawing"> | undefined;
   /** Makes an HTML page of the graph; undefined without a kernel. */
   readonly page: (() => Promise<Blob>) | undefined;
-  /** Whether the view is a page already, which the browser can save. */
+  /** Whether the view is a page already, so that the browser can save it. */
   readonly isPage: boolean;
 }
 

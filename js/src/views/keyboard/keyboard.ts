@@ -99,7 +99,7 @@ function pressPlain(
     E: () => showNextFinding(store, -1),
   };
   const act = keys[event.key];
-  // An action that has no effect returns false; the key then goes to the notebook.
+  // If an action has no effect it returns false, and the notebook gets the key.
   return act !== undefined && act() !== false;
 }
 

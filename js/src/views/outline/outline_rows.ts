@@ -302,7 +302,7 @@ function depthFirst({ items }: VisibleTree): Int32Array {
       inside[parent]! += inside[item]!;
     }
   }
-  // Where the next child of each parent goes: after its earlier siblings and all inside them.
+  // The position of each parent's next child: after its earlier siblings and everything inside them.
   const next = new Int32Array(items.length + 1);
   const order = new Int32Array(items.length);
   for (let item = 0; item < items.length; item++) {

@@ -165,7 +165,7 @@ function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number)
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;
   const within = (x: number, least: number, most: number): number =>
     Math.round(Math.min(most, Math.max(least, x)));
-  // Leave no empty space beside a cut scene, unless the main part needs it.
+  // Leave no empty space next to a cut scene, unless the main part needs it.
   const middle = within(
     view.width / 2 - focus * scale,
     view.width - LEAST_RIGHT_PX - bounds.right * scale,

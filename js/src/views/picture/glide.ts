@@ -1,4 +1,4 @@
-/** The camera on its way from one place to another. */
+/** The camera while it moves from one place to another. */
 import type { Camera } from "../scene/camera.ts";
 
 const GLIDE_MS = 180;

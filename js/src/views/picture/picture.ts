@@ -20,7 +20,7 @@ import { isTooWide, roomFor } from "./first_view.ts";
 /** The most items of a first picture that is fitted to the view's width. */
 const MOST_FITTED = 300;
 
-/** If there are fewer outermost boxes, they say too little by themselves. */
+/** With fewer outermost boxes than this, a picture says too little. */
 const FEW_BOXES = 3;
 /** After this many pictures that are too wide, all groups that may be the cause are closed. */
 const MOST_TRIES = 4;

@@ -46,7 +46,7 @@ export function edgesLeaving(edges: readonly SceneEdge[]): Map<number, Leaving> 
   return leaving;
 }
 
-/** The side to which an edge turns when it leaves its box; a lane first goes straight a little. */
+/** The side to which an edge turns when it leaves its box; a lane first runs straight a little. */
 function turnOf({ pathX, pathY }: SceneEdge): number {
   const isLane = pathX.length > 2 && Math.abs(pathY[1]! - pathY[0]!) < SHORTEST_LABELLED_PX;
   return pathX[1]! - pathX[0]! || (isLane ? pathX[2]! - pathX[0]! : 0);

@@ -57,7 +57,7 @@ export function sumText(
   { value, known, unknown }: { value: number; known: number; unknown: number },
   whole?: number,
 ): { text: string; title: string } {
-  // "≥ 0" would say nothing.
+  // "≥ 0" would be no information.
   if (!known || (unknown && !value)) {
     const why = unknown ? "not_known" : column === "kernel" ? "no_kernel" : "no_op";
     return { text: "–", title: t(`table.${why}`) };

@@ -3,7 +3,7 @@
 Source: the convention of XLA's ``HloCostAnalysis`` and of DeepSpeed's flops profiler. A function
 (``exp``, ``tanh``, ``gelu``) counts as one operation, however long it takes. Backward
 follows the chain rule: evaluate the derivative, and multiply it with the gradient. So it takes two
-operations for each element, and fewer where the derivative is at hand.
+operations for each element, and fewer if the derivative is available.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def attention_backward(call: Call, needed: Needed) -> Cost:
 
 
 def rnn(call: Call) -> Cost:
-    """An input ``[steps, batch, …]`` meets each weight matrix ``steps * batch`` times."""
+    """An input ``[steps, batch, …]`` multiplies each weight matrix ``steps * batch`` times."""
     gates = _GATES.get(call.attribute("mode"), 0)
     if not gates:
         return UNKNOWN

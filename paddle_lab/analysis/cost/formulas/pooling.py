@@ -45,9 +45,9 @@ def _adaptive(extent: int, outputs: int) -> int:
 
 
 def pool(call: Call) -> Cost:
-    """An average takes an addition for each element of the window but one, and a division.
+    """An average takes one addition less than the window has elements, and a division.
 
-    A maximum takes a comparison for each element of the window but one.
+    A maximum takes one comparison less than the window has elements.
     """
     read = _read(call)
     if read < 0:

@@ -98,7 +98,7 @@ def _idle_calls(facts: Facts) -> Iterator[Found]:
     Paddle raises no error then, and the optimizer's step changes no parameter.
     """
     calls = facts.record.backward_calls
-    # A call with several losses does something if one of them has a graph.
+    # A call with several losses has an effect if one of them has a graph.
     with_graph = {
         (int(calls["stack"][call]), facts.ops_before(call))
         for call in facts.user_backward_calls

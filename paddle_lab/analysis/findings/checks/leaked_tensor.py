@@ -1,6 +1,6 @@
 """Tensors of one line that pile up from step to step.
 
-A list, a dict, a layer's attribute or a hook goes on collecting tensors that nothing reads again:
+A list, a dict, a layer's attribute or a hook keeps collecting tensors that nothing reads again:
 each step leaves some memory behind. The sign: tensors alive at one moment that one line made in
 three or more iterations, and that no later iteration used.
 
@@ -93,7 +93,7 @@ def _iterations(facts: Facts, steps: Steps) -> list[int]:
         in_steps: list[int] = steps.intervals(ops).tolist()
         return in_steps
     call = facts.layer_calls[facts.record.ops["scope"]]
-    # What comes after a layer's call, and before the next one, belongs to it.
+    # Ops after a layer's call and before the next call belong to the first call.
     newest = np.maximum.accumulate(np.where(call < 0, -1, ops))
     iterations: list[int] = np.where(newest < 0, -1, call[newest]).tolist()
     return iterations

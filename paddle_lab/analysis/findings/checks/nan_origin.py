@@ -6,7 +6,7 @@ whose backward makes NaN, like the square root of 0. Or NaN came in with the dat
 
 Inf alone is no mistake: attention masks contain it, and softmax turns it into finite numbers. It is
 a mistake if it becomes NaN, or reaches a loss, a gradient or a parameter. A constant in the code is
-not to blame then, but the op that made NaN of it. NaN that is masked away later, as with
+not to blame then, but the op that turned it into NaN. NaN that is masked away later, as with
 ``paddle.where``, and Inf that nothing uses are reported as information only.
 """
 
@@ -104,7 +104,7 @@ def _severity(facts: Facts, source: Source) -> Severity | None:
 
 
 def _was_seen_before(flow: Flow, source: Source) -> bool:
-    """Tell whether an earlier bad loss or gradient explains what looks like a source."""
+    """Tell whether an earlier bad loss or gradient explains an apparent source."""
     facts = flow.facts
     is_late = source.kind == "gradient" or (
         is_optimizers(facts, source) or facts.op_name(source.op) == "paddle.grad"

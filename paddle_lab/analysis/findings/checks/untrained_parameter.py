@@ -33,7 +33,7 @@ def find(facts: Facts) -> Iterator[Found]:
         return
     chains = _layer_chains(facts, trained)
     # A parameter's path begins at the layer that registers it. If its model registers a layer,
-    # the path of some parameter in it begins with the layer's path; for a hidden layer none does.
+    # the path of some parameter in it begins with the layer's path. A hidden layer has none.
     known = {
         layer
         for parameter, its_chains in chains.items()

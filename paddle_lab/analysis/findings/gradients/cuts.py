@@ -2,7 +2,7 @@
 
 A value is *live* if a gradient could flow back through it to a parameter that none has reached.
 A walk forward from such parameters ends at cuts: ``detach``, an op under ``no_grad``, an op without
-a gradient, a conversion to NumPy. A cut counts only if the values behind it go on into a loss that
+a gradient, a conversion to NumPy. A cut counts only if the values behind it enter a loss that
 ``backward`` was called on.
 """
 

@@ -80,7 +80,7 @@ class NamedHolders:
         return written, place
 
     def _sources(self, op: int) -> Iterator[tuple[str, Frame]]:
-        """Yield the text of each file and cell that called an op, with a frame in it."""
+        """Yield the text of each file and cell in an op's stack, with a frame in it."""
         record, met = self._facts.record, set[tuple[str, int | None]]()
         sources = record.sources
         for frame in stack_of(record, self._facts.stack(op)) if op >= 0 else ():

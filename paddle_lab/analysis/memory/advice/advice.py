@@ -163,7 +163,7 @@ def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
 
 
 def _keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
-    """Return the variable that holds most of some blocks, ``""`` if none holds half of them.
+    """Return the variable that holds most of these blocks, ``""`` if none holds half of them.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ export type Filter =
 /** Why a word is no filter, and the words that the user probably meant. */
 export interface Problem {
   readonly kind: "no_value" | "bad_shape" | "bad_time" | "no_filter" | "unknown";
-  /** The whole word, as it stands in the query in lower case. */
+  /** The whole word as it is in the query, in lower case. */
   readonly word: string;
   /** The name of the filter; for `no_filter` what the user wrote instead. */
   readonly name: string;
