@@ -6,7 +6,7 @@ import { kept } from "../../trace/kept.ts";
 import { groupsOf, marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 
-/** Roles of marks on the current finding's path. An edge between two such boxes is on the path. */
+/** Roles of marks on the current finding's path. An edge between boxes with such marks is on it. */
 const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 
 const NO_MARKS: readonly Mark[] = [];

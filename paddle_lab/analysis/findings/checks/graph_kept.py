@@ -79,7 +79,7 @@ def _of_earlier_steps(facts: Facts, steps: Steps, kept: Collected) -> list[int]:
 
 
 def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
-    """Return tensors of graphs that an op of a later step reads, with that op, by stack."""
+    """Return, by stack, each tensor with a graph that an op of a later step reads, and that op."""
     crossing: dict[int, list[tuple[int, int]]] = {}
     tensors = steps.made_in_forward
     made_in = steps.intervals(facts.record.tensors["producer"][tensors])
