@@ -36,7 +36,7 @@
     const apps = document.querySelectorAll(".pdl-app");
     const app = apps[apps.length - 1];
     if (!app) return;
-    if (!marks.drawn && marks.comm
+    if (!marks.drawn && (marks.comm || marks.pressed)
         && app.querySelector("canvas[data-in-view]:not([data-in-view='0'])")) {
       mark("drawn");
       painted("picture");
