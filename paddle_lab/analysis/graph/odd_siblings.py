@@ -90,14 +90,20 @@ def _families(record: Record) -> Iterable[list[int]]:
     kinds, parents, op_counts, paths, classes = (groups[name].tolist() for name in names)
     families = defaultdict[tuple[int, str, int], list[int]](list)
     callers: list[int] = []
+    # Many groups have the same path.
+    names_of_lists = {path: _name_of_list(record.text(path)) for path in set(paths)}
     for group, parent in enumerate(parents):
         # The group that called it: its parent, skipping iterations and functions.
         callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
-        path = record.text(paths[group])
         is_small = op_counts[group] < 1 + (kinds[group] in _PLAIN)
-        if _LIST_MEMBER.fullmatch(path) and record.text(classes[group]) and not is_small:
-            families[callers[group], path.rpartition(".")[0], classes[group]].append(group)
+        if not is_small and (name := names_of_lists[paths[group]]) and record.text(classes[group]):
+            families[callers[group], name, classes[group]].append(group)
     return families.values()
+
+
+def _name_of_list(path: str) -> str:
+    """Return the path of the list that has the layer as a member; empty if there is none."""
+    return path.rpartition(".")[0] if _LIST_MEMBER.fullmatch(path) else ""
 
 
 def _content(record: Record, group: int) -> tuple[Counter[str], Counter[str]]:
