@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import paddle
-from paddle import nn
+from paddle import Tensor, nn
 from paddle.nn import functional
+from paddle.vision import models as vision
 
 
 class Block(nn.Layer):
@@ -38,6 +41,52 @@ class Net(nn.Layer):
             x = functional.tanh(x)
             count = count + 1
         return self.head(x)
+
+
+class Recurrent(nn.Layer):
+    def __init__(self, kind: type[nn.Layer]) -> None:
+        super().__init__()
+        self.steps, self.head = kind(8, 16), nn.Linear(16, 4)
+
+    def forward(self, x):
+        return self.head(self.steps(x)[0][:, -1])
+
+
+class Language(nn.Layer):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = nn.Embedding(50, 16)
+        layer = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.0)
+        self.encoder, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(16, 50)
+
+    def forward(self, ids):
+        return self.head(self.encoder(self.words(ids)))
+
+
+def _autoencoder() -> nn.Layer:
+    encoder = nn.Conv2D(3, 4, 3, stride=2, padding=1)
+    return nn.Sequential(encoder, nn.ReLU(), nn.Conv2DTranspose(4, 3, 4, stride=2, padding=1))
+
+
+def _images(size: int = 64, channels: int = 3) -> Tensor:
+    return paddle.randn([2, channels, size, size])
+
+
+MODELS: dict[str, tuple[Callable[[], nn.Layer], Callable[[], Tensor]]] = {
+    "block": (Block, lambda: paddle.randn([4, 8])),
+    "lenet": (vision.LeNet, lambda: _images(28, 1)),
+    "resnet18": (vision.resnet18, _images),
+    "mobilenet_v2": (lambda: vision.mobilenet_v2(scale=0.25), _images),
+    "mobilenet_v3": (lambda: vision.mobilenet_v3_small(scale=0.5), _images),
+    "squeezenet": (vision.squeezenet1_1, _images),
+    "shufflenet": (vision.shufflenet_v2_x0_25, _images),
+    "densenet": (vision.densenet121, _images),
+    "lstm": (lambda: Recurrent(nn.LSTM), lambda: paddle.randn([2, 5, 8])),
+    "gru": (lambda: Recurrent(nn.GRU), lambda: paddle.randn([2, 5, 8])),
+    "autoencoder": (_autoencoder, lambda: _images(16)),
+    "language": (Language, lambda: paddle.randint(0, 50, [2, 7])),
+}
+"""Layers and their inputs, by name."""
 
 
 def saved(folder, layer=None):
