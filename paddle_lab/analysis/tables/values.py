@@ -48,7 +48,7 @@ class Value(Measured):
 
     @property
     def deviation(self) -> float | None:
-        """Standard deviation of the finite values, divided by their count as in ``numpy.std``.
+        """Population standard deviation of the finite values, as ``numpy.std`` computes it.
 
         None if only a check looked at the tensor, without ``values=``.
         """
