@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,13 @@ from paddle.base import core
 
 from paddle_lab.capture.memory.living_tensors import LivingTensors
 from paddle_lab.holders.roots import Root, variable_roots
+
+
+@pytest.fixture(autouse=True)
+def scope_of_its_own() -> Iterator[None]:
+    """Hide the variables that static programs of other tests left in the global scope."""
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        yield
 
 
 def living(namespace: dict[str, Any]) -> LivingTensors:

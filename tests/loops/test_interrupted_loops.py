@@ -6,6 +6,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,8 @@ def parts(ledger: Ledger, count: int) -> Iterator[Any]:
         yield made
 
 
-def work(ledger: Ledger, epochs: int) -> None:
+def work(ledger: Ledger, epochs: int, start: Barrier) -> None:
+    start.wait()  # Else a thread may end before the next one begins, and take its work.
     ledger.op(2)
     x = paddle.ones([2])
     batches = [x, x, x.clone()]
@@ -89,12 +91,13 @@ def work(ledger: Ledger, epochs: int) -> None:
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 tells no columns")
 def test_threads_and_finalizers_change_no_turn() -> None:
     ledgers = [Ledger() for _ in range(THREADS)]
+    start = Barrier(THREADS)
     switch_s, thresholds = sys.getswitchinterval(), gc.get_threshold()
     try:
         sys.setswitchinterval(1e-6)
         gc.set_threshold(5)
         with paddle_lab.trace(check="none") as trace, ThreadPoolExecutor(THREADS) as pool:
-            list(pool.map(work, ledgers, range(3, 3 + THREADS)))
+            list(pool.map(work, ledgers, range(3, 3 + THREADS), [start] * THREADS))
     finally:
         sys.setswitchinterval(switch_s)
         gc.set_threshold(*thresholds)
