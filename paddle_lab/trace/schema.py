@@ -443,7 +443,8 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     "layer_names": {"name": "str"},  # one row per layer
     # The layer that each parameter belongs to, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
-    "op_groups": {"group": "key:groups"},  # one row per op
+    # One row per op: its group, and whether one of Paddle's initializers ran it.
+    "op_groups": {"group": "key:groups", "is_initial": "bool"},
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
     # The frame that is shown first: the user's innermost frame.
     "stack_frames": {"frame": "key:frames"},  # one row per stack

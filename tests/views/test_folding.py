@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import paddle
 import pytest
 
+import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.trace.record import Record
 from paddle_lab.views.svg.folding import Folded, fold, keep_rows
@@ -180,3 +182,18 @@ def test_lanes_keep_lines_apart_and_short_ones_near():
 
 def test_when_lanes_run_out_the_last_one_takes_the_rest():
     assert max(assign_lanes([(0, 9)] * 5, most=2)) == 1
+
+
+def test_initializers_of_a_model_made_in_the_cell_get_no_rows():
+    with paddle_lab.trace() as trace:
+        nets = [paddle.nn.Linear(4, 4) for _ in range(3)]
+        x = paddle.ones([2, 4])
+        for net in nets:
+            x = net(x)
+    record = with_answers(trace.record)
+    assert fold(record).is_shown.sum() == 4
+    assert labels(record, fold(record)) == ["full", "net 1 ×1", "net 2 ×1", "net 3 ×1"]
+    with paddle_lab.trace() as alone:
+        paddle.nn.Linear(4, 4)
+    record = with_answers(alone.record)
+    assert fold(record).is_shown.all()

@@ -300,7 +300,7 @@ export const TABLES = {
   },
   layer_names: { name: "str" },
   tensor_layers: { tensor: "key:tensors", name: "str" },
-  op_groups: { group: "key:groups" },
+  op_groups: { group: "key:groups", is_initial: "bool" },
   grad_node_groups: { group: "key:groups" },
   stack_frames: { frame: "key:frames" },
   backward_members: { backward_call: "key:backward_calls", grad_node: "key:grad_nodes" },

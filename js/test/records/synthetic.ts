@@ -18,6 +18,7 @@ export interface OpOptions {
   shape?: string;
   stack?: number;
   isPylayer?: boolean;
+  isInitial?: boolean;
   /** Whether a grad node is made for it; true unless said otherwise. */
   hasGrad?: boolean;
   gradName?: string;
@@ -43,7 +44,7 @@ export class SyntheticTrace extends SyntheticTables {
       phase: PHASES.indexOf(phase),
       is_pylayer: options.isPylayer ? 1 : 0,
     });
-    this.add("op_groups", { group });
+    this.add("op_groups", { group, is_initial: options.isInitial ? 1 : 0 });
     for (let at = group; at >= 0; at = this.tables.groups.parent![at]!) {
       this.tables.groups.op_count![at]!++;
       if (this.tables.groups.first_op![at]! < 0) {

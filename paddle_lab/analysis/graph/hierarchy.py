@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from paddle_lab.analysis.graph.initial_ops import initial_ops
 from paddle_lab.analysis.graph.shown_scopes import shown_scopes
 from paddle_lab.analysis.graph.structure import structure_numbers
 from paddle_lab.trace.record import Record
@@ -80,7 +81,10 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     )
     return (
         Table.from_sequences(ANSWER_TABLES["groups"], columns),
-        Table.from_sequences(ANSWER_TABLES["op_groups"], {"group": op_group.tolist()}),
+        Table.from_sequences(
+            ANSWER_TABLES["op_groups"],
+            {"group": op_group.tolist(), "is_initial": initial_ops(record).tolist()},
+        ),
     )
 
 

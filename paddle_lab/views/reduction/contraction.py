@@ -170,7 +170,7 @@ def _sum_costs(tables: Tables, name: str, rows: _Contracted) -> None:
 def _move_into_groups(tables: Tables, name: str, rows: _Contracted) -> None:
     group = tables[name]["group"].copy()
     group[rows.inside] = rows.group[rows.inside]
-    tables[name] = Table({"group": group})
+    tables[name] = changed(tables[name], group=group)
 
 
 def _stand_ins(record: Record, ops: _Contracted, nodes: _Contracted) -> Table:

@@ -9,9 +9,10 @@ from functools import cache
 from itertools import groupby
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.trees import csr
+from paddle_lab.trace.trees import csr, gathered
 
 _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 
@@ -29,6 +30,8 @@ class Item:
 class GroupItems:
     """Items of groups, in the order of their first ops.
 
+    Ops that only initialize parameters are left out if the record has others.
+
     Parameters
     ----------
     record
@@ -45,6 +48,7 @@ class GroupItems:
         # A number below ``_first_group`` is an op.
         self._first_group = len(op_group)
         order = np.argsort(np.append(np.arange(len(op_group)), groups["first_op"]), kind="stable")
+        order = order[~_is_left_out(record)[order]]
         holder = np.append(op_group, groups["parent"])[order]
         # The top level, -1, comes first.
         self._starts, rows = csr(holder + 1, len(groups) + 1)
@@ -85,6 +89,16 @@ class GroupItems:
         if len(groups) >= fewest:
             return [Item(groups=groups)]
         return [Item(groups=(group,)) for group in groups]
+
+
+def _is_left_out(record: Record) -> npt.NDArray[np.bool_]:
+    """Return which ops, then which groups, only initialize parameters; none if all do."""
+    group, is_initial = (record.op_groups[name] for name in ("group", "is_initial"))
+    if is_initial.all():
+        return np.zeros(len(group) + len(record.groups), bool)
+    inside = np.bincount(group[(group >= 0) & (is_initial > 0)], minlength=len(record.groups))
+    inside = gathered(record.groups["parent"], inside, np.add)
+    return np.append(is_initial > 0, inside == record.groups["op_count"])
 
 
 def fold_label(first: str, last: str) -> str:
