@@ -110,7 +110,8 @@ class GradNodeOrder:
         for node in nodes:
             for target in self._following(node):
                 sources[target].append(node)
-        # An op's node need not run: its output's gradient is taken before it. A leaf's node must.
+        # The gradient of an op's output is taken before the op's grad node runs, so this node need
+        # not run. A leaf's grad node must run.
         found = {node for node in wanted if self._names[node] == LEAF_NAME}
         pending = list(wanted)
         while pending:

@@ -12,7 +12,7 @@ interface Presence {
 }
 
 const PAGE = Symbol.for("paddle-lab.page");
-/** By a widget's layout: each widget has its own, and its module and all its views share it. */
+/** Keys are the layout models of widgets: each widget has one, the same in all of its views. */
 const presences = new WeakMap<object, Presence>();
 
 /** Call it when a model arrives. */

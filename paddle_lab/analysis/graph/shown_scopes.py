@@ -50,9 +50,9 @@ def shown_scopes(record: Record, scope_of_op: Keys) -> Mask:
 
 
 def _items(parent: Keys, is_shown: Mask, scope_of_op: Keys) -> tuple[Any, Any, Keys]:
-    """Return the numbers of ops and groups directly in each group, and the group of each scope.
+    """Count the ops and the groups directly in each group, and find the group of each scope.
 
-    The last entry is for the top level.
+    The last entry of both counts is for the top level.
     """
     nearest = nearest_marked(parent, is_shown)
     around = taken(nearest, parent)

@@ -84,7 +84,10 @@ class Fragmentation(Framed):
 
 
 def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentation:
-    """Return reserved and allocated memory of a place, by its string code, over time."""
+    """Return reserved and allocated memory of one place over time.
+
+    ``place`` is its number among the record's strings.
+    """
     totals = record.memory_totals
     rows = np.flatnonzero(totals["place"] == place)
     if not len(rows) or record.text(place) == "cpu":

@@ -53,7 +53,10 @@ class LivingTensors(HolderSearch):
         self.walk([scope])
 
     def tensors(self) -> list[LivingTensor]:
-        """Return a row for each reference to a tensor, each gradient and each scope's tensor."""
+        """Return one row per reference to a tensor.
+
+        Gradients and the tensors in a static ``Scope`` have rows of their own.
+        """
         living: list[LivingTensor] = []
         for holding in self._of_tensors():
             tensor, kind = holding.target, holding.kind

@@ -160,7 +160,10 @@ interface Wide {
   readonly main: Reach | undefined;
 }
 
-/** For a scene that is too wide: shifts with its main part in view, nearest to the middle first. */
+/**
+ * Horizontal shifts to try if the scene is too wide. Each shows the scene's main part; the shift
+ * that centres this part comes first.
+ */
 function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number): number[] {
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;
   const within = (x: number, least: number, most: number): number =>

@@ -112,7 +112,7 @@ class GradientCuts:
         facts, ends = self._facts, dict[Cut, None]()
 
         def onward(row: int) -> Iterator[int]:
-            """Yield the values computed from a live value, and collect the cuts where it ends."""
+            """Yield the values that one value's gradient comes from, and collect the cuts."""
             ends.update(dict.fromkeys(self._cuts_beside(row)))
             for op in facts.consumers(row):
                 if facts.phase(op) != FORWARD:
