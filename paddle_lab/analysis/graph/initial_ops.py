@@ -28,4 +28,5 @@ def initial_ops(record: Record) -> npt.NDArray[np.bool_]:
     is_initializer = is_file[frames["file"]] & (frames["kind"] == _PADDLE)
     marked = np.append(is_initializer, False)[record.stacks["frame"]]
     is_inside = nearest_marked(caller, marked) >= 0
-    return np.append(is_inside, False)[record.ops["stack"]]
+    is_initial: npt.NDArray[np.bool_] = np.append(is_inside, False)[record.ops["stack"]]
+    return is_initial
