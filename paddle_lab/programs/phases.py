@@ -32,7 +32,9 @@ def phases(block: Block) -> list[int]:
     # In reverse order: ops that lead to a gradient op, or only add gradients, are the backward's.
     before: set[int] = set()
     summed: set[int] = {-1}
+    used: set[int] = set()
     for op, phase in zip(block.ops, told, strict=True):
+        used.update(op.inputs if phase == FORWARD else ())
         is_sum = op.is_list or op.short_name == "add_n"
         if phase == BACKWARD or (is_sum and phase == OPTIMIZER and summed.issuperset(op.inputs)):
             summed.update(op.outputs)
@@ -40,7 +42,9 @@ def phases(block: Block) -> list[int]:
         op = block.ops[at]
         made = {*op.outputs} - {-1}
         is_needed = not before.isdisjoint(made) or not summed.isdisjoint(made)
-        if told[at] == BACKWARD or (told[at] == OPTIMIZER and is_needed):
+        # The gradient with which the backward begins is made for it alone.
+        is_first = op.short_name == "full_like" and made <= before - used
+        if told[at] == BACKWARD or is_first or (told[at] == OPTIMIZER and is_needed):
             told[at] = BACKWARD
             before.update(op.inputs)
     return told

@@ -186,3 +186,21 @@ def test_without_paddles_private_names_nothing_is_told_and_the_call_runs(missing
     assert ["which static programs ran" in notice for notice in notices] == (
         [] if missing == "program" else [True]
     )
+
+
+def test_ops_of_a_program_that_is_only_built_are_not_recorded(tmp_path):
+    # ``rnn`` takes eager weights and values of the program, and returns a tuple.
+    net, spec = nn.LSTM(8, 16), [paddle.static.InputSpec([None, 5, 8], "float32")]
+    with paddle_lab.trace() as trace:
+        paddle.jit.save(net, str(tmp_path / "model"), input_spec=spec)
+    assert "rnn" not in {op.name for op in trace.ops}
+    assert trace.record.origin.notices == []
+
+
+@pytest.mark.usefixtures("static_mode")
+def test_a_call_with_a_value_of_a_program_that_fails_is_not_recorded():
+    with paddle.static.program_guard(paddle.static.Program()):
+        x = paddle.static.data("x", [2, 3])
+        with paddle_lab.trace() as trace, pytest.raises(TypeError):
+            paddle._C_ops.matmul(x, "not a tensor", False, False)
+    assert len(trace.ops) == 0

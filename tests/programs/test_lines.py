@@ -150,18 +150,18 @@ def test_a_static_training_program_has_three_phases():
         with paddle.static.program_guard(main, paddle.static.Program()):
             x = paddle.static.data("x", [None, 8])
             hidden = paddle.static.nn.fc(x, 4, activation="relu")
-            loss = (hidden * hidden).mean()
+            loss = (hidden * hidden * paddle.ones_like(hidden)).mean()
             paddle.optimizer.Adam(0.1, weight_decay=0.1).minimize(loss)
         trace = paddle_lab.program(main)
     finally:
         paddle.disable_static()
     phases = [(op.name, op.phase) for op in trace.ops]
-    assert [name for name, phase in phases if phase == "forward"][:5] == [
-        "matmul", "add", "relu", "multiply", "mean",
+    assert [name for name, phase in phases if phase == "forward"][:7] == [
+        "matmul", "add", "relu", "multiply", "full_like", "multiply", "mean",
     ]  # fmt: skip
     assert {name for name, phase in phases if phase == "optimizer"} >= {"adam_"}
     names = [name for _, name in trace.graph("backward").nodes(data="name")]
-    assert {"mean_grad", "multiply_grad", "add_n", "matmul_grad"} <= {*names}
+    assert {"full_like", "mean_grad", "multiply_grad", "add_n", "matmul_grad"} <= {*names}
     assert all(op.line for op in trace.ops)
 
 

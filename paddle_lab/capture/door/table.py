@@ -49,6 +49,7 @@ FEATURES: Final[dict[str, Feature]] = {
             "eager_ops": f"{_EAGER}.ops",
             "legacy_ops": f"{_EAGER}.ops.legacy",
             "pir_ops": f"{_CORE}.pir.ops",
+            "static_value": f"{_CORE}.pir.Value",
         }
     ),
     "creations": Feature(
@@ -295,7 +296,6 @@ FEATURES: Final[dict[str, Feature]] = {
             "load_name": f"{_STATIC}.Ld",
             "cast": f"{_STATIC}.AsDtype",
             "assertion": f"{_STATIC}.Assert",
-            "static_value": f"{_CORE}.pir.Value",
             "insert_after": f"{_CORE}.pir.set_insertion_point_after",
             "insert_at_end": f"{_CORE}.pir.reset_insertion_point_to_end",
             "static_function_kind": _AST,

@@ -64,7 +64,7 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
         If the layer's state cannot be copied.
     """
     paddle = require_paddle()
-    lacking = DOOR.lacking("export")
+    lacking = DOOR.lacking("ops", "export")
     if lacking:
         raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
     if not isinstance(layer, paddle.nn.Layer):

@@ -12,6 +12,8 @@ from time import perf_counter_ns
 from types import FrameType
 from typing import Any
 
+from paddle_lab.capture.backward_graph.graphs import flat
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.recorder.recorder import SINKS, Recorder
@@ -106,14 +108,14 @@ class OpWrapping:
         frame: FrameType | None,
     ) -> None:
         """Record an op that returned, whatever its result is."""
-        if self._ran_eagerly(result, resolved[0]):
+        if self._ran_eagerly(result, args, resolved):
             recorder.end_op(name, args, resolved, result, start_ns, end_ns, own_ns, frame)
 
     def fail(
         self,
         recorder: Recorder,
         name: str,
-        _args: tuple[Any, ...],
+        args: tuple[Any, ...],
         resolved: Resolved,
         error: BaseException,
         start_ns: int,
@@ -123,18 +125,27 @@ class OpWrapping:
     ) -> None:
         """Record an op that raised."""
         # ``for row in tensor`` reads past the last row, and expects this error.
-        if not (name == "getitem" and isinstance(error, IndexError)):
+        is_end = name == "getitem" and isinstance(error, IndexError)
+        if not is_end and not _is_static(args, resolved):
             recorder.fail_op(name, resolved, start_ns, end_ns, own_ns, frame)
 
-    def _ran_eagerly(self, result: Any, inputs: list[int]) -> bool:
+    def _ran_eagerly(self, result: Any, args: tuple[Any, ...], resolved: Resolved) -> bool:
         """Tell whether an op ran. In a static program it is only added, and computes no values.
 
         Comparisons may also return ``NotImplemented`` or a plain ``False``: then no op ran.
         """
         if isinstance(result, self._tensor_type):
             return True
-        if result is None:
-            return bool(inputs)
-        if isinstance(result, (tuple, list)):
-            return bool(inputs) or any(isinstance(value, self._tensor_type) for value in result)
-        return False
+        if not (result is None or isinstance(result, (tuple, list))) or _is_static(args, resolved):
+            return False
+        return bool(resolved[0]) or any(
+            isinstance(value, self._tensor_type) for value in flat(result)
+        )
+
+
+def _is_static(args: tuple[Any, ...], resolved: Resolved) -> bool:
+    """Tell whether an argument is a value of a static program, which must not be kept.
+
+    A kept value would point into a program that has ended, and a comparison with it adds an op.
+    """
+    return any(isinstance(value, DOOR.static_value) for value in flat([args, resolved[1]]))
