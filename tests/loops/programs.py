@@ -6,6 +6,7 @@ with ``ledger.turn(…)``, which has the label that the iteration's group must h
 
 from __future__ import annotations
 
+import gc
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -746,3 +747,24 @@ def variables_that_have_one_object_twice(ledger: Ledger) -> None:
         with ledger.turn(f"array {turn}"):
             ledger.op(2)
             x = Doubled.apply(array)
+
+
+@program
+def many_finalizers_at_one_instruction(ledger: Ledger) -> None:
+    class Garbage:
+        def __init__(self) -> None:
+            self.itself = self
+
+        def __del__(self) -> None:
+            ledger.ops.append(())  # a finalizer belongs to no iteration
+            ones.sign()
+
+    ledger.op(2)
+    x, ones = paddle.ones([2]), paddle.ones([2])
+    for turn, batch in zip((1, 2, 3), [x, x, x], strict=True):
+        with ledger.turn(f"turn, batch {turn}"):
+            x = twice(ledger, batch)
+            for _ in range(5):
+                Garbage()
+            gc.collect()
+            x = twice(ledger, x)

@@ -33,6 +33,7 @@ def run(shell: InteractiveShell, cell: str) -> None:
     shell.run_cell(cell, store_history=True).raise_error()
 
 
+@reads_variables
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.10 tells no columns")
 def test_the_loops_of_a_cell_and_of_functions_of_earlier_cells(shell):
     run(shell, "import paddle\ndef train(x):\n    for step in range(2):\n        x = x * 2\n")
@@ -126,6 +127,7 @@ def test_epochs_and_steps_of_model_fit_say_what_they_are_for():
     assert {around for around in turns if around} == set(of_linear)
 
 
+@reads_variables
 def test_a_loop_around_the_trace_is_none_of_its_own():
     for _ in range(2):
         with paddle_lab.trace() as trace:
@@ -204,6 +206,7 @@ def test_a_debugger_that_begins_during_a_call_meets_an_answer():
     assert len(trace.ops) == 6
 
 
+@reads_variables
 def test_two_traces_tell_the_same_turns():
     with paddle_lab.trace() as outer, paddle_lab.trace() as inner:
         for step in range(3):

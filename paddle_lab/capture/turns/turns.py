@@ -38,6 +38,9 @@ _TURN: Final = SCOPE_KINDS.index("turn")
 _NONE: Final = -1
 _BEGAN_BEFORE: Final = -2
 _SAME, _NEXT, _RESTARTED = range(3)
+_FINALIZER: Final = "__del__"
+_ASK_PYTHON: Final = 2
+"""In the table of watched code: the native part decides nothing inside this code."""
 _SERIALS: Final = count(1)
 _LARGEST_COUNT: Final = 1 << 62
 """The native part does not read a counter that starts beyond this, or whose step is larger."""
@@ -112,7 +115,8 @@ class TurnTracker:
     ) -> int:
         """Find the scope, as :meth:`scope_at` does, but without using the last result.
 
-        If a finalizer runs an op meanwhile, that op gets ``scope``.
+        An op of a finalizer gets ``scope``: Python runs a finalizer in the middle of any call, and
+        many at one instruction, so it shows nothing about the loops around it.
         """
         if thread in self._finding:
             return scope
@@ -126,6 +130,8 @@ class TurnTracker:
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
     ) -> int:
         calls = self._watched_calls(frame, anchor)
+        if calls is None:
+            return scope
         if self.last_scope and calls:
             self.last_scope.forget()
         found, own = scope, _NONE
@@ -181,12 +187,17 @@ class TurnTracker:
 
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
-    ) -> list[tuple[FrameType, CodeLoops, FrameType | None]]:
-        """Return the calls of the user's functions, outermost first, each with its called frame."""
+    ) -> list[tuple[FrameType, CodeLoops, FrameType | None]] | None:
+        """Return the calls of the user's functions, outermost first, each with its called frame.
+
+        None inside a finalizer.
+        """
         calls: list[tuple[FrameType, CodeLoops, FrameType | None]] = []
         called = None
         while frame is not anchor and frame is not None:
             loops = self._loops_of(frame.f_code)
+            if frame.f_code.co_name == _FINALIZER:
+                return None
             if loops is not None:
                 calls.append((frame, loops, called))
             elif is_runner(frame.f_code.co_filename):
@@ -217,7 +228,10 @@ class TurnTracker:
         if known is None:
             # Another thread may describe the code as well: its loops must be the same objects.
             known = self._codes.setdefault(id(code), (code, self._describe(code)))
-            self._is_watched.note(id(code), 0, int(known[1] is not None))
+            is_finalizer = code.co_name == _FINALIZER
+            self._is_watched.note(
+                id(code), 0, _ASK_PYTHON if is_finalizer else int(known[1] is not None)
+            )
         return known[1]
 
     def mark_of(self, frame: FrameType) -> CallMark | None:
