@@ -7,7 +7,7 @@
 import { RowsByKey } from "../../trace/csr.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { asideOps } from "./aside.ts";
+import { asideOps } from "./op_states.ts";
 import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
 import { findRuns, type Runs } from "./runs.ts";
 import { standInsOf } from "./stand_ins.ts";

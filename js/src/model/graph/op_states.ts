@@ -1,12 +1,13 @@
-/** Ops with a special look: ops that raised, and ops that modified a tensor in place. */
+/** Ops with a special look, and ops that the forward graph leaves out at first. */
 
 import { kept } from "../../trace/kept.ts";
-import { ROLES } from "../../trace/protocol.ts";
+import { PHASES, ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
 export const OP_STATES = ["normal", "raised", "in_place"] as const;
 const [NORMAL, RAISED, IN_PLACE] = [0, 1, 2];
 const OUTPUT = ROLES.indexOf("output");
+const OPTIMIZER = PHASES.indexOf("optimizer");
 
 /** Position of each op's state in `OP_STATES`. */
 export function opStates(trace: Trace): Uint8Array {
@@ -37,4 +38,17 @@ export function opStates(trace: Trace): Uint8Array {
     }
     return state;
   });
+}
+
+/**
+ * 1 for the ops of optimizers and of Paddle's initializers: a model made in the traced code has one
+ * initializer op for each parameter. If a trace has nothing else, the initializers are shown.
+ */
+export function asideOps(trace: Trace): Uint8Array {
+  const isInitial = trace.table("op_groups").column("is_initial");
+  const isOptimizer = Uint8Array.from(trace.table("ops").column("phase"), (code) =>
+    Number(code === OPTIMIZER),
+  );
+  const isAside = isOptimizer.map((is, op) => is | isInitial[op]!);
+  return isAside.includes(0) ? isAside : isOptimizer;
 }

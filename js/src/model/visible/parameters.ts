@@ -5,7 +5,7 @@
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { asideOps } from "../graph/aside.ts";
+import { asideOps } from "../graph/op_states.ts";
 import type { VisibleItem, VisibleTree } from "./visible_tree.ts";
 
 /** Tensors that an op reads and no op made (see `madeTensors`), in argument order, each once. */
