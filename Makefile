@@ -55,7 +55,7 @@ lint: $(DONE)/test js/node_modules/.package-lock.json
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/capture/test_past_the_door.py tests/test_import_circles.py
+	$(BIN)/python -m pytest -q tests/capture/harmless/test_past_the_door.py tests/test_import_circles.py
 	$(BIN)/clang-format --dry-run --Werror $(NATIVE_SOURCES)
 	$(BIN)/python -m codegen --check
 	$(NPM) run --silent lint
@@ -116,9 +116,9 @@ native-asan: $(DONE)/test
 	  -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	  -I$(call CONFIGURED,sysconfig.get_path("include")) paddle_lab/capture/native/*.c paddle_lab/capture/native/*/*.c \
 	  -o $(ASAN)/paddle_lab/capture/native/_native$(call CONFIGURED,sysconfig.get_config_var("EXT_SUFFIX"))
-	$(ASAN_PYTHON) -m pytest -p no:cacheprovider --timeout 1200 tests/capture/test_native.py \
-	  tests/capture/test_stack_rows.py tests/capture/test_statistics.py \
-	  tests/capture/test_running_layer.py tests/loops/test_interrupted_loops.py -k "not record_the_same" $(ASAN_REPORT)
+	$(ASAN_PYTHON) -m pytest -p no:cacheprovider --timeout 1200 tests/capture/native/test_native.py \
+	  tests/capture/native/test_stack_rows.py tests/capture/native/test_statistics.py \
+	  tests/capture/native/test_running_layer.py tests/loops/test_interrupted_loops.py -k "not record_the_same" $(ASAN_REPORT)
 	$(ASAN_PYTHON) -c "import paddle_lab as lab; from tests.soak import soak; \
 	  [soak(guard, 8) for guard in (lab.trace, lab.memory)]" $(ASAN_REPORT)
 

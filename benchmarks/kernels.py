@@ -26,7 +26,7 @@ def main() -> None:
     import pytest
 
     import paddle_lab
-    from tests.capture.kernel_owners import misplaced, profiled
+    from tests.capture.values.kernel_owners import misplaced, profiled
     from tests.models import MODELS
     from tests.oracles.kernel_events import OUTSIDE
 

@@ -49,13 +49,15 @@ def storages_and_paddles_count() -> tuple[int, int]:
 
 def test_the_storages_add_up_to_paddles_own_count() -> None:
     # A process of its own: what other tests left behind would go while this one counts.
-    count = "from tests.capture.test_living_tensors import storages_and_paddles_count as count"
+    count = (
+        "from tests.capture.memory.test_living_tensors import storages_and_paddles_count as count"
+    )
     done = subprocess.run(
         [sys.executable, "-c", f"{count}; print(*count())"],
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
     )
     found, counted = done.stdout.split()
     assert int(found) == int(counted) > 9000

@@ -11,7 +11,7 @@ import pytest
 
 from paddle_lab.capture.door.table import FEATURES
 
-PACKAGE = Path(__file__).parents[2] / "paddle_lab"
+PACKAGE = Path(__file__).parents[3] / "paddle_lab"
 DOOR = PACKAGE / "capture" / "door"
 NAMES = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
 

@@ -13,7 +13,7 @@ from paddle_lab.analysis.findings.checks.gradient_scale import CHECK
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
 from paddle_lab.trace.record import Record
-from tests.capture.gradient_rows import node_names, rows_by_edge
+from tests.capture.gradients.gradient_rows import node_names, rows_by_edge
 from tests.capture.observation import digest
 from tests.models import MODELS, STATIC_MODELS, Build
 

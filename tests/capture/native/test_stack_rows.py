@@ -16,7 +16,7 @@ from IPython.core import interactiveshell
 import paddle_lab
 from paddle_lab.capture.rows.pair_table import PairTable
 from paddle_lab.capture.stacks.stack_rows import StackRows
-from tests.capture.twins import on_both_twins
+from tests.capture.native.twins import on_both_twins
 
 OWN, RUNNER = Path(paddle_lab.__file__).parent / "garbage.py", interactiveshell.__file__
 

@@ -8,7 +8,7 @@ import pytest
 from paddle.nn import functional as F
 
 import paddle_lab
-from tests.capture.gradient_rows import node_names, row_numbers, rows_by_edge
+from tests.capture.gradients.gradient_rows import node_names, row_numbers, rows_by_edge
 
 
 def check_numbers(found: dict[str, float], gradient: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from tests.capture.observation import Observation, observe
 from tests.models import MODELS
 from tests.oracles import explain
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LEAF = "GradNodeAccumulation"
 DOUBLE_GRAD = re.compile(r"\w+_grad\d+GradNode|\w+DoubleGradNode")
 

@@ -16,8 +16,8 @@ from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.tables.op_columns import OpRows
 from paddle_lab.trace.limit import KEEPS, Keep
 from paddle_lab.trace.record import Record
-from tests.capture.kept_rows import KeptRows
-from tests.capture.trained import TRAIN, Train, plain
+from tests.capture.limit.kept_rows import KeptRows
+from tests.capture.limit.trained import TRAIN, Train, plain
 
 
 def both(train: Train, steps: int, limit: int, keep: Keep) -> tuple[Record, Record]:

@@ -33,7 +33,7 @@ def test_paddle_does_not_warn_of_versions(pure: str) -> None:
         [sys.executable, "-c", CODE],
         capture_output=True,
         text=True,
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         env={**os.environ, "PADDLE_LAB_PURE_PYTHON": pure},
         check=False,
     )

@@ -14,7 +14,7 @@ from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import capture as memory_capture
 from paddle_lab.capture.memory.log.events import AllocatorEvents
 from paddle_lab.trace.schema import PHASES
-from tests.capture.running_total import RunningTotal
+from tests.capture.memory.running_total import RunningTotal
 from tests.models import MODELS, STATIC_MODELS
 from tests.oracles.allocator_counter import peak_bytes, readings_around_layers, reset_peak
 

@@ -16,8 +16,8 @@ from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import capture as memory_capture
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.log.events import NOT_READ
-from tests.capture.kept_segments import keep_segments
-from tests.capture.running_total import RunningTotal, rows
+from tests.capture.memory.kept_segments import keep_segments
+from tests.capture.memory.running_total import RunningTotal, rows
 
 FLAGS = ["FLAGS_host_trace_level", "FLAGS_enable_record_memory"]
 FLOAT = 4

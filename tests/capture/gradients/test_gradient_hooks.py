@@ -18,12 +18,12 @@ import paddle_lab
 from paddle_lab.capture.evidence.gradients.list_slots import takes_post_hook
 from paddle_lab.capture.evidence.gradients.post_hooks import PostHook
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_undefined_gradients_and_slots_of_several_kill_nothing():
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tests.capture.undefined_gradients"],
+        [sys.executable, "-W", "ignore", "-m", "tests.capture.gradients.undefined_gradients"],
         cwd=ROOT,
         capture_output=True,
         text=True,

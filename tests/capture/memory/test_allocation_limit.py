@@ -18,7 +18,7 @@ from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Keep
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.words import say
-from tests.capture.running_total import RunningTotal
+from tests.capture.memory.running_total import RunningTotal
 
 Work = Callable[[int], None]
 

@@ -12,7 +12,7 @@ import pytest
 import paddle_lab
 from paddle_lab.capture.kernels import peaks
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
-from tests.capture.kernel_owners import misplaced, profiled
+from tests.capture.values.kernel_owners import misplaced, profiled
 from tests.models import MODELS, STATIC_MODELS
 
 FLAGS = ["FLAGS_host_trace_level", "FLAGS_enable_record_memory"]

@@ -11,7 +11,7 @@ import paddle_lab
 from paddle_lab.capture.memory.log import event_tree
 from paddle_lab.capture.memory.log.event_tree import read_trees
 from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ, PLACES
-from tests.capture.kept_segments import keep_segments
+from tests.capture.memory.kept_segments import keep_segments
 
 ALLOCATED = COLUMNS.index("allocated_bytes")
 

@@ -17,7 +17,7 @@ from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.rows.cells import OP_CELLS, TENSOR_CELLS
 from paddle_lab.capture.rows.tape import cells_of, row_starts, rows_of, sorted_rows
-from tests.capture.twins import NOT_BUILT, PYTHON, on_both_twins
+from tests.capture.native.twins import NOT_BUILT, PYTHON, on_both_twins
 
 TRACE_IT = """
 import json, sys

@@ -12,7 +12,7 @@ import pytest
 import paddle_lab
 from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.evidence.values.statistics import look_at, statistics_of
-from tests.capture.twins import Parts, on_both_twins
+from tests.capture.native.twins import Parts, on_both_twins
 
 STORED = dict(
     zip(

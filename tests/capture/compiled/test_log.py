@@ -79,7 +79,7 @@ def test_each_entry_is_under_the_op_or_grad_node_that_the_log_names(
 @pytest.mark.parametrize("asked", ["3", "4"])
 def test_it_has_as_many_entries_as_paddle_writes(asked: str) -> None:
     script = Path(__file__).with_name("log_in_a_new_process.py")
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     counts = {}
     for mode in ("plain", "traced"):
         command = [sys.executable, str(script), asked, mode]

@@ -11,7 +11,7 @@ from paddle.distributed.fleet.utils import recompute
 
 import paddle_lab
 from paddle_lab.capture.memory.capture import OPEN_CAPTURES
-from tests.capture.running_total import rows
+from tests.capture.memory.running_total import rows
 
 WIDTHS = (3, 5, 7, 11, 13)
 """Distinct primes: the sizes of all weights differ."""

@@ -15,7 +15,7 @@ from paddle import nn
 
 import paddle_lab
 from paddle_lab.capture import running_layer as module
-from tests.capture.twins import on_both_twins
+from tests.capture.native.twins import on_both_twins
 
 BEFORE_IMPORT = """
 import sys
