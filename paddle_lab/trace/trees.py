@@ -46,12 +46,12 @@ def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> 
     """Return for each row itself if ``marked``, else its nearest marked ancestor, else -1."""
     rows = np.arange(len(parents), dtype=np.int32)
     above = np.where(marked, rows, parents.astype(np.int32))
-    for _ in range(len(parents).bit_length() + 1):
-        has_above = above >= 0
-        further = np.where(has_above, above[above], -1)
-        if np.array_equal(further, above):
-            break
-        above = further
+    moving = np.flatnonzero((above >= 0) & (above != rows))
+    while len(moving):
+        further = above[above[moving]]
+        is_further = further != above[moving]
+        above[moving] = further
+        moving = moving[is_further & (further >= 0)]
     return above
 
 
@@ -138,6 +138,15 @@ def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) ->
     starts, order = csr(keys, key_count)
     begin, all_values = starts.tolist(), values[order].tolist()
     return lambda key: all_values[begin[key] : begin[key + 1]]
+
+
+def grouped(keys: npt.NDArray[Any], values: npt.NDArray[Any]) -> dict[int, list[int]]:
+    """Return the values of each key that occurs, in order; the key -1 is omitted."""
+    order = np.argsort(keys, kind="stable")
+    order = order[np.count_nonzero(keys < 0) :]
+    found, starts = np.unique(keys[order], return_index=True)
+    parts = np.split(values[order], starts[1:])
+    return {key: part.tolist() for key, part in zip(found.tolist(), parts, strict=False)}
 
 
 def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:

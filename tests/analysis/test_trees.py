@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.trace.trees import common_ancestors, csr, depths, nearest_marked
+from paddle_lab.trace.trees import common_ancestors, csr, depths, grouped, nearest_marked
 
 
 @st.composite
@@ -74,3 +74,8 @@ def test_csr_lists_rows_by_source(sources):
     for source in range(6):
         rows = order[starts[source] : starts[source + 1]].tolist()
         assert rows == [row for row, value in enumerate(sources) if value == source]
+    rows = np.arange(len(sources))
+    expected = {
+        one: [row for row in rows if sources[row] == one] for one in sorted({*sources} - {-1})
+    }
+    assert grouped(np.asarray(sources, np.int32), rows) == expected

@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call, Operand
-from paddle_lab.analysis.graph.structure import Hashes, mixed
+from paddle_lab.analysis.graph.structure import Numbers, first_and_inverse, mixed
 from paddle_lab.analysis.tables.tensors import parse_shape
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
-
-Numbers = npt.NDArray[np.int64]
 
 _INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
@@ -90,14 +88,3 @@ def _operand(record: Record, use: int, tensor: int, *, repeats: bool) -> Operand
         TENSOR_KINDS[columns["kind"][tensor]] in ("parameter", "buffer"),
         repeats,
     )
-
-
-def first_and_inverse(hashes: Hashes) -> tuple[Numbers, Numbers]:
-    """Return the first row of each distinct hash, and the number of each row's hash.
-
-    ``np.unique`` with an index takes more than twice as long, because it sorts stably.
-    """
-    distinct, inverse = np.unique(hashes, return_inverse=True)
-    first = np.empty(len(distinct), np.int64)
-    first[inverse[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # the earliest row is written last
-    return first, inverse.astype(np.int64)

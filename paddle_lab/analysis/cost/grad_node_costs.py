@@ -14,11 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call
-from paddle_lab.analysis.cost.distinct_calls import (
-    DistinctCalls,
-    distinct_calls,
-    first_and_inverse,
-)
+from paddle_lab.analysis.cost.distinct_calls import DistinctCalls, distinct_calls
 from paddle_lab.analysis.cost.formulas import BACKWARD
 from paddle_lab.analysis.cost.formulas.elementwise import (
     bias_backward,
@@ -34,7 +30,7 @@ from paddle_lab.analysis.cost.formulas.formula import (
 )
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
 from paddle_lab.analysis.cost.op_costs import columns, with_inner_ops
-from paddle_lab.analysis.graph.structure import mixed
+from paddle_lab.analysis.graph.structure import first_and_inverse, mixed
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
 

@@ -74,10 +74,23 @@ def backward_members(record: Record) -> Table:
     call_count = len(record.backward_calls)
     targets = rows_by(edges["source"], edges["target"], len(record.grad_nodes))
     roots_of = rows_by(roots["backward_call"], roots["grad_node"], call_count)
-    members = [sorted({*walk(roots_of(call), targets)} - {-1}) for call in range(call_count)]
+    members: list[int] = []
+    counts: list[int] = []
+    for call in range(call_count):
+        # As :func:`walk`, but this is called for each grad node of the trace.
+        nodes = [root for root in dict.fromkeys(roots_of(call)) if root >= 0]
+        seen = {-1, *nodes}
+        for node in nodes:
+            for target in targets(node):
+                if target not in seen:
+                    seen.add(target)
+                    nodes.append(target)
+        nodes.sort()
+        counts.append(len(nodes))
+        members += nodes
     columns: dict[str, Any] = {
-        "backward_call": [call for call, nodes in enumerate(members) for _ in nodes],
-        "grad_node": [node for nodes in members for node in nodes],
+        "backward_call": np.repeat(np.arange(call_count), counts),
+        "grad_node": members,
     }
     return Table.from_sequences(ANSWER_TABLES["backward_members"], columns)
 

@@ -54,7 +54,7 @@ def _place(group: Keys, nodes: Keys, beside: Keys, parents: Keys) -> None:
     depth, found = depths(parents), dict[int, int]()
     for node, other in zip(nodes.tolist(), group[beside].tolist(), strict=True):
         near, own = other, found.get(node, other)
-        while own != near:
+        while own >= 0 and own != near:
             if near < 0 or (own >= 0 and depth[own] >= depth[near]):
                 own = int(parents[own])
             else:

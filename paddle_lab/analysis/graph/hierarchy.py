@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.graph.initial_ops import initial_ops
 from paddle_lab.analysis.graph.shown_scopes import shown_scopes
-from paddle_lab.analysis.graph.structure import structure_numbers
+from paddle_lab.analysis.graph.structure import first_and_inverse, mixed, structure_numbers
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
@@ -58,20 +59,18 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     position[order] = np.arange(len(order))
     parent, op_group = taken(position, parent[order]), taken(position, op_group)
     scope, first_op, op_count = scope[order], first_op[order], op_count[order]
-    kinds = scopes["kind"][scope].tolist()
-    texts = _texts(record, kinds, scope.tolist(), parent.tolist())
-    alike = strings.codes(texts.pop("alike"))
     columns: dict[str, Any] = {
-        **{name: strings.codes(column) for name, column in texts.items()},
-        "kind": kinds,
+        **_texts(record, scope, parent, strings),
+        "kind": scopes["kind"][scope],
         "parent": parent,
         "scope": scope,
         "op_count": op_count,
         "first_op": first_op,
     }
+    alike = columns.pop("alike")
     columns["structure"] = structure_numbers(
         parents=parent,
-        group_labels=np.asarray(alike, np.int64),
+        group_labels=alike,
         first_ops=first_op,
         op_groups=op_group,
         op_names=record.ops["name"],
@@ -81,45 +80,52 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     )
     return (
         Table.from_sequences(ANSWER_TABLES["groups"], columns),
-        Table.from_sequences(
-            ANSWER_TABLES["op_groups"],
-            {"group": op_group.tolist(), "is_initial": initial_ops(record).tolist()},
-        ),
+        Table({"group": op_group, "is_initial": initial_ops(record).astype(np.uint8)}),
     )
 
 
 def _texts(
-    record: Record, kinds: list[int], scopes: list[int], parents: list[int]
-) -> dict[str, list[str]]:
-    """Return the text columns of the groups, and the text that must be equal in alike groups."""
+    record: Record, scope: Keys, parent: Keys, strings: StringPool
+) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the text columns of the groups, and the text that must be equal in alike groups.
+
+    Texts are made once for each distinct kind of group.
+    """
+    scopes, turns = record.scopes, record.turns
+    kind, name, layer = (scopes[column][scope] for column in ("kind", "name", "layer"))
+    turn = np.full(len(scopes), -1, np.int64)
+    turn[turns["scope"]] = np.arange(len(turns))
+    is_layer = kind == _LAYER
+    layer = np.where(is_layer, layer, -1)
+    name = np.where(layer >= 0, taken(record.layers["path"], layer), name)
+    above = taken(name, taken(nearest_marked(parent, is_layer), parent))
+    class_name = taken(record.layers["class"], layer)
+    told = (kind, name, class_name, np.where(kind == _TURN, turn[scope], -1), above)
+    first, distinct = first_and_inverse(mixed(*told))
+    distinct_rows = zip(*(column[first].tolist() for column in told), strict=True)
+    rows = [_text_row(record, *row) for row in distinct_rows]
+    codes = np.array([strings.codes(row) for row in rows], np.int64).reshape(-1, 5)[distinct]
+    return dict(zip(("label", "path", "class", "value", "alike"), codes.T, strict=True))
+
+
+def _text_row(
+    record: Record, kind: int, name: int, class_name: int, turn: int, above: int
+) -> tuple[str, ...]:
     texts, turns = record.strings, record.turns
-    names, layers = record.scopes["name"].tolist(), record.scopes["layer"].tolist()
-    paths, classes = record.layers["path"].tolist(), record.layers["class"].tolist()
-    words = record.loops["words"][turns["loop"]].tolist()
-    values = zip(words, turns["number"].tolist(), turns["value"].tolist(), strict=True)
-    turn_of_scope = dict(zip(turns["scope"].tolist(), values, strict=True))
-    rows: list[tuple[str, ...]] = []
-    layer_above: list[str] = []
-    for kind, scope, parent in zip(kinds, scopes, parents, strict=True):
-        above = layer_above[parent] if parent >= 0 else ""
-        text, class_name, value, alike = texts[names[scope]], "", "", ""
-        is_layer = kind == _LAYER
-        if is_layer and layers[scope] >= 0:
-            text = texts[paths[layers[scope]]]
-            alike = class_name = texts[classes[layers[scope]]]
-        elif kind == _TURN:
-            loop, number, code = turn_of_scope[scope]
-            alike, value = texts[loop], texts[code]
-            between = " · " if alike.startswith(("for ", "while ")) else " "
-            text = f"{alike}{between}{number}"
-        elif kind == _CALL:
-            text, alike = f"{text}(…)", text
-        within = "" if is_layer or not above else f"{above} / "
-        label = text.removeprefix(f"{above}.") if is_layer and above else text
-        layer_above.append(text if is_layer else above)
-        rows.append((label, within + text, class_name, value, f"{kind} {alike}"))
-    columns = zip(*rows, strict=True) if rows else ((),) * 5
-    return dict(zip(("label", "path", "class", "value", "alike"), map(list, columns), strict=True))
+    text, value, outer = texts[name], "", texts[above] if above >= 0 else ""
+    alike = texts[class_name] if class_name >= 0 else ""
+    if kind == _LAYER:
+        label = text.removeprefix(f"{outer}.") if outer else text
+        return label, text, alike, "", f"{kind} {alike}"
+    if kind == _TURN:
+        alike = texts[record.loops["words"][turns["loop"][turn]]]
+        value = texts[turns["value"][turn]]
+        between = " · " if alike.startswith(("for ", "while ")) else " "
+        text = f"{alike}{between}{turns['number'][turn]}"
+    elif kind == _CALL:
+        text, alike = f"{text}(…)", text
+    path = f"{outer} / {text}" if outer else text
+    return text, path, "", value, f"{kind} {alike}"
 
 
 def _with_pylayer_ops(record: Record) -> Keys:

@@ -83,19 +83,14 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
     crossing: dict[int, list[tuple[int, int]]] = {}
     tensors = steps.made_in_forward
     made_in = steps.intervals(facts.record.tensors["producer"][tensors])
-    is_used_later = steps.intervals(steps.last_use[tensors]) != made_in
+    # Ops of the backward phase, as in recomputation, belong to the previous step.
+    is_used_later = steps.intervals(steps.last_forward_op[tensors]) > made_in
     candidates = (tensors[is_used_later].tolist(), made_in[is_used_later].tolist())
     for tensor, made in zip(*candidates, strict=True):
-        if not steps.is_inside_graph(tensor):
-            continue
-        # Ops of the backward phase, as in recomputation, belong to the previous step.
-        later = [
-            op
-            for op in facts.consumers(tensor)
-            if steps.interval(op) > made and facts.phase(op) == FORWARD
-        ]
-        if later:
-            crossing.setdefault(steps.stack(tensor), []).append((tensor, later[0]))
+        if steps.is_inside_graph(tensor):
+            readers = (op for op in facts.consumers(tensor) if facts.phase(op) == FORWARD)
+            later = next(op for op in readers if steps.interval(op) > made)
+            crossing.setdefault(steps.stack(tensor), []).append((tensor, later))
     return crossing
 
 

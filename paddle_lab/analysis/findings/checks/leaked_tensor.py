@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts
@@ -30,6 +32,7 @@ from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.graph.dataflow import producers
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.source.stacks import stack_of
+from paddle_lab.trace.trees import taken
 from paddle_lab.words import Text
 
 _FEWEST_ITERATIONS = 3
@@ -73,30 +76,30 @@ def find(facts: Facts) -> Iterator[Found]:
 def _by_line(facts: Facts, steps: Steps) -> Iterator[dict[int, int]]:
     """Yield, for each line with enough iterations, each iteration's last tensor and its op."""
     record = facts.record
-    layer = np.append(record.scopes["layer"], -1)[record.ops["scope"]].tolist()
-    producer, iteration = producers(record)[0].tolist(), _iterations(facts, steps)
+    tensor = np.array(sorted(steps.alive_until), np.int64)
+    op = producers(record)[0][tensor]
+    counts = (record.tensors["kind"][tensor] == ACTIVATION) & (op >= 0)
+    counts &= np.append(record.ops["phase"] == FORWARD, False)[op]
+    tensor, op = tensor[counts], op[counts]
+    layer = taken(record.scopes["layer"], record.ops["scope"][op])
+    columns = (record.ops["stack"][op], layer, _iterations(facts, steps)[op], tensor, op)
     groups: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}
-    for tensor in sorted(steps.alive_until):
-        op = producer[tensor]
-        if facts.tensor_kind(tensor) == ACTIVATION and op >= 0 and facts.phase(op) == FORWARD:
-            line = facts.stack(op), layer[op]
-            groups.setdefault(line, {})[iteration[op]] = tensor, op
+    for stack, of, iteration, *last in zip(*(one.tolist() for one in columns), strict=True):
+        groups.setdefault((stack, of), {})[iteration] = (last[0], last[1])
     for made in groups.values():
         if len(made) >= _FEWEST_ITERATIONS:
             yield dict(made.values())
 
 
-def _iterations(facts: Facts, steps: Steps) -> list[int]:
+def _iterations(facts: Facts, steps: Steps) -> npt.NDArray[Any]:
     """Return the iteration of each op."""
     ops = np.arange(facts.op_count)
     if len(steps.ends):
-        in_steps: list[int] = steps.intervals(ops).tolist()
-        return in_steps
+        return steps.intervals(ops)
     call = facts.layer_calls[facts.record.ops["scope"]]
     # Ops after a layer's call and before the next call belong to the first call.
     newest = np.maximum.accumulate(np.where(call < 0, -1, ops))
-    iterations: list[int] = np.where(newest < 0, -1, call[newest]).tolist()
-    return iterations
+    return np.where(newest < 0, -1, call[newest])
 
 
 def _is_used(facts: Facts, steps: Steps, made: dict[int, int]) -> bool:

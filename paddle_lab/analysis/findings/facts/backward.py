@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -47,9 +48,11 @@ class BackwardFacts(TensorFacts):
         calls: list[int] = np.flatnonzero(is_users).tolist()
         return calls
 
-    def is_paddle_grad(self, call: int) -> bool:
-        """Tell whether a backward call is one of ``paddle.grad``."""
-        return bool(self.record.backward_calls["kind"][call] == _PADDLE_GRAD)
+    @cached_property
+    def is_paddle_grad(self) -> Callable[[int], bool]:
+        """Whether a backward call is one of ``paddle.grad``."""
+        is_one: list[bool] = (self.record.backward_calls["kind"] == _PADDLE_GRAD).tolist()
+        return is_one.__getitem__
 
     def place_of_call(self, call: int) -> Place:
         """Return the user's innermost line that called backward."""
@@ -70,7 +73,7 @@ class BackwardFacts(TensorFacts):
     def leaves_of_nodes(self, is_node: Mask) -> frozenset[int]:
         """Return the leaves, as first values, whose gradients some grad nodes accumulate."""
         leaves = self.record.grad_nodes["parameter"][is_node]
-        return frozenset(map(self.first_value, leaves[leaves >= 0].tolist()))
+        return frozenset(np.unique(self.first_values[leaves[leaves >= 0]]).tolist())
 
     def ops_of_nodes(self, is_node: Mask) -> Mask:
         """Return for each op whether it made one of the marked grad nodes, shape ``[ops]``."""

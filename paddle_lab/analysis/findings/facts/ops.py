@@ -13,7 +13,7 @@ from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.source.stacks import Frame, stack_of
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
-from paddle_lab.trace.trees import Keys, Rows, nearest_marked, rows_by
+from paddle_lab.trace.trees import Keys, Rows, grouped, nearest_marked, rows_by
 
 Entry = Callable[[int], int]
 """Maps a row to the content of its cell."""
@@ -27,11 +27,12 @@ def column(table: str, name: str) -> cached_property[Entry]:
 
 def text_column(table: str, name: str) -> cached_property[Callable[[int], str]]:
     """Return a property of `Facts` that looks up a column of texts."""
-    return cached_property(
-        lambda facts: (
-            list(map(facts.record.text, facts.record.tables[table][name].tolist())).__getitem__
-        )
-    )
+
+    def make(facts: Any) -> Callable[[int], str]:
+        codes, texts = facts.record.tables[table][name].tolist(), facts.record.strings
+        return lambda row: str(texts[codes[row]])
+
+    return cached_property(make)
 
 
 def rows(
@@ -94,6 +95,15 @@ class OpFacts:
 
     layer_path = text_column("layers", "path")
 
+    def have(self, role: str, is_wanted: Mask) -> Mask:
+        """Return which ops have one of the marked tensors in a role, shape ``[ops]``."""
+        uses = self.record.uses
+        found = np.zeros(self.op_count, np.bool_)
+        counts = (uses["role"] == ROLES.index(role)) & (uses["op"] >= 0)
+        counts &= np.append(is_wanted, False)[uses["tensor"]]
+        found[uses["op"][counts]] = True
+        return found
+
     def is_named(self, names: Collection[str]) -> Mask:
         """Return which ops have one of these names, shape ``[ops]``."""
         codes = [code for code, text in enumerate(self.record.strings) if text in names]
@@ -143,12 +153,17 @@ class OpFacts:
         return int(self.record.scopes["op"][scope]) if scope >= 0 else -1
 
     @cached_property
-    def is_in_pylayer(self) -> Entry:
-        """Whether an op runs inside a PyLayer, which has one gradient as a whole."""
-        found = self._outermost("pylayer")[self.record.ops["scope"]] >= 0
+    def are_in_pylayer(self) -> Mask:
+        """Whether each op runs inside a PyLayer, which has one gradient as a whole."""
+        found: Mask = self._outermost("pylayer")[self.record.ops["scope"]] >= 0
         own = self.record.scopes["op"]
         found[own[own >= 0]] = False
-        is_inside: list[int] = found.tolist()
+        return found
+
+    @cached_property
+    def is_in_pylayer(self) -> Entry:
+        """Whether an op runs inside a PyLayer."""
+        is_inside: list[int] = self.are_in_pylayer.tolist()
         return is_inside.__getitem__
 
     @cached_property
@@ -160,10 +175,7 @@ class OpFacts:
     def step_ops(self) -> list[list[int]]:
         """The ops of each optimizer step, by time."""
         step_of_op = self._outermost("optimizer")[self.record.ops["scope"]]
-        ops: dict[int, list[int]] = {}
-        for op in np.flatnonzero(step_of_op >= 0).tolist():
-            ops.setdefault(int(step_of_op[op]), []).append(op)
-        return sorted(ops.values())
+        return sorted(grouped(step_of_op, np.arange(self.op_count)).values())
 
     @cached_property
     def step_ends(self) -> list[int]:

@@ -13,6 +13,7 @@ from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.trees import grouped
 from paddle_lab.words import listing
 
 _KEEPS_ESTIMATES = re.compile(r"(sync_)?batch_norm_?|spectral_norm_?")
@@ -57,11 +58,7 @@ class Trained:
         op, tensor = uses["op"][known], uses["tensor"][known]
         counts = (uses["role"][known] == ROLES.index("input")) & (ops["phase"][op] == FORWARD)
         counts &= tensors["kind"][tensor] == PARAMETER
-        used: dict[int, list[int]] = {}
-        parameters = self._facts.first_values[tensor[counts]].tolist()
-        for parameter, reader in zip(parameters, op[counts].tolist(), strict=True):
-            used.setdefault(parameter, []).append(reader)
-        return used
+        return grouped(self._facts.first_values[tensor[counts]], op[counts])
 
     @cached_property
     def frozen(self) -> frozenset[int]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import itemgetter
+
+import numpy as np
 
 from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
-from paddle_lab.analysis.findings.gradients.trained import Trained
+from paddle_lab.trace.trees import grouped
 
 _FARTHEST = 5000
 """After this many tensors, the results of a call are followed no further."""
@@ -40,17 +43,19 @@ class UnusedCalls:
         # For these tensors, ``gradient-cut`` already reports why no gradient came.
         self._cut_rows = {cut.source for cut in self._cuts.parameters}
         self._read = {event.tensor for event in facts.events("read")}
-        self._reached = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
+        reached = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
+        self._reached = reached.tolist().__getitem__
         eval_calls = set(facts.record.eval_scopes["scope"].tolist())
         self.used_ops: list[int] = []
         """The first ops of the calls whose graphs were used."""
         self.unused: list[UnusedCall] = []
         """The others, in order."""
         for (is_layer, key), ops in self._calls().items():
-            call = UnusedCall(ops[0], is_layer, is_layer and key in eval_calls, list(ops))
-            if self._reached[ops].any():
+            if any(map(self._reached, ops)):
                 self.used_ops.append(ops[0])
-            elif self._is_unused(call):
+                continue
+            call = UnusedCall(ops[0], is_layer, is_layer and key in eval_calls, ops)
+            if self._is_unused(call):
                 self.unused.append(call)
 
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
@@ -58,19 +63,18 @@ class UnusedCalls:
 
         An op that reads only the weights, such as a norm or a distance, is not a model's call.
         """
-        facts, scopes = self._facts, self._facts.record.ops["scope"]
-        readers = {op for ops in facts.answer(Trained).used.values() for op in ops}
-        calls: dict[tuple[bool, int], list[int]] = {}
-        for op in sorted(readers):
-            is_trained = any(
-                facts.needs_grad(one) and facts.tensor_kind(one) == PARAMETER
-                for one in facts.inputs(op)
-            )
-            if is_trained and self._carrying(op) and not facts.is_in_pylayer(op):
-                call = int(facts.layer_calls[scopes[op]])
-                if call >= 0 or not self._reads_weights_alone(op):
-                    calls.setdefault((call >= 0, call if call >= 0 else op), []).append(op)
-        return calls
+        facts, tensors = self._facts, self._facts.record.tensors
+        needs_grad, is_parameter = tensors["stop_gradient"] == 0, tensors["kind"] == PARAMETER
+        is_reader = facts.have("input", needs_grad & is_parameter)
+        is_reader &= facts.have("output", needs_grad & ~is_parameter)
+        is_reader &= (facts.record.ops["phase"] == FORWARD) & ~facts.are_in_pylayer
+        readers = np.flatnonzero(is_reader)
+        call_of = facts.layer_calls[facts.record.ops["scope"][readers]]
+        calls = {(True, call): ops for call, ops in grouped(call_of, readers).items()}
+        for op in readers[call_of < 0].tolist():
+            if not self._reads_weights_alone(op):
+                calls[False, op] = [op]
+        return dict(sorted(calls.items(), key=itemgetter(1)))
 
     def _is_unused(self, call: UnusedCall) -> bool:
         """Follow a call's results and note how they were used."""
@@ -85,7 +89,7 @@ class UnusedCalls:
 
         starts = [out for op in call.ops for out in self._carrying(op)]
         for row in islice(walk(starts, made_of), _FARTHEST):
-            if row in self._cut_rows or any(self._reached[op] for op in readers(row)):
+            if row in self._cut_rows or any(map(self._reached, readers(row))):
                 return False
             held = (row, *facts.copies(row))
             call.is_living |= row in facts.living

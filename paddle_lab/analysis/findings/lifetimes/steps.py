@@ -7,7 +7,7 @@ ends are one interval. ``paddle.grad`` ends no step: it is often a part of the f
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.findings.facts import ACTIVATION, FORWARD, Facts, walk
-from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.schema import PHASES, ROLES
 
 _INPUT = ROLES.index("input")
 _FARTHEST = 20_000
@@ -62,15 +62,25 @@ class Steps:
     @cached_property
     def last_use(self) -> npt.NDArray[np.int64]:
         """The last op or event that read each tensor, -1 for none, shape ``[tensors]``."""
+        last = self._last_op(range(len(PHASES)))
+        for event in self._facts.events("read"):
+            if event.tensor >= 0:
+                last[event.tensor] = max(last[event.tensor], event.ops_before)
+        return last
+
+    @cached_property
+    def last_forward_op(self) -> npt.NDArray[np.int64]:
+        """The last op of the forward that read each tensor, -1 for none, shape ``[tensors]``."""
+        return self._last_op([FORWARD])
+
+    def _last_op(self, phases: Sequence[int]) -> npt.NDArray[np.int64]:
         record = self._facts.record
         last = np.full(len(record.tensors), -1, np.int64)
         uses = record.uses
         is_read = (uses["role"] == _INPUT) & (uses["tensor"] >= 0)
+        is_read &= np.isin(record.ops["phase"], phases)[uses["op"]]
         # ``ufunc.at`` takes 100 times as long if it has to convert its values.
         np.maximum.at(last, uses["tensor"][is_read], uses["op"][is_read].astype(np.int64))
-        for event in self._facts.events("read"):
-            if event.tensor >= 0:
-                last[event.tensor] = max(last[event.tensor], event.ops_before)
         return last
 
     @cached_property

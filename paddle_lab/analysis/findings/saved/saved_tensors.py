@@ -9,12 +9,13 @@ before backward (``tests/oracles/test_saved_tensors.py``).
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.trace.trees import outermost, rows_by
+from paddle_lab.trace.trees import Rows, outermost, rows_by
 
 _NOTHING: Final = (
     "add subtract scale floor ceil round sign conj real imag as_complex as_real sum mean mean_all "
@@ -100,10 +101,13 @@ class Storages:
                     # A view starts with the version of its base, a copy with 0.
                     if older[made] < 0 and facts.version(made) == facts.version(source):
                         older[made] = source
-        roots = outermost(older)
-        self.root = roots.tolist().__getitem__
+        self._roots = outermost(older)
+        self.root = self._roots.tolist().__getitem__
         """The first row of a row's storage, which identifies the storage."""
-        self._members = rows_by(roots, np.arange(len(roots)), len(roots))
+
+    @cached_property
+    def _members(self) -> Rows:
+        return rows_by(self._roots, np.arange(len(self._roots)), len(self._roots))
 
     def members(self, tensor: int) -> list[int]:
         """Return all rows that are values of the same storage as a row, in order."""

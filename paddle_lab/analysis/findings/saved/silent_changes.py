@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -35,29 +36,33 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
     Only writes that Paddle does not count, if a successful backward call ran the node afterwards.
     """
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
-    # For each backward call, its grad nodes that an op made.
-    nodes_of = {
-        call: nodes
-        for call in calls
-        if (nodes := [node for node in facts.nodes_of_call(call) if facts.op_of_node(node) >= 0])
-    }
-    called = np.array(list(nodes_of), np.int64)
+    members = facts.record.backward_members
+    made_by = facts.record.grad_nodes["op"][members["grad_node"]]
+    # The grad nodes that an op made; they are sorted by call.
+    counts = np.isin(members["backward_call"], calls) & (made_by >= 0)
+    called, starts = np.unique(members["backward_call"][counts], return_index=True)
     before = facts.record.backward_calls["ops_before"][called]
-    first_op = np.array([min(map(facts.op_of_node, nodes)) for nodes in nodes_of.values()])
+    first_op = np.minimum.reduceat(made_by[counts], starts) if len(starts) else called
     named: set[Place] = set()
     moments: list[tuple[int, list[int], Event | None]] = [
         *((ops[0], ops, None) for ops in facts.step_ops),
         *((one.ops_before, [], one) for one in facts.events("overwritten") if one.tensor >= 0),
     ]
-    for position, ops, event in moments:
+    # Only moments between the first op of a call's graph and the call can have a graph that waits.
+    positions = np.array([position for position, *_ in moments], np.int64)
+    is_step = np.array([event is None for *_, event in moments], np.int64)
+    by_first = np.argsort(first_op)
+    latest = np.append(-1, np.maximum.accumulate(before[by_first]))
+    is_inside = latest[np.searchsorted(first_op[by_first], positions)] >= positions + is_step
+    for position, ops, event in compress(moments, is_inside.tolist()):
         # If no op ran between a write and a call, the lines decide which came first.
         is_waiting = (before > position) | ((before == position) & (event is not None))
         waiting = {
             node
             for call in called[is_waiting & (first_op < position)].tolist()
             if facts.ops_before(call) > position or _is_line_before(facts, event, call)
-            for node in nodes_of[call]
-            if facts.op_of_node(node) < position
+            for node in facts.nodes_of_call(call)
+            if 0 <= facts.op_of_node(node) < position
         }
         if not waiting:
             continue
