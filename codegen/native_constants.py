@@ -10,6 +10,7 @@ from paddle_lab.capture import native
 from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.rows import cells
 from paddle_lab.capture.turns import loops
+from paddle_lab.flights.layout import KEY_KINDS
 from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
 
 _NUMBERS: Final = {
@@ -33,11 +34,12 @@ _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
     "TENSOR_KIND": TENSOR_KINDS,
     "SCOPE_KIND": SCOPE_KINDS,
     "ELEMENT": KINDS,
+    "FLIGHT_KIND": KEY_KINDS,
 }
 _HEAD: Final = """\
 /* The constants that C and Python share. `make generate` writes this file from
  * capture/native/__init__.py, capture/rows/cells.py, capture/turns/loops.py,
- * capture/evidence/values/scan.py and trace/schema.py. */
+ * capture/evidence/values/scan.py, flights/layout.py and trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
+from paddle_lab.crash_reports import last_crash
 from paddle_lab.explaining import explain_static
 from paddle_lab.exporting import check_export, compare_static
 from paddle_lab.opened_run import Run, open_run
@@ -41,6 +42,7 @@ __all__ = [
     "deterministic",
     "explain_static",
     "language",
+    "last_crash",
     "load",
     "load_dump",
     "load_ipython_extension",

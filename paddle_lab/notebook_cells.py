@@ -7,6 +7,7 @@ be known without the magics, in ``with paddle_lab.trace():``.
 from __future__ import annotations
 
 import linecache
+import os
 import sys
 from typing import Any
 
@@ -45,12 +46,34 @@ class NotebookCells:
         # If a cell runs other code under its own number (%run), the typed text has fewer lines.
         return "".join(lines if len(lines) == len(ran) else ran)
 
+    def notebook(self) -> str | None:
+        """Return the notebook's path or, if it is unknown, the file with the kernel's ports."""
+        kernel = getattr(self._shell, "kernel", None)
+        if kernel is None:  # a terminal
+            return None
+        path = self._shell.user_ns.get("__vsc_ipynb_file__") or os.environ.get("JPY_SESSION_NAME")
+        application = getattr(kernel, "parent", None)
+        return path or getattr(application, "connection_file", None) or None
+
 
 def cell_of(file: str) -> int | None:
     """Return the execution count of the running shell's cell with a file name; None without one."""
     cells = running_cells()
     number = -1 if cells is None else cells.number(file)
     return None if number < 0 else number
+
+
+def source_line(file: str, line: int) -> str:
+    """Return the text of a line of a cell; ``""`` for a line of a file that was not read yet."""
+    entry = linecache.cache.get(file)
+    lines = entry[2] if entry is not None and len(entry) == 4 else []
+    return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+
+def running_notebook() -> str | None:
+    """Return what identifies the notebook of this kernel, also after a restart; else ``None``."""
+    cells = running_cells()
+    return None if cells is None else cells.notebook()
 
 
 def running_cells() -> NotebookCells | None:

@@ -267,6 +267,7 @@ class Recording:
         return 0 if self._session is None else self._session.log_bytes
 
     def __enter__(self) -> Trace:
+        from paddle_lab.capture.flight.flight_record import FLIGHT
         from paddle_lab.capture.session import CaptureSession
 
         if self._session is not None:
@@ -287,10 +288,12 @@ class Recording:
             limit=self._limit,
         )
         self._trace = Trace()
+        FLIGHT.enter(self._shown_title)
         try:
             self._session.open()
         except BaseException:
             self._session = None
+            FLIGHT.leave()
             raise
         return self._trace
 
@@ -307,6 +310,10 @@ class Recording:
                 self._session.abort()
             raise
         finally:
+            if self._session is not None:
+                from paddle_lab.capture.flight.flight_record import FLIGHT
+
+                FLIGHT.leave()
             self._session = None
 
     def _finish(self, error: BaseException | None) -> None:

@@ -16,6 +16,7 @@ from typing import Final
 import psutil
 
 from paddle_lab.launching import rank_program
+from paddle_lab.launching.deaths import deaths
 from paddle_lab.launching.rank_output import RankOutput
 from paddle_lab.runs.directory import END_FILE, STALL_S, RunDirectory
 from paddle_lab.runs.finding import RunFinding
@@ -114,6 +115,8 @@ class Job:
                 (self.directory / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
                 self._output.copy()
         self._look(at_end=self._tells_findings_at_end)
+        for death in deaths(self.directory):
+            self._write(f"{death}\n")
         if process.returncode and not self._run.logs:
             self._write((self.directory / "launcher.log").read_text(errors="replace"))
         return int(process.returncode)

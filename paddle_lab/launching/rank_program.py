@@ -17,7 +17,10 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.ranks.rank_session import RankSession
+from paddle_lab.flights.folder import KEPT
+from paddle_lab.launching.deaths import flight_name
 from paddle_lab.opened_run import trace_path
 from paddle_lab.recording import Recording
 from paddle_lab.trace.limit import DEFAULT_OPS, limit_of
@@ -59,6 +62,7 @@ def run_rank(
         anchor=sys._getframe(),  # noqa: SLF001  (CPython's documented way to the own frame)
         limit=limit_of(DEFAULT_OPS, "newest"),
     )
+    KEPT[:] = [(directory, flight_name(rank))]
     session = RankSession(directory, rank, lambda: recording.op_count, launcher)
     session.open()
     error: BaseException | None = None
@@ -72,6 +76,7 @@ def run_rank(
     session.end(error)
     recording.__exit__(type(error) if error else None, error, None)
     session.close()
+    FLIGHT.remove()
     try:
         trace.save(trace_path(directory, rank))
     except OSError as fault:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddle_lab.magics.cell_magics import CellMagics
+from paddle_lab.magics.flights import begin_flights
 from paddle_lab.magics.idle_imports import import_when_idle
 from paddle_lab.magics.ledger_keeper import LedgerKeeper
 from paddle_lab.magics.live_chart import LiveChart
@@ -32,6 +33,7 @@ def register(shell: InteractiveShell) -> None:
     for magic in _REGISTERED[id(shell)]:
         magic.register()
     import_when_idle()
+    begin_flights(shell)
 
 
 def unregister(shell: InteractiveShell) -> None:

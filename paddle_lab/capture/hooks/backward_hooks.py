@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FrameType
 from typing import Any
 
@@ -15,6 +15,7 @@ from paddle_lab.capture.backward_graph.double_grad import attribute_made_nodes
 from paddle_lab.capture.backward_graph.graphs import PADDLE_GRAD_OP
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_rootless
+from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
 from paddle_lab.capture.hooks.tracebacks import drop_lines
@@ -138,7 +139,11 @@ def _logged(opened: Sequence[_BackwardCall]) -> Iterator[None]:
     """Report running backward calls to the log of allocations."""
     span = _enter_log(opened)
     try:
-        yield
+        with ExitStack() as running:
+            for call in opened[:1]:  # several recorders share one flight record
+                name, stack = BACKWARD_KINDS[call.row[1]], call.row[2]
+                running.enter_context(FLIGHT.running(name, stack, call.state, call.caller))
+            yield
     except BaseException as error:
         drop_lines(error)
         raise

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Increase it if C and Python no longer fit earlier versions of each other.
 
 A native part of another version is not used, because it was built from an older source.

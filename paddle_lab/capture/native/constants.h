@@ -1,10 +1,10 @@
 /* The constants that C and Python share. `make generate` writes this file from
  * capture/native/__init__.py, capture/rows/cells.py, capture/turns/loops.py,
- * capture/evidence/values/scan.py and trace/schema.py. */
+ * capture/evidence/values/scan.py, flights/layout.py and trace/schema.py. */
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 
-#define NATIVE_VERSION 2
+#define NATIVE_VERSION 3
 #define NO_KEY (-1)
 #define VERSION_BITS 24
 #define LARGEST_VERSION 16777215
@@ -124,6 +124,13 @@ enum {
     ELEMENT_INT32,
     ELEMENT_INT64,
     ELEMENTS,
+};
+
+enum {
+    FLIGHT_KIND_NAME,
+    FLIGHT_KIND_STACK,
+    FLIGHT_KIND_LAYER,
+    FLIGHT_KINDS,
 };
 
 #endif

@@ -10,6 +10,12 @@ PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
 
 PyObject *read_variable(PyObject *module, PyObject *const *args, Py_ssize_t given); /* variable.c */
 
+PyObject *flight_open(PyObject *module, PyObject *args); /* flight.c */
+PyObject *flight_forget(PyObject *module, PyObject *nothing);
+PyObject *flight_close(PyObject *module, PyObject *nothing);
+PyObject *flight_enter(PyObject *module, PyObject *args);
+PyObject *flight_leave(PyObject *module, PyObject *number);
+
 static PyMethodDef functions[] = {
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
@@ -20,6 +26,12 @@ static PyMethodDef functions[] = {
     {"frame_variable", (PyCFunction)(void (*)(void))read_variable, METH_FASTCALL,
      "Return a variable of a frame."},
     {"thread_frame", thread_frame, METH_O, "Return the frame that a thread runs, or None."},
+    {"flight_open", flight_open, METH_VARARGS, "Record ops in a buffer, from a byte on."},
+    {"flight_forget", flight_forget, METH_NOARGS,
+     "Describe all keys again, and return the number of the newest row."},
+    {"flight_close", flight_close, METH_NOARGS, "Record nothing more."},
+    {"flight_enter", flight_enter, METH_VARARGS, "Record what begins, and return its number."},
+    {"flight_leave", flight_leave, METH_O, "Record that it has ended."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_native", .m_size = -1,

@@ -202,6 +202,8 @@ typedef struct {
     int64_t begun_ns; /* when the wrapper was called */
     int64_t start_ns; /* when the op began and ended */
     int64_t end_ns;
+    int64_t stack; /* taken before the op began */
+    int64_t flight; /* its number in the flight record; 0 for none */
 } OpTimes;
 /* Read an op's result; 0 if it is no tensor and no tuple or list of tensors: Python reads these. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
@@ -209,6 +211,21 @@ int Made_find(const Owner *owner, PyObject *const *result, Made *made);
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
               PyObject *result, const Made *made, OpTimes times);
 PyObject *present_frame(void); /* borrowed; None if no Python runs */
+
+/* One op in the flight record: flight.c. */
+typedef struct {
+    int64_t number; /* from 1 on; 0 for an empty row */
+    int64_t start_ns;
+    int64_t duration_ns; /* -1 while the op runs */
+    int32_t name;
+    int32_t stack;
+    int32_t layer;
+    int32_t thread;
+} FlightRow;
+/* Write that an op begins, and set its start; -1 and an exception if it was interrupted. */
+int flight_begin(int64_t name, int64_t stack, const ThreadState *state, PyObject *frame,
+                 OpTimes *times);
+void flight_end(int64_t number, int64_t end_ns);
 
 /* Return the value of an integer and decref it; -1 for NULL, which has set an exception. */
 int64_t taken_integer(PyObject *number);

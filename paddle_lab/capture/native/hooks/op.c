@@ -64,6 +64,23 @@ static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize
     PyErr_Restore(type, error, traceback);
 }
 
+/* Take the stack, and write into the flight record that the op begins. */
+static int begin(Owner *owner, Op *op, OpTimes *times) {
+    ThreadState *state = Owner_thread(owner);
+    if (state == NULL) {
+        return -1;
+    }
+    Py_INCREF(state);
+    PyObject *frame = present_frame();
+    times->stack = StackPool_key_of(owner->stacks, frame, state->anchor, state->anchor_stack);
+    int failed = times->stack < 0 && PyErr_Occurred() != NULL;
+    if (!failed) {
+        failed = flight_begin(op->name_key, times->stack, state, frame, times) < 0;
+    }
+    Py_DECREF(state);
+    return failed ? -1 : 0;
+}
+
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Op *op = (Op *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
@@ -79,12 +96,16 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     Resolved_begin(&resolved);
     Py_INCREF(owner);
     PyObject *result = NULL;
-    if (Resolved_take(owner, &resolved, args, count, names) < 0 && Owner_abandon(owner) < 0) {
+    if ((Resolved_take(owner, &resolved, args, count, names) < 0 || begin(owner, op, &times) < 0) &&
+        Owner_abandon(owner) < 0) {
         goto end;
     }
-    times.start_ns = now_ns();
+    if (times.start_ns == 0) { /* this trace was given up */
+        times.start_ns = now_ns();
+    }
     result = PyObject_Vectorcall(op->function, args, flags, names);
     times.end_ns = now_ns();
+    flight_end(times.flight, times.end_ns);
     if (!Owner_listens_alone(owner)) {
         goto end; /* a trace began or ended during the op, or this trace was given up */
     }

@@ -105,11 +105,9 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
     }
     const int64_t key = owner->next_op->next++;
     int failed = produce_all(owner, made, key, is_update, outputs) < 0;
-    int64_t stack = 0, attributes = 0, scope = 0;
+    int64_t attributes = 0, scope = 0;
     if (!failed) {
-        stack =
-            StackPool_key_of(owner->stacks, present_frame(), state->anchor, state->anchor_stack);
-        attributes = PyErr_Occurred() ? -1 : attributes_key(owner, resolved->attributes);
+        attributes = attributes_key(owner, resolved->attributes);
         scope = PyErr_Occurred() ? -1 : scope_at(owner, present_frame(), state);
         failed = PyErr_Occurred() != NULL;
     }
@@ -122,7 +120,7 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
             [OP_OUTPUTS] = made->tensors,
             [OP_NAME] = name_key,
             [OP_SCOPE] = scope,
-            [OP_STACK] = stack,
+            [OP_STACK] = times.stack,
             [OP_THREAD] = state->number,
             [OP_START] = times.start_ns,
             [OP_DURATION] = times.end_ns - times.start_ns,

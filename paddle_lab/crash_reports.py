@@ -1,0 +1,35 @@
+"""``paddle_lab.last_crash()``: how the notebook's last kernel died, and what it did last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle_lab.notebook_cells import running_notebook
+
+if TYPE_CHECKING:
+    from paddle_lab.flights.crash import Crash
+
+_LOOKED_UP: dict[str, Crash | None] = {}
+
+
+def last_crash() -> Crash | None:
+    """Return how the notebook's previous kernel died while a traced cell ran, and its last ops.
+
+    ``None`` if it ended normally, or outside of notebooks. ``%load_ext paddle_lab`` shows the same,
+    once; the next kernel no longer knows it. Without the compiled part of this package, no ops are
+    recorded for this, so the result is always ``None``.
+    """
+    notebook = running_notebook()
+    if notebook is None:
+        return None
+    if notebook not in _LOOKED_UP:
+        from paddle_lab.flights.crash import Crash, is_crash
+        from paddle_lab.flights.folder import flights_folder, take_dead
+
+        try:
+            flight = take_dead(flights_folder(), notebook)
+        except OSError:
+            flight = None
+        is_reported = flight is not None and is_crash(flight)
+        _LOOKED_UP[notebook] = Crash(flight) if flight is not None and is_reported else None
+    return _LOOKED_UP[notebook]

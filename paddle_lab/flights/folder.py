@@ -1,0 +1,76 @@
+"""The folder with the flight records of this user's notebooks on this machine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from paddle_lab.flights.flight import Flight, read_flight
+from paddle_lab.flights.layout import NOTES, paths_of
+
+_OLD_S: Final = 7 * 24 * 3600.0
+KEPT: Final[list[tuple[Path, str]]] = []
+"""The folder and the name of the record that this process keeps of its traces, if it keeps one."""
+
+
+def flights_folder() -> Path:
+    """Return the folder. It is made if needed, and only this user may read it.
+
+    Raises
+    ------
+    OSError
+        If it cannot be made, or belongs to someone else.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"paddle-lab-flights-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if folder.is_symlink() or (hasattr(os, "getuid") and folder.stat().st_uid != user):
+        raise PermissionError(str(folder))
+    return folder
+
+
+def own_name(notebook: str) -> str:
+    """Return the name of this process's record of a notebook."""
+    return f"{_prefix(notebook)}{os.getpid()}"
+
+
+def take_dead(folder: Path, notebook: str) -> Flight | None:
+    """Return the record of a notebook's newest dead process, and remove all of its dead ones.
+
+    Records of other notebooks are removed if they are a week old.
+    """
+    found: list[tuple[float, Flight]] = []
+    for path in folder.glob(f"*{NOTES}"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            name, changed_s = path.name.removesuffix(NOTES), path.stat().st_mtime
+            is_own = name.startswith(_prefix(notebook))
+            if not is_own and time.time() - changed_s < _OLD_S:
+                continue
+            flight = read_flight(folder, name)
+            if flight is not None and is_alive(flight):
+                continue
+            if flight is not None and is_own:
+                found.append((changed_s, flight))
+            for each in paths_of(folder, name):
+                each.unlink(missing_ok=True)
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def is_alive(flight: Flight) -> bool:
+    """Tell whether the process runs that wrote a record. Its number may be another's by now."""
+    with suppress(psutil.Error):
+        process = psutil.Process(flight.process)
+        is_same = abs(process.create_time() - flight.started_s) < 1.0
+        return bool(is_same and process.status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+def _prefix(notebook: str) -> str:
+    return f"{zlib.crc32(notebook.encode('utf-8', 'replace')):08x}-"

@@ -1,0 +1,47 @@
+"""How the ranks of a run died, from their flight records and the launcher's log."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from paddle_lab.flights.crash import Crash
+from paddle_lab.flights.flight import read_flight
+from paddle_lab.flights.layout import NOTES
+from paddle_lab.words import say
+
+_STATUS: Final = re.compile(
+    r"^Container rank (\d+) status failed .* code (-?\d+) log ", re.MULTILINE
+)
+
+
+def deaths(directory: Path) -> Iterator[Crash]:
+    """Yield how ranks died. A rank that the launcher ended has left nothing to explain."""
+    log = (directory / "launcher.log").read_text(encoding="utf-8", errors="replace")
+    codes = {int(rank): int(code) for rank, code in _STATUS.findall(log)}
+    for path in sorted(directory.glob(flight_name("*") + NOTES)):
+        rank = int(path.name.removesuffix(NOTES).rpartition("-")[2])
+        flight = read_flight(directory, flight_name(rank))
+        if flight is None or flight.signal == "SIGTERM" or not flight.is_running:
+            continue
+        if rank in codes:
+            yield Crash(flight, say("flights.rank.status", rank=rank, status=_status(codes[rank])))
+        elif flight.signal:
+            yield Crash(flight, say("flights.rank.signal", rank=rank, signal=flight.signal))
+        else:
+            yield Crash(flight, say("flights.rank.silent", rank=rank))
+
+
+def flight_name(rank: int | str) -> str:
+    """Return the name of a rank's flight record in the run's directory."""
+    return f"rank-{rank}"
+
+
+def _status(code: int) -> str:
+    try:
+        return f"{code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return str(code)
