@@ -72,6 +72,16 @@ def test_a_healthy_model_has_no_blocker(name: str, mode: str) -> None:
     assert found.is_evaluated == changes
 
 
+def test_numbers_of_the_specification_are_no_inputs_of_the_saved_model() -> None:
+    class Scaled(paddle.nn.Layer):
+        def forward(self, x: paddle.Tensor, factor: float, shift: bool) -> paddle.Tensor:
+            return x * factor + shift
+
+    layer = Scaled()
+    layer.eval()
+    assert paddle_lab.check_export(layer, [*SPECIFICATION, 3.0, True]).ok
+
+
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     TRANSLATED.mkdir(parents=True, exist_ok=True)

@@ -61,8 +61,11 @@ def fault_of(error: BaseException, fallback: Place) -> Fault:
     data = getattr(error, DOOR.error_data, None)
     place = user_place([*frames, *(one[:2] for one in getattr(data, "origin_traceback", ()))])
     place = place or fallback
-    if re.search(r"\braise ", linecache.getline(*place)):
+    text = linecache.getline(*place)
+    if re.search(r"\braise ", text):
         kind = "raised"
+    elif kind == "python-branch" and re.search(r"\b(np|numpy)\.", text):
+        kind = "number-needed"  # NumPy compares its argument, as in ``np.arange(x.shape[0])``
     name = re.search(r"(?:replace|no attribute) '(\w+)'", told)
     return Fault(kind, *place, name[1] if name and kind == EAGER_ONLY else said)
 

@@ -166,7 +166,7 @@ class Stages:
 
     def _loaded(self) -> Way:
         loaded = self._paddle.jit.load(self._path)
-        return lambda inputs: loaded(*self._paddle.utils.flatten(inputs))
+        return lambda inputs: loaded(*self._inputs.arrays(inputs))
 
     def _predictor(self, *, with_passes: bool) -> Way:
         inference = self._paddle.inference
