@@ -79,6 +79,8 @@ def log_rows(
             running[thread] = node[entry] = -1
         elif _BEGINS.match(text):
             begun[thread] = entry
+        elif thread not in begun and (found := _INFO.match(text)):
+            op[entry] = ops.get(found[1], -1)  # an op that logs nothing else
         elif thread in begun and (found := _UNIQUE.match(text)):
             op[begun[thread]] = ops.get(found[1], -1)
         elif thread in begun and _ENDS.match(text):
