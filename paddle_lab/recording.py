@@ -64,7 +64,8 @@ def trace(
         Afterwards the level is restored. Level 3 has each op and grad node, 4 also its kernel, 5
         more about its tensors, 6 all. :func:`region` limits it to a part of the code. Text that
         Paddle prints about compiled programs from level 2 on is not part of its log, and is shown.
-        If the process dies, the log is still in the temporary folder ``paddle-lab-log-…``.
+        If the process dies, the log is still in the temporary folder ``paddle-lab-log-PID-…``, for
+        at least a day.
     limit
         The largest number of ops that the trace keeps, so that a long training takes bounded
         memory. While the code runs, the trace holds up to twice as many. ``None`` keeps all. A

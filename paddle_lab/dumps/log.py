@@ -52,6 +52,11 @@ def _tensors(text: str) -> list[LoggedTensor]:
     return tensors
 
 
+def _named_ops(texts: list[str], ops: Mapping[str, int]) -> list[int]:
+    """Return the op that each entry names as its own: some ops log nothing else. -1 for none."""
+    return [ops.get(info[1], -1) if (info := _INFO.match(text)) else -1 for text in texts]
+
+
 def log_rows(
     log: LogEntries, ops: Mapping[str, int], nodes: Mapping[tuple[str, int], int]
 ) -> Iterator[dict[str, Any]]:
@@ -66,7 +71,7 @@ def log_rows(
     nodes
         From the grad nodes' names and pointers to their rows.
     """
-    op, node = [-1] * len(log.text), [-1] * len(log.text)
+    op, node = _named_ops(log.text, ops), [-1] * len(log.text)
     begun: dict[int, int] = {}
     running: dict[int, int] = {}
     threads: dict[int, int] = {}
@@ -79,8 +84,6 @@ def log_rows(
             running[thread] = node[entry] = -1
         elif _BEGINS.match(text):
             begun[thread] = entry
-        elif thread not in begun and (found := _INFO.match(text)):
-            op[entry] = ops.get(found[1], -1)  # an op that logs nothing else
         elif thread in begun and (found := _UNIQUE.match(text)):
             op[begun[thread]] = ops.get(found[1], -1)
         elif thread in begun and _ENDS.match(text):

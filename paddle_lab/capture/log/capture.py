@@ -140,9 +140,8 @@ class LogCapture:
                 for request in self._requests[1:]:
                     log.remove(request)
                 self.changes = list(log.changes)
-                path = log.path
-                if path is not None:
-                    with path.open("rb") as file:
+                if log.path is not None:
+                    with log.path.open("rb") as file:
                         file.seek(self._start)
                         self.text = file.read(LARGEST_BYTES + 1)
             finally:

@@ -15,15 +15,21 @@ import ctypes
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
-from time import perf_counter_ns
+from time import perf_counter_ns, time
 from typing import Final
+
+import psutil
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.words import say
 
 _WARNING, _FATAL = 1, 3
 _UNBUFFERED: Final = -1
+_FOLDER: Final = "paddle-lab-log-"
+_KEPT_S: Final = 24 * 60 * 60
+"""How long the log of a process that died is kept."""
 
 
 class LogRequest:
@@ -59,6 +65,8 @@ class Glog:
         self._end_entry.argtypes = [ctypes.c_void_p]
         self._requests: list[LogRequest] = []
         self._backward_levels: list[int] = []
+        self.path: Path | None = None
+        """The file with the log; ``None`` if nothing is written to it."""
         self._folder = ""
         self._number = 0
         self._before: tuple[bool, int, int] | None = None
@@ -67,20 +75,9 @@ class Glog:
         """Times (``perf_counter_ns``) and new levels of all changes since the first request."""
 
     @property
-    def path(self) -> Path | None:
-        """The file with the log; ``None`` if nothing was written to it."""
-        return next(Path(self._folder).glob(f"{self._prefix}*"), None) if self._folder else None
-
-    @property
-    def _prefix(self) -> str:
-        # glog appends the second, and writes nothing if a file of that name exists.
-        return f"vlog-{self._number}-"
-
-    @property
     def size(self) -> int:
         """The file's size, in bytes."""
-        path = self.path
-        return 0 if path is None else path.stat().st_size
+        return 0 if self.path is None else self.path.stat().st_size
 
     def add(self, request: LogRequest) -> None:
         """Apply a request. The newest one with a level sets the level."""
@@ -121,9 +118,12 @@ class Glog:
         if not self._is_to_stderr.value:
             raise RuntimeError(say("notices.log.files"))
         if not Path(self._folder or "none").is_dir():
-            self._folder = tempfile.mkdtemp(prefix="paddle-lab-log-")
+            _remove_leftovers()
+            self._folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
             atexit.register(_remove, self._folder, os.getpid())
+        # glog appends the second, and writes nothing if a file of that name exists.
         self._number += 1
+        prefix = f"vlog-{self._number}-"
         self._own_level = self._level_before = self._level.value
         self.changes.clear()
         self._before = (
@@ -132,13 +132,14 @@ class Glog:
         # glog writes an entry also to the files of all lower severities. One file is enough.
         for severity in range(_WARNING, _FATAL + 1):
             self._set_destination(severity, b"")
-        self._set_destination(0, f"{self._folder}/{self._prefix}".encode())
+        self._set_destination(0, f"{self._folder}/{prefix}".encode())
         self._stderr_threshold.value = _WARNING
         self._buffered_level.value = _UNBUFFERED
         self._is_to_stderr.value = False
         entry = ctypes.create_string_buffer(1024)
         self._begin_entry(entry, b"", 0)
         self._end_entry(entry)
+        self.path = next(Path(self._folder).glob(f"{prefix}*"), None)
 
     def _restore(self) -> None:
         before, self._before = self._before, None
@@ -146,9 +147,19 @@ class Glog:
             self._is_to_stderr.value, self._stderr_threshold.value = before[:2]
             self._buffered_level.value = before[2]
             self._set_destination(0, b"")  # closes the file
-        path = self.path
-        if path is not None:
-            path.unlink(missing_ok=True)
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+            self.path = None
+
+
+def _remove_leftovers() -> None:
+    """Remove old folders of processes that died. A new one may still be wanted."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        with suppress(OSError, ValueError):
+            process = int(folder.name.removeprefix(_FOLDER).partition("-")[0])
+            is_old = time() - folder.stat().st_mtime > _KEPT_S
+            if is_old and not psutil.pid_exists(process):
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove(folder: str, process: int) -> None:
