@@ -28,14 +28,21 @@ def running_layer() -> str:
         As in ``named_sublayers``; the class name of a root, or of a layer without a root; ``""``
         outside of layers.
     """
+    running = running_layers()
+    return path_within(running[-1], running[0]) if running else ""
+
+
+def running_layers() -> list[Any]:
+    """Return the layers that the main thread is running, innermost first."""
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
-        return ""
+        return []
     # Its ``__call__`` is wrapped while a trace is open, but its ``forward`` never is.
-    running = list(_running(layer_class.forward.__code__.co_filename))
-    if not running:
-        return ""
-    layer, root = running[0], running[-1]
+    return list(_running(layer_class.forward.__code__.co_filename))
+
+
+def path_within(root: Any, layer: Any) -> str:
+    """Return the path of a layer within a root; the name of its class if it has none there."""
     try:
         paths = (path for path, sublayer in root.named_sublayers() if sublayer is layer)
         return next(paths, type(layer).__name__)

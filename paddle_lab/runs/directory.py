@@ -20,6 +20,7 @@ from paddle_lab.words import say
 
 STALL_S: Final = 5.0
 _RANK_FILE: Final = re.compile(r"rank-(\d+)\.jsonl$")
+_ENDS: Final = ("rank-raised", "rank-died")
 END_FILE: Final = "run.json"
 
 
@@ -107,29 +108,34 @@ class RunDirectory:
         found = [*disagreements(logs, collectives), *self._raised(), *self._missing()]
         waits = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died)
         hang = waits.finding()
+        found = sorted([*found, *self._died()], key=lambda finding: finding.time_ns)
         if hang is not None:
-            found.append(hang)
-        found += self._died()
-        return sorted(found, key=lambda finding: finding.time_ns)
+            # What made a rank stay away stands before those that wait for it.
+            causes = [
+                one for one in found if one.kind in _ENDS and set(one.ranks) & set(hang.ranks)
+            ]
+            after = found.index(causes[0]) + 1 if causes else 0
+            after = after or sum(one.time_ns <= hang.time_ns for one in found)
+            found.insert(after, hang)
+        return found
 
     def _raised(self) -> list[RunFinding]:
         """Return the first error, since a failed collective follows from another rank's error."""
         failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
-        own = [log for log in failed if log.open_call is None]
-        found = []
-        for log in sorted(own, key=lambda log: int(log.exit["time_ns"]) if log.exit else 0)[:1]:
-            assert log.exit is not None
-            message = say(
-                "runs.raised.message", rank=ranks_said([log.rank]), error=log.exit["error"]
-            )
-            lines = {one.rank: one.place for one in self.logs if one.place != NOWHERE}
-            found.append(
-                RunFinding(
-                    "rank-raised", message, say("runs.raised.advice"), (log.rank,), lines,
-                    int(log.exit["time_ns"]),
-                )
-            )  # fmt: skip
-        return found
+        own = [log for log in failed if log.open_call is None and log.exit is not None]
+        if not own:
+            return []
+        first = min(own, key=lambda log: int(log.exit["time_ns"]) if log.exit else 0)
+        assert first.exit is not None
+        error = first.exit["error"]
+        ranks = tuple(log.rank for log in own if log.exit and log.exit["error"] == error)
+        message = say("runs.raised.message", rank=ranks_said(ranks), error=error.strip())
+        advice = "advice" if len(ranks) < len(self._logs) else "everywhere"
+        lines = {one.rank: one.place for one in self.logs if one.place != NOWHERE}
+        time_ns = int(first.exit["time_ns"])
+        return [
+            RunFinding("rank-raised", message, say(f"runs.raised.{advice}"), ranks, lines, time_ns)
+        ]
 
     def _died(self) -> list[RunFinding]:
         """Return the first rank that died without reporting its end."""

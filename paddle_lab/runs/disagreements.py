@@ -139,9 +139,11 @@ def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
             for log, by_step in zip(logs, told, strict=True)
             if step in by_step
         }
-        finding = _gradients(at) or _parameters(at)
-        if finding is not None:
-            return finding
+        for alike in {one.parameters for one in at.values()}:
+            ranks = {rank: one for rank, one in at.items() if one.parameters == alike}
+            finding = _gradients(ranks) or _parameters(ranks)
+            if finding is not None:
+                return finding
     return None
 
 

@@ -55,7 +55,7 @@ class Waits:
         held = [one for one in self._collectives if self._is_waited_in(one)]
         if not held:
             return None
-        collective = self._last_in_chain(next((one for one in held if one.absent), held[0]))
+        collective, cycle = self._last_in_chain(next((one for one in held if one.absent), held[0]))
         absent = collective.absent
         waiting = [rank for rank in collective.calls if rank in self.waiting]
         seconds = max(self._waited_ns(collective.calls[rank]) for rank in waiting) // 10**9
@@ -70,15 +70,27 @@ class Waits:
         for rank in absent:
             if rank in self._logs:
                 lines[rank] = self._logs[rank].place
+        has_failed = any(collective.calls[rank].error for rank in waiting)
         if not absent:
+            if has_failed:  # its ranks disagree, which is a finding of its own
+                return None
             message = say("runs.hang.nobody", **values)
             return RunFinding(
                 "hang", message, say("runs.hang.advice"), tuple(waiting), lines, collective.begin_ns
             )
-        has_failed = any(collective.calls[rank].error for rank in waiting)
         key = "runs.hang.failed" if has_failed else "runs.hang.message"
         message = say(key, absent=ranks_said(absent), **values)
         message += "".join(f" {self._state_of(rank)}" for rank in absent[:4])
+        if len(cycle) > 2:
+            message += " " + say(
+                "runs.hang.cycle",
+                chain=", ".join(
+                    say("runs.hang.link", rank=_waiting_in(one, self.waiting), other=one.absent[0])
+                    for one in cycle
+                ),
+            )
+            lines |= {rank: self._logs[rank].place for one in cycle for rank in one.absent[:1]}
+            lines = dict(sorted(lines.items()))
         begin_ns = collective.begin_ns
         apart = self._first_apart(collective, waiting[0], absent[0])
         if apart is not None:
@@ -93,8 +105,16 @@ class Waits:
     def _is_waited_in(self, collective: Collective) -> bool:
         return any(self.waiting.get(rank) is call for rank, call in collective.calls.items())
 
-    def _last_in_chain(self, collective: Collective) -> Collective:
-        """Follow who waits for whom to the last collective; in a cycle, to the smallest group's."""
+    def _last_in_chain(self, collective: Collective) -> tuple[Collective, list[Collective]]:
+        """Follow who waits for whom to the last collective; in a cycle, to the smallest group's.
+
+        Returns
+        -------
+        collective
+            The last collective.
+        cycle
+            The collectives of a cycle, each waiting for a rank in the next; empty if there is none.
+        """
         chain = [collective]
         while collective.absent and (call := self.waiting.get(collective.absent[0])) is not None:
             rank = collective.absent[0]
@@ -103,9 +123,9 @@ class Waits:
                 break
             if collective in chain:
                 cycle = chain[chain.index(collective) :]
-                return min(cycle, key=lambda one: (len(one.ranks), one.ranks))
+                return min(cycle, key=lambda one: (len(one.ranks), one.ranks)), cycle
             chain.append(collective)
-        return chain[-1]
+        return chain[-1], []
 
     def _first_apart(self, collective: Collective, waiting: int, absent: int) -> Collective | None:
         """Return the group's first call where two ranks are at different lines of common code."""
@@ -152,3 +172,8 @@ class Waits:
             "hang", message, say("runs.hang.advice"), tuple(ranks),
             {log.rank: log.place for log in logs}, max(since), "warning",
         )  # fmt: skip
+
+
+def _waiting_in(collective: Collective, waiting: dict[int, Call]) -> int:
+    """Return a rank that waits in a collective."""
+    return next(rank for rank, call in collective.calls.items() if waiting.get(rank) is call)

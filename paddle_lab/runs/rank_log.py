@@ -69,6 +69,9 @@ class Step:
     one."""
     digests: dict[str, tuple[int, list[int]]]
     """Digests of the parameters' values at some steps, each with the ranks that reduce it."""
+    parameters: int = 0
+    """A digest of the names and shapes of the optimizer's parameters. Names of ranks with other
+    parameters, perhaps of one more layer, say nothing about each other."""
 
 
 @dataclass
@@ -84,6 +87,7 @@ class RankLog:
     """Where it makes no progress, and since when; ``None`` while it does."""
     exit: dict[str, Any] | None = None
     last_ns: int = 0
+    _sites: dict[int, dict[str, Any]] = field(default_factory=dict)
     _read_bytes: int = 0
 
     def read(self) -> bool:
@@ -110,14 +114,19 @@ class RankLog:
         kind, time_ns = event.pop("kind"), int(event.pop("time_ns"))
         if kind == "rank":
             self.rank, self.about = int(event["rank"]), event
+        elif kind == "site":
+            site = event["site"]
+            shape = site.get("shape")
+            # All calls of a line share its values.
+            self._sites[event["number"]] = {
+                **site,
+                "ranks": tuple(site["ranks"]),
+                "shape": None if shape is None else tuple(shape),
+            }
         elif kind == "begin":
-            event.pop("id")
-            shape = event.pop("shape", None)
-            ranks = tuple(event.pop("ranks"))
-            size = None if shape is None else tuple(shape)
-            self.calls.append(
-                Call(self.rank, ranks=ranks, shape=size, begin_ns=time_ns, **event)
-            )  # fmt: skip
+            self.calls.append(Call(self.rank, begin_ns=time_ns, **self._sites[event["site"]]))
+        elif kind == "notice":
+            self.about.setdefault("notices", []).append(event["text"])
         elif kind in ("end", "wait"):
             call = self.calls[event["id"]]
             call.end_ns = time_ns if kind == "end" else None

@@ -16,7 +16,13 @@ SECOND_NS = 10**9
 
 def rank_file(directory: Path, rank: int, *events: dict[str, object], world: int = 2) -> Path:
     first = {"kind": "rank", "rank": rank, "world": world, "process": 0, "host": "elsewhere"}
-    rows = [{"time_ns": at * SECOND_NS, **event} for at, event in enumerate([first, *events])]
+    rows = []
+    for at, event in enumerate([first, *events]):
+        row = {"time_ns": at * SECOND_NS, **event}
+        if site := row.pop("site", None):
+            rows.append({"time_ns": at * SECOND_NS, "kind": "site", "number": at, "site": site})
+            row["site"] = at
+        rows.append(row)
     path = directory / f"rank-{rank}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -24,7 +30,7 @@ def rank_file(directory: Path, rank: int, *events: dict[str, object], world: int
 
 def begin(line: int, number: int = 0, **values: object) -> dict[str, object]:
     called = {"op": "all_reduce", "group": 0, "ranks": [0, 1], "stack": [["a.py", line, "f"]]}
-    return {"kind": "begin", "id": number, **called, **values}
+    return {"kind": "begin", "id": number, "site": {**called, **values}}
 
 
 def end(number: int = 0) -> dict[str, object]:

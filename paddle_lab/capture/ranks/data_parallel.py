@@ -10,7 +10,6 @@ from __future__ import annotations
 import weakref
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import wraps
 from itertools import islice
 from sys import _getframe
@@ -23,12 +22,13 @@ from paddle_lab.capture.hooks.search import with_subclasses
 from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.gradient_names import GradientNames, parameters_of
+from paddle_lab.capture.ranks.patch_set import PatchSet
 from paddle_lab.capture.ranks.user_stack import Line, user_stack
 
 _MOST_NAMES: Final = 50
 
 
-class DataParallelHooks:
+class DataParallelHooks(PatchSet):
     """Hooks around ``DataParallel``, backward calls and optimizer steps.
 
     Parameters
@@ -52,10 +52,11 @@ class DataParallelHooks:
         self._names = names
         self._armed: Callable[[], Any] | None = None
         """The model whose forward call made the next backward call reduce gradients."""
-        self._backward_stack: list[Line] = []
+        self._parameters: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
+        self._backward_stack: tuple[Line, ...] = ()
         self._step = 0
         optimizer = paddle.optimizer.Optimizer
-        self._patches = [
+        super().__init__(
             AttributePatch(paddle.DataParallel, "forward", self._around_forward),
             DOOR.patch("run_backward", self._around_backward),
             AttributePatch(optimizer, "__init__", self._around_init),
@@ -64,25 +65,18 @@ class DataParallelHooks:
                 for kind in with_subclasses(optimizer)
                 if "step" in vars(kind)
             ),
-        ]
-
-    def open(self) -> None:
-        """Install the hooks."""
-        for patch in self._patches:
-            patch.apply()
+        )
 
     def close(self) -> None:
         """Remove the hooks."""
-        for patch in reversed(self._patches):
-            patch.revert()
+        super().close()
         self._names.close()
 
     def _around_init(self, init: Any) -> Any:
         @wraps(init)
         def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> None:
             init(optimizer, *args, **kwargs)
-            with suppress(Exception):  # the user's optimizer is made even if this fails
-                self._names.add(optimizer)
+            self._attempt(self._names.add, optimizer)
 
         return wrapper
 
@@ -90,9 +84,7 @@ class DataParallelHooks:
         @wraps(forward)
         def wrapper(model: Any, *args: Any, **kwargs: Any) -> Any:
             outputs = forward(model, *args, **kwargs)
-            with suppress(Exception):
-                if self._is_grad_enabled() and model.grad_need_sync and model.group.nranks > 1:
-                    self._armed = weakref.ref(model)
+            self._attempt(self._arm, model)
             return outputs
 
         return wrapper
@@ -100,25 +92,38 @@ class DataParallelHooks:
     def _around_backward(self, run: Any) -> Any:
         @wraps(run)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            key = -1
-            with suppress(Exception):
-                key = self._begin_backward()
-            if key < 0:
+            key = self._attempt(self._begin_backward)
+            if key is None:
                 return run(*args, **kwargs)
-            return self._collectives.ran(key, lambda: run(*args, **kwargs))
+            return self._collectives.ran(key, run, *args, **kwargs)
 
         return wrapper
 
-    def _begin_backward(self) -> int:
-        """Write that ``DataParallel`` will reduce in a backward call; -1 if it will not."""
+    def _attempt(self, action: Callable[..., Any], *args: Any) -> Any:
+        """Run code of ours. The user's call runs even if it fails; then ``None`` is returned."""
+        try:
+            return action(*args)
+        except Exception as error:  # noqa: BLE001
+            self._events.fault(error)
+            return None
+
+    def _arm(self, model: Any) -> None:
+        if self._is_grad_enabled() and model.grad_need_sync and model.group.nranks > 1:
+            self._armed = weakref.ref(model)
+
+    def _begin_backward(self) -> int | None:
+        """Write that ``DataParallel`` will reduce in a backward call; ``None`` if it will not."""
         self._names.forget_addresses()
-        self._backward_stack = user_stack(_getframe(2))
+        self._backward_stack = user_stack(_getframe(3))
         model = self._armed() if self._armed is not None else None
         self._armed = None
         if model is None:
-            return -1
-        names = [one.name for one in model.parameters() if not one.stop_gradient]
-        ranks = list(model.group.ranks)
+            return None
+        names = self._parameters.get(model)
+        if names is None:
+            names = [one.name for one in model.parameters() if not one.stop_gradient]
+            self._parameters[model] = names
+        ranks = tuple(model.group.ranks)
         self._names.reduced.update(dict.fromkeys(names, ranks))
         if model.find_unused_parameters:
             self._names.may_lack.update(names)
@@ -127,10 +132,7 @@ class DataParallelHooks:
     def _around_step(self, step: Any) -> Any:
         @wraps(step)
         def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            try:
-                self._tell_step(optimizer)
-            except Exception:  # noqa: BLE001  (the user's step runs in any case)
-                self._names.next_step()
+            self._attempt(self._tell_step, optimizer)
             return step(optimizer, *args, **kwargs)
 
         return wrapper
@@ -141,7 +143,8 @@ class DataParallelHooks:
         if not reduced:
             return
         self._step += 1
-        digests: dict[str, tuple[int, list[int]]] = {}
+        parameters = parameters_of(optimizer)
+        digests: dict[str, tuple[int, tuple[int, ...]]] = {}
         if not self._step & (self._step - 1):
             with HOOKS.suspended():
                 digests = {
@@ -149,14 +152,15 @@ class DataParallelHooks:
                         zlib.crc32(parameter.numpy().tobytes()),
                         reduced[parameter.name],
                     )
-                    for parameter in parameters_of(optimizer)
+                    for parameter in parameters
                     if parameter.name in reduced and DOOR.is_initialized(parameter)
                 }
         self._events.note(
             "step",
             step=self._step,
-            stack=user_stack(_getframe(1)),
+            stack=user_stack(_getframe(2)),
             backward=self._backward_stack,
             without=without and dict(islice(without.items(), _MOST_NAMES)),
             digests=digests,
+            parameters=zlib.crc32(repr([(one.name, one.shape) for one in parameters]).encode()),
         )

@@ -22,7 +22,7 @@ class GradientNames:
         self._is_old = True
         self._hooks: list[Any] = []
         self._hooked: set[str] = set()
-        self.reduced: dict[str, list[int]] = {}
+        self.reduced: dict[str, tuple[int, ...]] = {}
         """Parameters whose gradients were reduced since the last optimizer step, each with the
         ranks of the group: only these ranks must have equal parameters."""
         self.may_lack: set[str] = set()
@@ -70,7 +70,7 @@ class GradientNames:
         name = self._by_address.get(tensor.data_ptr(), "")
         return name and f"{name}.grad"
 
-    def next_step(self) -> tuple[dict[str, list[int]], dict[str, list[int]] | None]:
+    def next_step(self) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]] | None]:
         """Return the parameters reduced since the last step, and those that got no gradient.
 
         The second is ``None`` if no parameter got one: a rank without a batch contributes zeros.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from itertools import islice
 from types import FrameType
 from typing import Any, Final
 
@@ -20,6 +18,7 @@ from paddle_lab.capture.stacks.frame_kinds import (
 from paddle_lab.capture.turns.variables import frame_variable
 
 MOST_FRAMES: Final = 8
+_MOST_ITEMS: Final = 16
 _RUNNER: Final = -1
 _KINDS: Final[dict[str, int]] = {}
 """The kinds of the files seen so far. Finding them for each frame would cost more than all else."""
@@ -28,35 +27,51 @@ Line = tuple[str, int, str]
 """File, line and function."""
 
 
-def user_stack(frame: FrameType | None) -> list[Line]:
+def user_stack(frame: FrameType | None) -> tuple[Line, ...]:
     """Return the innermost user frames of a stack, up to the script's first frame."""
-    frames = islice(_user_frames(frame), MOST_FRAMES)
-    return [(each.f_code.co_filename, each.f_lineno, each.f_code.co_name) for each in frames]
+    return lines_of(user_frames(frame))
 
 
-def variable_of(frame: FrameType | None, value: object) -> str:
-    """Return the name of an object in the innermost user frame, else ``""``."""
-    user_frame = next(_user_frames(frame), None)
-    if user_frame is None:
-        return ""
-    code = user_frame.f_code
-    names = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
-    return next((name for name in names if frame_variable(user_frame, name, None) is value), "")
+def lines_of(frames: list[FrameType]) -> tuple[Line, ...]:
+    """Return the lines at which frames are."""
+    return tuple([(one.f_code.co_filename, one.f_lineno, one.f_code.co_name) for one in frames])
 
 
-def _user_frames(frame: FrameType | None) -> Iterator[FrameType]:
-    while frame is not None:
+def user_frames(frame: FrameType | None) -> list[FrameType]:
+    """Return the innermost user frames of a stack."""
+    found: list[FrameType] = []
+    while frame is not None and len(found) < MOST_FRAMES:
         file = frame.f_code.co_filename
         if file == _RANK_PROGRAM:
-            return
+            break
         kind = _KINDS.get(file)
         if kind is None:
             kind = _KINDS[file] = _kind_of(file)
         if kind == _RUNNER:
-            return
+            break
         if kind == USER:
-            yield frame
+            found.append(frame)
         frame = frame.f_back
+    return found
+
+
+def variable_of(frame: FrameType, value: object) -> str:
+    """Return the name of an object in a frame, perhaps as an item of a variable, else ``""``."""
+    code = frame.f_code
+    names = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
+    containers = []
+    for name in names:
+        held = frame_variable(frame, name, None)
+        if held is value:
+            return name
+        if isinstance(held, (dict, list, tuple)) and len(held) <= _MOST_ITEMS:
+            containers.append((name, held))
+    for name, container in containers:
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, item in items:
+            if item is value and isinstance(key, (str, int)):
+                return f"{name}[{key!r}]"
+    return ""
 
 
 def _kind_of(file: str) -> int:
