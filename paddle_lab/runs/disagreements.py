@@ -31,8 +31,8 @@ def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) ->
         crossed = _crossed([one for one in collectives if one.group == group and not one.channel])
         if crossed is not None:
             found[crossed.kind, group] = crossed
-    apart = _steps(logs)
-    return [*found.values(), *([apart] if apart is not None else [])]
+    others = (_steps(logs), _dropouts(logs))
+    return [*found.values(), *(one for one in others if one is not None)]
 
 
 def _mismatch(collective: Collective) -> RunFinding | None:
@@ -189,4 +189,24 @@ def _parameters(at: dict[int, Step]) -> RunFinding | None:
                 lines = {rank: place_of(at[rank].stack) for rank in digests}
                 advice = say("runs.parameters.advice")
                 return RunFinding("parameters-differ", message, advice, tuple(odd), lines)
+    return None
+
+
+def _dropouts(logs: Sequence[RankLog]) -> RunFinding | None:
+    """Return the first dropout that made the equal results of a collective differ."""
+    calls: defaultdict[tuple[Any, ...], dict[int, dict[str, Any]]] = defaultdict(dict)
+    for log in logs:
+        for one in log.dropouts:
+            calls[place_of(one["stack"]), one["call"], tuple(one["ranks"])][log.rank] = one
+    for (place, _, _), at in calls.items():
+        odd = odd_ones({rank: one["after"] for rank, one in at.items()})
+        if odd and not odd_ones({rank: one["before"] for rank, one in at.items()}):
+            others = [rank for rank in at if rank not in odd]
+            message = say("runs.dropout.message", ranks=ranks_said(odd), others=ranks_said(others))
+            lines = dict.fromkeys(sorted(at), place)
+            time_ns = min(one["time_ns"] for one in at.values())
+            return RunFinding(
+                "dropout-differs", message, say("runs.dropout.advice"), tuple(odd), lines, time_ns,
+                "warning",
+            )  # fmt: skip
     return None

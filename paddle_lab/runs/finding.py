@@ -14,6 +14,7 @@ Kind = Literal[
     "collective-order",
     "gradient-on-some-ranks",
     "parameters-differ",
+    "dropout-differs",
     "hang",
     "rank-raised",
     "rank-died",

@@ -83,6 +83,8 @@ class RankLog:
     about: dict[str, Any] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    dropouts: list[dict[str, Any]] = field(default_factory=list)
+    """Digests of results of collectives before and after dropout, at some calls of each line."""
     still: dict[str, Any] | None = None
     """Where it makes no progress, and since when; ``None`` while it does."""
     exit: dict[str, Any] | None = None
@@ -115,14 +117,7 @@ class RankLog:
         if kind == "rank":
             self.rank, self.about = int(event["rank"]), event
         elif kind == "site":
-            site = event["site"]
-            shape = site.get("shape")
-            # All calls of a line share its values.
-            self._sites[event["number"]] = {
-                **site,
-                "ranks": tuple(site["ranks"]),
-                "shape": None if shape is None else tuple(shape),
-            }
+            self._take_site(event["number"], event["site"])
         elif kind == "begin":
             self.calls.append(Call(self.rank, begin_ns=time_ns, **self._sites[event["site"]]))
         elif kind == "notice":
@@ -133,13 +128,28 @@ class RankLog:
             call.error = event.get("error", call.error)
         elif kind == "step":
             self.steps.append(Step(**event))
-        elif kind == "still":
-            self.still = event
-        elif kind == "exit":
-            self.exit = {**event, "time_ns": time_ns}
+        else:
+            self._take_state(kind, {**event, "time_ns": time_ns})
         if kind in ("begin", "end", "moves", "exit"):
             self.still = None
         self.last_ns = time_ns
+
+    def _take_site(self, number: int, site: dict[str, Any]) -> None:
+        shape = site.get("shape")
+        # All calls of a line share its values.
+        self._sites[number] = {
+            **site,
+            "ranks": tuple(site["ranks"]),
+            "shape": None if shape is None else tuple(shape),
+        }
+
+    def _take_state(self, kind: str, event: dict[str, Any]) -> None:
+        if kind == "dropout":
+            self.dropouts.append(event)
+        elif kind == "still":
+            self.still = event
+        elif kind == "exit":
+            self.exit = event
 
     @property
     def open_call(self) -> Call | None:

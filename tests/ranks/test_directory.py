@@ -102,6 +102,15 @@ def test_parameters_are_compared_among_the_ranks_that_reduce_them(tmp_path: Path
     )  # fmt: skip
 
 
+def test_names_of_ranks_with_other_parameters_are_not_compared(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, step(5, [0, 1]) | {"parameters": 1}, LEAVE)
+    rank_file(tmp_path, 1, step(6, [0, 1], lacks=True) | {"parameters": 2}, LEAVE)
+    assert not paddle_lab.open_run(tmp_path).findings
+    rank_file(tmp_path, 1, step(6, [0, 1]) | {"parameters": 1}, LEAVE)
+    (finding,) = paddle_lab.open_run(tmp_path).findings
+    assert finding.kind == "parameters-differ"
+
+
 def test_a_killed_process_is_told_where_it_was_last_seen(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, begin(1), end())
     rank_file(tmp_path, 1, begin(1), end(), LEAVE)

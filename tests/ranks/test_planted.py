@@ -28,6 +28,7 @@ KINDS = {
     "one_sided_branch": "gradient-on-some-ranks",
     "skipped_gradient": "gradient-on-some-ranks",
     "parameters": "parameters-differ",
+    "dropout_seed": "dropout-differs",
 }
 MARK = re.compile(r"# AT ([\d ]+)( ODD)?$")
 

@@ -16,11 +16,13 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch
+from paddle_lab.capture.ranks.dropout_masks import DropoutMasks
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.gradient_names import GradientNames
 from paddle_lab.capture.ranks.layer_paths import LayerPaths
 from paddle_lab.capture.ranks.patch_set import PatchSet
 from paddle_lab.capture.ranks.process_group_methods import (
+    GIVES_ALL_THE_SAME,
     METHODS,
     ON_CALCULATION_STREAM,
     Method,
@@ -39,12 +41,17 @@ class CollectiveHooks(PatchSet):
         The file of this rank.
     names
         Finds the parameter of a gradient.
+    masks
+        Told of each tensor that becomes the same on all ranks.
     """
 
-    def __init__(self, paddle: Any, events: EventFile, names: GradientNames) -> None:
+    def __init__(
+        self, paddle: Any, events: EventFile, names: GradientNames, masks: DropoutMasks
+    ) -> None:
         self._tensor_type = paddle.Tensor
         self._events = events
         self._names = names
+        self._masks = masks
         self._tasks: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._layers = LayerPaths()
         self._kind_names: dict[Any, str] = {}
@@ -91,6 +98,8 @@ class CollectiveHooks(PatchSet):
                     self._events.fault(error)
                     return call(process_group, *args, **kwargs)
                 task = self.ran(key, call, process_group, *args, **kwargs)
+                if method.op in GIVES_ALL_THE_SAME:
+                    self._note_result(args[0], process_group)
                 if isinstance(task, DOOR.communication_task):
                     self._tasks[task] = key
                 return task
@@ -100,8 +109,7 @@ class CollectiveHooks(PatchSet):
         return replacement
 
     def _begin_call(self, method: Method, process_group: Any, args: tuple[Any, ...]) -> int:
-        groups = DOOR.groups_by_id.values()
-        group = next(group for group in groups if group.process_group is process_group)
+        group = self._group_of(process_group)
 
         def argument(position: int) -> Any:
             return args[position] if 0 <= position < len(args) else None
@@ -126,6 +134,17 @@ class CollectiveHooks(PatchSet):
             tensor=name,
             layer=self._layers.running(),
         )
+
+    def _group_of(self, process_group: Any) -> Any:
+        groups = DOOR.groups_by_id.values()
+        return next(group for group in groups if group.process_group is process_group)
+
+    def _note_result(self, tensor: Any, process_group: Any) -> None:
+        try:
+            if not self._names.of(tensor):
+                self._masks.add_result(tensor, tuple(self._group_of(process_group).ranks))
+        except Exception as error:  # noqa: BLE001  (the user's call has run)
+            self._events.fault(error)
 
     def _name_of(self, kind: Any) -> str:
         """Return the name of a dtype or reduce op. Paddle takes long to make it."""

@@ -36,5 +36,5 @@ METHODS: Final = {
     "barrier": Method("barrier", tensor=-1),
 }
 ON_CALCULATION_STREAM: Final = "_on_calc_stream"
-GIVES_ALL_THE_SAME: Final = frozenset({"all_reduce", "broadcast", "all_gather"})
-"""The operations whose result is the same on all ranks."""
+GIVES_ALL_THE_SAME: Final = frozenset({"all_reduce", "broadcast"})
+"""The operations that make their first argument the same on all ranks."""

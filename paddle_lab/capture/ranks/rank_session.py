@@ -13,8 +13,10 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
 from paddle_lab.capture.ranks.data_parallel import DataParallelHooks
+from paddle_lab.capture.ranks.dropout_masks import DropoutMasks
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.gradient_names import GradientNames
+from paddle_lab.capture.ranks.patch_set import PatchSet
 from paddle_lab.capture.ranks.user_stack import error_stack
 from paddle_lab.capture.ranks.watchdog import Watchdog
 
@@ -58,12 +60,13 @@ class RankSession:
             notices=DOOR.notices({"ranks"}),
         )
         self._watchdog = Watchdog(self._events, op_count, launcher)
-        self._parts: list[CollectiveHooks | DataParallelHooks] = []
+        self._parts: list[PatchSet] = []
         if DOOR.has("collectives") and DOOR.has("optimizers") and DOOR.has("backward"):
             names = GradientNames()
-            collectives = CollectiveHooks(paddle, self._events, names)
+            masks = DropoutMasks(paddle, self._events)
+            collectives = CollectiveHooks(paddle, self._events, names, masks)
             reducers = DataParallelHooks(paddle, self._events, collectives, names)
-            self._parts = [collectives, reducers]
+            self._parts = [masks, collectives, reducers]
 
     def open(self) -> None:
         """Install the hooks. A trace is opened after this and ends before :meth:`close`."""
