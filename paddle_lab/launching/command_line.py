@@ -20,6 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     run.add_argument("-n", dest="ranks", type=int, default=2, help=say("runs.command.n"))
     run.add_argument("--out", type=Path, metavar="DIR", help=say("runs.command.out"))
+    run.add_argument("--check", choices=["collectives"], help=say("runs.command.check"))
     run.add_argument("--launch", default="", metavar="OPTIONS", help=say("runs.command.launch"))
     run.add_argument("script", help=say("runs.command.script"))
     run.add_argument("arguments", nargs=REMAINDER, help=say("runs.command.arguments"))
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ranks=chosen.ranks,
             directory=directory,
             options=shlex.split(chosen.launch),
+            checks_collectives=chosen.check == "collectives",
         )
     except OSError as error:
         parser.error(str(error))

@@ -15,6 +15,7 @@ from typing import Final
 
 import psutil
 
+from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
 from paddle_lab.launching import rank_program
 from paddle_lab.launching.deaths import deaths
 from paddle_lab.launching.rank_output import RankOutput
@@ -40,6 +41,8 @@ class Job:
         The directory for the files of the run. It must be empty, or not exist.
     options
         More options of Paddle's launcher.
+    checks_collectives
+        Whether to compare each collective before it runs, and raise where the ranks disagree.
     write
         Called with lines of output.
     stall_s
@@ -62,6 +65,7 @@ class Job:
         ranks: int,
         directory: Path,
         options: Sequence[str] = (),
+        checks_collectives: bool = False,
         write: Callable[[str], object] = sys.stdout.write,
         stall_s: float = STALL_S,
         tells_findings_at_end: bool = True,
@@ -75,6 +79,7 @@ class Job:
             *("--nproc_per_node", str(ranks), "--log_dir", str(self.directory / "logs")),
             *(*options, str(Path(rank_program.__file__)), *script),
         ]
+        self._checks_collectives = checks_collectives
         self._write = write
         self._run = RunDirectory(self.directory, stall_s=stall_s)
         self._output = RankOutput(self.directory / "logs", write)
@@ -94,6 +99,8 @@ class Job:
             rank_program.LAUNCHER: str(os.getpid()),
             "PYTHONUNBUFFERED": "1",
         }
+        if self._checks_collectives:
+            environment[CHECK_COLLECTIVES] = "1"
         with (self.directory / "launcher.log").open("wb") as log:
             process = subprocess.Popen(  # noqa: S603  (what the user asked for)
                 self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,

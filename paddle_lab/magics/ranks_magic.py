@@ -24,6 +24,7 @@ def _parser() -> MagicArgumentParser:
     parser = MagicArgumentParser(_NAME, description=say("runs.command.magic"))
     parser.add_argument("-n", dest="ranks", type=int, default=2, help=say("runs.command.n"))
     parser.add_argument("--out", type=Path, metavar="DIR", help=say("runs.command.keep"))
+    parser.add_argument("--check", choices=["collectives"], help=say("runs.command.check"))
     parser.add_argument("--launch", default="", metavar="OPTIONS", help=say("runs.command.launch"))
     return parser
 
@@ -61,6 +62,7 @@ class RanksMagic:
                 ranks=options.ranks,
                 directory=directory,
                 options=shlex.split(options.launch),
+                checks_collectives=options.check == "collectives",
                 write=sys.stdout.write,
                 tells_findings_at_end=False,
             )

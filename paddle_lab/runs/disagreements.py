@@ -24,7 +24,7 @@ def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) ->
     """Return the first disagreement of each kind in each group; later ones are its consequences."""
     found: dict[tuple[str, int], RunFinding] = {}
     for collective in collectives:
-        finding = _mismatch(collective)
+        finding = mismatch(collective)
         if finding is not None:
             found.setdefault((finding.kind, collective.group), finding)
     for group in dict.fromkeys(one.group for one in collectives):
@@ -35,7 +35,8 @@ def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) ->
     return [*found.values(), *(one for one in others if one is not None)]
 
 
-def _mismatch(collective: Collective) -> RunFinding | None:
+def mismatch(collective: Collective) -> RunFinding | None:
+    """Return the first argument in which the ranks' calls of a collective differ."""
     calls = collective.calls
     for name in _ARGUMENTS:
         if name == "op" and collective.channel is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,9 +118,9 @@ class RankLog:
         if kind == "rank":
             self.rank, self.about = int(event["rank"]), event
         elif kind == "site":
-            self._take_site(event["number"], event["site"])
+            self._sites[event["number"]] = event["site"]
         elif kind == "begin":
-            self.calls.append(Call(self.rank, begin_ns=time_ns, **self._sites[event["site"]]))
+            self.calls.append(call_at(self.rank, self._sites[event["site"]], time_ns))
         elif kind == "notice":
             self.about.setdefault("notices", []).append(event["text"])
         elif kind in ("end", "wait"):
@@ -133,15 +134,6 @@ class RankLog:
         if kind in ("begin", "end", "moves", "exit"):
             self.still = None
         self.last_ns = time_ns
-
-    def _take_site(self, number: int, site: dict[str, Any]) -> None:
-        shape = site.get("shape")
-        # All calls of a line share its values.
-        self._sites[number] = {
-            **site,
-            "ranks": tuple(site["ranks"]),
-            "shape": None if shape is None else tuple(shape),
-        }
 
     def _take_state(self, kind: str, event: dict[str, Any]) -> None:
         if kind == "dropout":
@@ -171,6 +163,13 @@ class RankLog:
         return NOWHERE
 
 
-def place_of(stack: list[Any]) -> Place:
+def call_at(rank: int, site: dict[str, Any], begin_ns: int) -> Call:
+    """Return a rank's call, from what it wrote about the line."""
+    shape = site.get("shape")
+    size = None if shape is None else tuple(shape)
+    return Call(rank, begin_ns=begin_ns, **{**site, "ranks": tuple(site["ranks"]), "shape": size})
+
+
+def place_of(stack: Sequence[Any]) -> Place:
     """Return the innermost line of a stack."""
     return (str(stack[0][0]), int(stack[0][1])) if stack else NOWHERE

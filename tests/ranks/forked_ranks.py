@@ -19,6 +19,7 @@ import paddle
 import psutil
 
 import paddle_lab
+from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
 from paddle_lab.launching.rank_program import run_rank
 
 
@@ -54,6 +55,7 @@ def start(program: Path, directory: Path, ranks: int, *, is_traced: bool) -> lis
             "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
             "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
             "PADDLE_DISTRI_BACKEND": "gloo",
+            CHECK_COLLECTIVES: "1" if program.parent.name == "checked" else "",
         }
         output = os.open(directory / f"output.{rank}", os.O_WRONLY | os.O_CREAT)
         os.dup2(output, 1)

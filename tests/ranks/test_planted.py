@@ -68,7 +68,8 @@ def watched(paths: Sequence[Path], directory: Path, *, until_held: bool = False)
 
 @pytest.fixture(scope="module")
 def hangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    return watched(programs("hangs"), tmp_path_factory.mktemp("hangs"), until_held=True)
+    paths = [*programs("hangs"), *programs("checked")]
+    return watched(paths, tmp_path_factory.mktemp("hangs"), until_held=True)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,19 @@ def test_a_hang_is_told_with_the_line_of_each_rank(path: Path, hangs: dict[str, 
     places, line = expected(path)
     told = [(finding.places, finding.line) for finding in hangs[path.stem].findings]
     assert (places, line) in told
+
+
+def test_a_checked_call_raises_at_its_line_on_each_rank_and_does_not_hang(
+    hangs: dict[str, Run],
+) -> None:
+    (path,) = programs("checked")
+    run = hangs[path.stem]
+    errors = [log.exit["error"] for log in run._directory.logs]
+    assert len(errors) == RANKS
+    assert all(error.startswith("RanksDisagreeError") for error in errors)
+    assert (run.findings[0].places, run.findings[0].line) == expected(path)
+    places, _ = expected(path)
+    assert {log.rank: log.place for log in run._directory.logs} == places
 
 
 @pytest.mark.parametrize("path", programs("desyncs"), ids=lambda path: path.stem)

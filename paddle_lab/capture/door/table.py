@@ -277,6 +277,7 @@ FEATURES: Final[dict[str, Feature]] = {
         {
             "process_group": f"{_CORE}.ProcessGroup",
             "communication_task": f"{_CORE}.task",
+            "global_store": f"{_CORE}.create_or_get_global_tcp_store",
             "groups_by_id": (
                 "paddle.distributed.communication.group._GroupManager.group_map_by_id"
             ),

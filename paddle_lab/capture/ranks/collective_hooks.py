@@ -16,6 +16,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch
+from paddle_lab.capture.ranks.collective_check import CollectiveCheck
 from paddle_lab.capture.ranks.dropout_masks import DropoutMasks
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.gradient_names import GradientNames
@@ -52,6 +53,9 @@ class CollectiveHooks(PatchSet):
         self._events = events
         self._names = names
         self._masks = masks
+        self.check: CollectiveCheck | None = None
+        """Compares the calls of the ranks before they run."""
+        self._unchecked: dict[int, dict[str, Any]] = {}
         self._tasks: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._layers = LayerPaths()
         self._kind_names: dict[Any, str] = {}
@@ -73,14 +77,25 @@ class CollectiveHooks(PatchSet):
     ) -> int:
         """Write that a collective of a value begins, and return its number."""
         frames = user_frames(_getframe(1))
-        site = {"op": op, "group": group, "ranks": ranks, "stack": lines_of(frames), **values}
+        site: dict[str, Any] = {
+            "op": op,
+            "group": group,
+            "ranks": ranks,
+            "stack": lines_of(frames),
+            **values,
+        }
         if value is not None and frames:
             site["variable"] = variable_of(frames[0], value)
-        return self._events.begin(site)
+        key = self._events.begin(site)
+        if self.check is not None:
+            self._unchecked[key] = site
+        return key
 
     def ran(self, key: int, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Run the function that does the work of a collective, and write how it ended."""
         try:
+            if self.check is not None and (site := self._unchecked.pop(key, None)) is not None:
+                self.check.compare(site)
             result = call(*args, **kwargs)
         except BaseException as error:
             self._events.note("end", id=key, error=f"{type(error).__name__}: {error}")

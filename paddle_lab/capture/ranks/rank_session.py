@@ -8,9 +8,11 @@ import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.ranks.collective_check import CollectiveCheck
 from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
 from paddle_lab.capture.ranks.data_parallel import DataParallelHooks
 from paddle_lab.capture.ranks.dropout_masks import DropoutMasks
@@ -19,6 +21,9 @@ from paddle_lab.capture.ranks.gradient_names import GradientNames
 from paddle_lab.capture.ranks.patch_set import PatchSet
 from paddle_lab.capture.ranks.user_stack import error_stack
 from paddle_lab.capture.ranks.watchdog import Watchdog
+
+CHECK_COLLECTIVES: Final = "PADDLE_LAB_CHECK_COLLECTIVES"
+"""The environment variable that makes each collective be compared before it runs."""
 
 
 class RankSession:
@@ -61,10 +66,13 @@ class RankSession:
         )
         self._watchdog = Watchdog(self._events, op_count, launcher)
         self._parts: list[PatchSet] = []
+        self._check: CollectiveCheck | None = None
         if DOOR.has("collectives") and DOOR.has("optimizers") and DOOR.has("backward"):
             names = GradientNames()
             masks = DropoutMasks(paddle, self._events)
             collectives = CollectiveHooks(paddle, self._events, names, masks)
+            if os.environ.get(CHECK_COLLECTIVES):
+                collectives.check = self._check = CollectiveCheck(rank)
             reducers = DataParallelHooks(paddle, self._events, collectives, names)
             self._parts = [masks, collectives, reducers]
 
@@ -75,7 +83,7 @@ class RankSession:
         self._watchdog.open()
 
     def end(self, error: BaseException | None) -> None:
-        """Write how the program ended."""
+        """Write how the program ended, and tell the other ranks if they compare their calls."""
         code = error.code if isinstance(error, SystemExit) else int(error is not None)
         is_failure = error is not None and not isinstance(error, SystemExit)
         self._events.note(
@@ -84,6 +92,12 @@ class RankSession:
             error=f"{type(error).__name__}: {error}" if is_failure else "",
             stack=error_stack(error),
         )
+
+        if self._check is not None:
+            try:
+                self._check.end(error_stack(error))
+            except Exception as fault:  # noqa: BLE001  (the store is gone)
+                self._events.fault(fault)
 
     def close(self) -> None:
         """Remove the hooks."""

@@ -82,7 +82,7 @@ def _kind_of(file: str) -> int:
     return PADDLE if is_own(file) else kind_of(file, folder)
 
 
-def error_stack(error: BaseException | None) -> list[Line]:
+def error_stack(error: BaseException | None) -> tuple[Line, ...]:
     """Return the innermost user frames of the traceback of an error."""
     found: list[Line] = []
     traceback: Any = None if error is None else error.__traceback__
@@ -91,7 +91,7 @@ def error_stack(error: BaseException | None) -> list[Line]:
         if line and line[0][0] == traceback.tb_frame.f_code.co_filename:
             found.insert(0, (line[0][0], traceback.tb_lineno, line[0][2]))
         traceback = traceback.tb_next
-    return found[:MOST_FRAMES]
+    return tuple(found[:MOST_FRAMES])
 
 
 def is_in_loader(frame: FrameType | None) -> bool:
