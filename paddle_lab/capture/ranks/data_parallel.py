@@ -52,7 +52,7 @@ class DataParallelHooks(PatchSet):
         self._names = names
         self._armed: Callable[[], Any] | None = None
         """The model whose forward call made the next backward call reduce gradients."""
-        self._parameters: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
+        self._names_in: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
         self._backward_stack: tuple[Line, ...] = ()
         self._step = 0
         optimizer = paddle.optimizer.Optimizer
@@ -119,10 +119,10 @@ class DataParallelHooks(PatchSet):
         self._armed = None
         if model is None:
             return None
-        names = self._parameters.get(model)
+        names = self._names_in.get(model)
         if names is None:
             names = [one.name for one in model.parameters() if not one.stop_gradient]
-            self._parameters[model] = names
+            self._names_in[model] = names
         ranks = tuple(model.group.ranks)
         self._names.reduced.update(dict.fromkeys(names, ranks))
         if model.find_unused_parameters:
