@@ -20,6 +20,7 @@ from paddle_lab.explaining import explain_static
 from paddle_lab.exporting import check_export, compare_static
 from paddle_lab.opened_run import Run, open_run
 from paddle_lab.recording import memory, region, step, trace
+from paddle_lab.replayed_values import ReplayError
 from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.static_programs import program, save_lines
 from paddle_lab.trace.errors import TraceFileError
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from paddle_lab.views.text.finding_text import CheckList
 
 __all__ = [
+    "ReplayError",
     "Run",
     "Trace",
     "TraceFileError",

@@ -15,12 +15,20 @@ from paddle_lab.api import Trace
 from paddle_lab.garbage import collection_paused
 from paddle_lab.notebook_cells import NotebookCells, running_cells
 from paddle_lab.options import hints_options
-from paddle_lab.trace.limit import DEFAULT_OPS, Keep, Limit, limit_of
+from paddle_lab.trace.limit import (
+    DEFAULT_OPS,
+    DEFAULT_REPLAY_MB,
+    Keep,
+    Limit,
+    limit_of,
+    replay_mb,
+)
 from paddle_lab.trace.log_text import log_level
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.words import listing, say
 
 if TYPE_CHECKING:
+    from paddle_lab.capture.replay.values import Replay
     from paddle_lab.capture.rerun.comparison import Run
     from paddle_lab.capture.session import CaptureSession
 
@@ -36,6 +44,8 @@ def trace(
     log: int | None = None,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
+    replay: bool = False,
+    replay_limit: int = DEFAULT_REPLAY_MB,
 ) -> Recording:
     """Record every op that a ``with`` block runs, and the backward graphs it makes.
 
@@ -75,6 +85,13 @@ def trace(
         recording then stops, and the code continues without a trace. ``"steps"``: training steps
         spread over the run, with the first and the newest. A step ends with an optimizer's
         ``step``, or with :func:`step`.
+    replay
+        Whether to hold what :meth:`Trace.value` needs to compute any value again after the trace:
+        the tensors that the code began with, copied before something writes into them, and the
+        arguments of each op. Only the newest such trace holds them.
+    replay_limit
+        How many MB (10\u2076 bytes) of tensors may be held for that. Values that depend on a tensor
+        beyond the limit cannot be computed.
 
     Returns
     -------
@@ -89,7 +106,7 @@ def trace(
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
         level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
-        ``profile`` that is no bool.
+        ``profile`` or ``replay`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
         10.
@@ -102,6 +119,7 @@ def trace(
         profile=profile,
         log=log_level(log),
         limit=limit_of(limit, keep),
+        replay_mb=replay_mb(replay, replay_limit),
     )
 
 
@@ -116,6 +134,8 @@ def memory(
     log: int | None = None,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
+    replay: bool = False,
+    replay_limit: int = DEFAULT_REPLAY_MB,
 ) -> Recording:
     """Record what :func:`trace` does, and every allocation of Paddle with its op and line.
 
@@ -123,7 +143,7 @@ def memory(
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
-    check, grads, values, profile, log, limit, keep
+    check, grads, values, profile, log, limit, keep, replay, replay_limit
         As in :func:`trace`. The trace also keeps five allocations for each op of the limit, even of
         ops that it does not keep. Other allocations are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
@@ -140,7 +160,7 @@ def memory(
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
         level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
-        ``profile`` that is no bool.
+        ``profile`` or ``replay`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
         10.
@@ -154,6 +174,7 @@ def memory(
         profile=profile,
         log=log_level(log),
         limit=limit_of(limit, keep),
+        replay_mb=replay_mb(replay, replay_limit),
     )
 
 
@@ -211,6 +232,8 @@ class Recording:
         Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
     limit
         How many ops are kept, and which.
+    replay_mb
+        How many MB of tensors may be held to compute values again; 0 to hold none.
     """
 
     def __init__(
@@ -226,6 +249,7 @@ class Recording:
         log: int | None = None,
         reruns: bool = False,
         limit: Limit = Limit(),  # noqa: B008  (frozen)
+        replay_mb: int = 0,
     ) -> None:
         from paddle_lab.analysis.findings.registry import chosen, evidence_for, is_all, rerun_kinds
 
@@ -242,6 +266,7 @@ class Recording:
         self._profile = profile
         self._log = log
         self._limit = limit
+        self._replay_bytes = replay_mb * 10**6
         self._checks = chosen(check)
         self._notices: list[str] = []
         self._asks_for_cuda = "cuda-error" in self._checks and not is_all(check)
@@ -287,6 +312,7 @@ class Recording:
             grad_region=self._grad_region,
             values=self._values,
             limit=self._limit,
+            replay_bytes=self._replay_bytes,
         )
         self._trace = Trace()
         FLIGHT.enter(self._shown_title)
@@ -342,7 +368,16 @@ class Recording:
         self._drop_partial(record.origin)
         if self._asks_for_cuda and not _has_cuda():
             record.origin.notices.append(_unchecked(["cuda-error"], "no_cuda"))
-        self._trace.complete(record)
+        self._trace.complete(record, self._replay_of(error))
+
+    def _replay_of(self, error: BaseException | None) -> Replay | None:
+        """Return what computes this trace's values again, and let older traces hold nothing."""
+        if self._session is None or self._session.calls is None:
+            return None
+        from paddle_lab.capture.replay.values import Replay
+
+        is_interrupted = error is not None and not isinstance(error, Exception)
+        return Replay(self._session.calls, is_interrupted=is_interrupted)
 
     def _drop_partial(self, origin: Origin) -> None:
         """Remove checks that would raise false alarms because the limit dropped ops."""

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     from paddle_lab.analysis.ranking.ranked_table import By, RankedTable
     from paddle_lab.analysis.tables.kernels import KernelTable
     from paddle_lab.analysis.tables.log import LogTable
-    from paddle_lab.analysis.tables.ops import OpTable
+    from paddle_lab.analysis.tables.ops import Op, OpTable
     from paddle_lab.analysis.tables.summaries import BackwardCalls, Regions
     from paddle_lab.analysis.tables.tensors import TensorTable
     from paddle_lab.analysis.tables.values import ValueTable
+    from paddle_lab.capture.replay.values import Replay
     from paddle_lab.error_help.lookup import ErrorHelp
+    from paddle_lab.replayed_values import ReplayedArray
 
 GraphKind = Literal["forward", "backward"]
 
@@ -39,10 +41,13 @@ class TraceAnswers:
         self._findings: dict[str, list[Finding]] = {}
         self._shown: tuple[str, Record] | None = None
         self._drawn: tuple[Record, Record] | None = None
+        self._is_opened = record is not None
+        self._replay: Replay | None = None
 
-    def complete(self, record: Record) -> None:
-        """Set the record of a trace that has ended. The capture calls this once."""
+    def complete(self, record: Record, replay: Replay | None = None) -> None:
+        """Set the record of a trace that has ended, and what computes its values again."""
         self._record = record
+        self._replay = replay or self._replay
 
     @property
     def is_recording(self) -> bool:
@@ -227,6 +232,41 @@ class TraceAnswers:
         from paddle_lab.analysis.tables.summaries import regions
 
         return regions(self.view_record)
+
+    def value(self, op: Op | int, output: int = 0) -> ReplayedArray:
+        """Return the value of a tensor that an op returned, by computing it again.
+
+        Only the newest trace with ``replay=True`` can. Only the ops that lead to the value run
+        again, with the arguments and the states of random generators that they had; none of the
+        traced code runs again, and the program's tensors, gradients and generators stay as they
+        are.
+
+        Parameters
+        ----------
+        op
+            A row of :attr:`ops`, or its key, as in ``graph("forward")``.
+        output
+            Which of the tensors that the op returned.
+
+        Returns
+        -------
+        ReplayedArray
+            A NumPy array, bit for bit the value of the run; bfloat16 as float32. Its attribute
+            ``check`` says what it was compared with.
+
+        Raises
+        ------
+        ReplayError
+            If the value cannot be had. The message is the reason.
+        IndexError
+            If there is no such op or output.
+        """
+        from paddle_lab.replayed_values import ReplayError, replayed_value
+
+        if self._is_opened:
+            raise ReplayError(say("replay.saved"))
+        key = op if isinstance(op, int) else op.key
+        return replayed_value(self.record, self._replay, key, output)
 
     @hints_options
     def table(self, by: By = "op") -> RankedTable:

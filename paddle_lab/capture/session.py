@@ -29,6 +29,7 @@ from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described, described_with_causes
 from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.stacks.source_texts import Cells, NoCells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK
 from paddle_lab.capture.stacks.stopped_line import stopped_at
@@ -71,6 +72,8 @@ class CaptureSession:
         Whether to scan the values of all tensors in full, or in which region or layer.
     limit
         How many ops are kept, and which; by default all.
+    replay_bytes
+        How many bytes of tensors may be held to compute values again later; 0 to hold none.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class CaptureSession:
         grad_region: str | None = None,
         values: bool | str = False,
         limit: Limit | None = None,
+        replay_bytes: int = 0,
     ) -> None:
         self._paddle: Any = require_paddle()
         self._cells: Cells = cells or NoCells()
@@ -101,6 +105,7 @@ class CaptureSession:
         wanted |= {"memory", "profiler"} if memory else set()
         wanted |= {"kernels", "profiler"} if profile else set()
         wanted |= {"log"} if log is not None else set()
+        wanted |= {"replay"} if replay_bytes else set()
         self._recorder.notices.extend(DOOR.notices(wanted))
         limit = limit or Limit(ops=None)
         self._limiter = Limiter(self._recorder, limit, self._stop_recording)
@@ -132,6 +137,11 @@ class CaptureSession:
             # Made last: others replace ``on_op``, but ``Digests`` also calls the previous one.
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
+        self.calls: CallLog | None = None
+        """What is held to compute values again, if that was wanted."""
+        if replay_bytes and all(map(DOOR.has, ("replay", "random_state", "storages", "copies"))):
+            self.calls = CallLog(self._recorder, self._paddle, replay_bytes)
+            collectors.append(self.calls)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
     def _values(self, values: bool | str, *, elsewhere: bool) -> Values:  # noqa: FBT001

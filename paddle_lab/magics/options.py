@@ -14,7 +14,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from paddle_lab.magics.help_screen import help_screen
-from paddle_lab.trace.limit import DEFAULT_OPS, KEEPS, limit_of_text
+from paddle_lab.trace.limit import DEFAULT_OPS, DEFAULT_REPLAY_MB, KEEPS, limit_of_text, replay_mb
 from paddle_lab.trace.log_text import DEFAULT_LEVEL, log_level
 from paddle_lab.words import Text, say
 from paddle_lab.words.suggestion import suggestion
@@ -160,6 +160,7 @@ class CellOptions:
         try:
             chosen(options.check)
             log_level(options.log)
+            options.replay_mb = replay_mb(options.replay, options.replay_limit)
             options.limit = limit_of_text(options.limit, options.keep)
         except ValueError as error:
             raise UsageError(say("magics.bad_option", magic=magic, error=error)) from None
@@ -194,6 +195,14 @@ class CellOptions:
             type=int,
             metavar="LEVEL",
             help=say("magics.help.log"),
+        )
+        add("--replay", action="store_true", help=say("magics.help.replay"))
+        add(
+            "--replay-limit",
+            type=int,
+            default=DEFAULT_REPLAY_MB,
+            metavar="MB",
+            help=say("magics.help.replay_limit"),
         )
         add("--profile", action="store_true", help=say("magics.help.profile"))
         add = parser.add_argument_group(say("magics.help.group.keep")).add_argument

@@ -81,6 +81,7 @@ class TracedCell:
             log=options.log,
             reruns=True,
             limit=options.limit,
+            replay_mb=options.replay_mb,
         )
         try:
             kinds = rerun_kinds(chosen(options.check))

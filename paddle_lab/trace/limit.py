@@ -15,6 +15,8 @@ Keep = Literal["newest", "first", "steps"]
 KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
 DEFAULT_OPS: Final = 200_000
 """A running trace holds up to twice as many, at about 900 bytes for each op."""
+DEFAULT_REPLAY_MB: Final = 2_000
+"""The most megabytes of tensors that a trace holds to compute values again."""
 ALLOCATIONS_PER_OP: Final = 5
 """The most allocations kept per op of the limit; training steps of models make fewer.
 A running trace holds up to twice as many, at about 150 bytes each."""
@@ -72,6 +74,25 @@ def limit_of_text(ops: str, keep: str) -> Limit:
     if number < 1:
         raise ValueError(say("errors.limit_text_range", ops=ops))
     return Limit(_counted(number), which)
+
+
+def replay_mb(replay: Any, most: Any) -> int:
+    """Return how many megabytes may be held for a replay, for ``replay=`` and ``replay_limit=``.
+
+    Raises
+    ------
+    TypeError
+        If ``replay`` is no bool, or ``most`` no whole number.
+    ValueError
+        If ``most`` is less than 1.
+    """
+    if not isinstance(replay, bool):
+        raise TypeError(say("errors.not_a_flag", option="replay", value=repr(replay)))
+    if isinstance(most, bool) or not isinstance(most, int):
+        raise TypeError(say("errors.replay_limit", value=repr(most)))
+    if most < 1:
+        raise ValueError(say("errors.replay_limit", value=most))
+    return most if replay else 0
 
 
 def _counted(ops: int | None) -> int | None:

@@ -273,6 +273,15 @@ FEATURES: Final[dict[str, Feature]] = {
         },
         wanted_by="rerun",
     ),
+    "replay": Feature(
+        {
+            "current_tracer": "paddle.base.framework._dygraph_tracer",
+            "amp_level": f"{_CORE}.Tracer._amp_level",
+            "amp_dtype": f"{_CORE}.Tracer._amp_dtype",
+            "amp_ops": f"{_CORE}.Tracer._get_amp_op_list",
+        },
+        wanted_by="replay",
+    ),
     "collectives": Feature(
         {
             "process_group": f"{_CORE}.ProcessGroup",

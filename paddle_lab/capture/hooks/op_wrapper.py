@@ -65,7 +65,10 @@ class OpWrapping:
                 return function(*args, **kwargs)
             begun_ns = perf_counter_ns()
             frame = _getframe(1)
-            begun = [recorder.attempt(recorder.begin_op, args, kwargs) for recorder in active]
+            begun = [
+                recorder.attempt(self._begin, recorder, function, name, args, kwargs)
+                for recorder in active
+            ]
             resolved: list[Resolved] = [inputs or ([], []) for inputs in begun]
             states = [recorder.thread() for recorder in active]
             start_ns = perf_counter_ns()
@@ -94,6 +97,19 @@ class OpWrapping:
             return result
 
         return op
+
+    def _begin(
+        self,
+        recorder: Recorder,
+        function: Any,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Resolved:
+        resolved = recorder.begin_op(args, kwargs)
+        if recorder.before_op is not None:
+            recorder.before_op(function, name, args, kwargs)
+        return resolved
 
     def end(
         self,

@@ -158,7 +158,8 @@ typedef struct {
     Counter *next_scope;
     Tape *eval_scopes;
     PyObject *attributes;
-    PyObject *on_op; /* None, or called with each op's key and result */
+    PyObject *before_op; /* None, or called before each op: function, name, arguments */
+    PyObject *on_op;     /* None, or called with each op's key and result */
 } Owner;
 extern PyTypeObject OwnerType;
 extern Owner *present_owner; /* NULL while nothing listens */
@@ -189,6 +190,7 @@ void Resolved_begin(Resolved *resolved);
 int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ssize_t count,
                   PyObject *names);
 int Resolved_has_attributes(Resolved *resolved); /* makes an empty list if needed; 0 if it fails */
+PyObject *keyword_dict(PyObject *const *values, PyObject *names);
 PyObject *arguments_tuple(PyObject *const *args, Py_ssize_t count);
 void Resolved_drop(Resolved *resolved);
 

@@ -101,6 +101,8 @@ class Recorder:
     log_inside: Callable[[int], AbstractContextManager[None]] | None = None
     """Sets the level of Paddle's log for a region, and records the log."""
     _has_failed: bool = False
+    before_op: Callable[[Any, str, tuple[Any, ...], dict[str, Any] | None], None] | None = None
+    """Called before each op with its function, name and arguments; set before hooks open."""
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""
     on_step_end: Callable[..., None] | None = None

@@ -81,6 +81,21 @@ static int begin(Owner *owner, Op *op, OpTimes *times) {
     return failed ? -1 : 0;
 }
 
+/* Call the listener for ops that are about to run. */
+static int tell_before(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count,
+                       PyObject *names) {
+    PyObject *tuple = arguments_tuple(args, count);
+    PyObject *keywords = tuple == NULL ? NULL : keyword_dict(args + count, names);
+    PyObject *done = keywords == NULL
+                         ? NULL
+                         : PyObject_CallFunctionObjArgs(owner->before_op, op->function, op->name,
+                                                        tuple, keywords, NULL);
+    Py_XDECREF(tuple);
+    Py_XDECREF(keywords);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Op *op = (Op *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
@@ -96,7 +111,9 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     Resolved_begin(&resolved);
     Py_INCREF(owner);
     PyObject *result = NULL;
-    if ((Resolved_take(owner, &resolved, args, count, names) < 0 || begin(owner, op, &times) < 0) &&
+    if ((Resolved_take(owner, &resolved, args, count, names) < 0 ||
+         (owner->before_op != Py_None && tell_before(owner, op, args, count, names) < 0) ||
+         begin(owner, op, &times) < 0) &&
         Owner_abandon(owner) < 0) {
         goto end;
     }

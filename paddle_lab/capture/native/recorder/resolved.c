@@ -74,7 +74,7 @@ static int resolve_rare(Owner *owner, Resolved *resolved, Py_ssize_t slot, PyObj
     return failed ? -1 : 0;
 }
 
-static PyObject *keyword_dict(PyObject *const *values, PyObject *names) {
+PyObject *keyword_dict(PyObject *const *values, PyObject *names) {
     PyObject *keywords = PyDict_New();
     for (Py_ssize_t i = 0; keywords != NULL && names != NULL && i < PyTuple_GET_SIZE(names); i++) {
         if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), values[i]) < 0) {

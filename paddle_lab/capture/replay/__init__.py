@@ -1,0 +1,1 @@
+"""Computes values of a finished trace again, from what its code began with."""

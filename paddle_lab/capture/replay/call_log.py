@@ -1,0 +1,322 @@
+"""Records, while a trace is open, what its ops need to run again later."""
+
+from __future__ import annotations
+
+import inspect
+from _thread import get_ident
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.collector import Collector, Forgotten
+from paddle_lab.capture.evidence.events.noting import Call, noted, noting
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.replay.calls import RecordedCall, frozen, tensors_in
+from paddle_lab.capture.replay.held import HeldTensors, span_of
+from paddle_lab.capture.replay.op_rules import is_random, written_by
+from paddle_lab.capture.replay.threads import openmp_threads
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
+from paddle_lab.capture.rows.object_table import ObjectTable
+from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import Text
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder.recorder import Recorder
+
+_WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor")
+"""Methods of ``paddle.Tensor`` that may write into it, or change its graph, without an op."""
+_PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
+"""The same, in the door's table; they make another tensor share the memory."""
+
+
+class CallLog(Collector):
+    """The collector of :mod:`paddle_lab.capture.replay`. It fills no table.
+
+    Each tensor object gets a number. If its memory is written without an op that the trace sees,
+    it gets a new number when it is next read, and its value is held again.
+
+    Parameters
+    ----------
+    recorder
+        The recorder whose ops are noted.
+    paddle
+        The paddle module.
+    limit_bytes
+        How many bytes of tensors may be held.
+    """
+
+    def __init__(self, recorder: Recorder, paddle: Any, limit_bytes: int) -> None:
+        self._recorder = recorder
+        self._paddle = paddle
+        self._type = recorder.tensor_type
+        self.calls: dict[int, RecordedCall] = {}
+        """By the key of the op."""
+        self.backward: list[tuple[int, RecordedCall]] = []
+        """Calls of ``run_backward``, each with the key of the op that came next."""
+        self.held = HeldTensors(paddle, limit_bytes)
+        self.storage_of: dict[int, int] = {}
+        self.row_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        """The key of each row of the record's ``ops``."""
+        self.refused: Text | None = None
+        """Why nothing can be computed again."""
+        self.numbers = ObjectTable()
+        """Tensors, with their numbers and versions."""
+        self.threads = openmp_threads(paddle)
+        self.has_hooks = False
+        """Whether the user's code put hooks on gradients."""
+        self._next_number = 0
+        self._stale: dict[int, int] = {}
+        """For a storage that was written unseen: the first number that is valid again."""
+        self._pending: dict[int, RecordedCall] = {}
+        """By thread: the op that is running."""
+        self._next: Any = None
+        self._generator = DOOR.default_cpu_generator()
+        self._has_device = bool(paddle.is_compiled_with_cuda())
+        self._is_open = False
+        self._patches = self._made_patches()
+
+    # -- opening and closing ------------------------------------------------------------------
+
+    def _made_patches(self) -> list[AttributePatch]:
+        tensor = self._paddle.Tensor
+        return [
+            *(noted((tensor, name), before=self._before_write) for name in _WRITERS),
+            *(noted(name, before=self._before_write) for name in _PRIVATE_WRITERS),
+            AttributePatch(tensor, "data", self._around_data),
+            noted((tensor, "clear_gradient"), before=self._before_clearing),
+            noted("register_grad_hook", before=self._note_hook),
+            noted("run_backward", before=self._before_backward),
+            noted("run_partial_grad", before=self._before_grad),
+        ]
+
+    def open(self) -> None:
+        """Note ops from now on."""
+        self._recorder.before_op = self.before
+        self._next, self._recorder.on_op = self._recorder.on_op, self._after
+        self._is_open = True
+        for patch in self._patches:
+            patch.apply()
+
+    def close(self) -> None:
+        """Stop noting ops, and copy what the user's code may still change."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        for patch in reversed(self._patches):
+            patch.revert()
+        self._recorder.before_op = None
+        self._recorder.on_op = None
+        self._pending.clear()
+        self._stale.clear()
+        self.held.keep_all()
+
+    def forget(self, gone: Forgotten) -> None:
+        """Give up if earlier ops are dropped: later values depend on them."""
+        left = {key: call for key, call in self.calls.items() if key not in gone.ops}
+        if gone.ops and left and min(gone.ops) > max(left):
+            self.calls = left
+        else:
+            self.release(Text("replay.trimmed"))
+
+    def release(self, why: Text) -> None:
+        """Drop everything that is held."""
+        self.close()
+        self.refused = self.refused or why
+        self.calls, self.backward, self.storage_of = {}, [], {}
+        self.held.by_number.clear()
+
+    def add_rows(
+        self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
+    ) -> None:
+        """Keep the keys of the record's ops."""
+        self.row_keys = keys.ops.keys.copy()
+
+    # -- ops ----------------------------------------------------------------------------------
+
+    def before(
+        self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+    ) -> None:
+        """Note an op that is about to run, and keep what it overwrites."""
+        reads: list[int] = []
+        call = RecordedCall(function, name, reads=reads)
+        number, tensor_type = self._number, self._type
+        call.args = frozen(args, number, tensor_type, reads)
+        if kwargs:
+            call.kwargs = frozen(kwargs, number, tensor_type, reads)
+            if "out" in kwargs:
+                self._keep(call, kwargs["out"])
+        positions = written_by(name)
+        if positions != ():
+            for at in range(len(args)) if positions is None else positions:
+                if at < len(args):
+                    self._keep(call, args[at])
+        if is_random(name):
+            call.random_states = self._random_states()
+        if self._has_device:  # Paddle's mixed precision does nothing on the host
+            call.amp = self._amp_state()
+        call.next_op = self._recorder.next_op.next
+        self._pending[get_ident()] = call
+
+    def _after(self, op: int, result: Any) -> None:
+        if self._next is not None:
+            self._next(op, result)
+        call = self._pending.pop(get_ident(), None)
+        if call is None or call.next_op != op:
+            # A PyLayer, a program, or an op whose key another thread took: its results are held
+            # when they are read. The same tensor may have been numbered inside.
+            self.calls[op] = RecordedCall(None, "")
+            for tensor in tensors_in(result, self._type):
+                if not tensor.stop_gradient:
+                    self.numbers.note(tensor, -1)
+            return
+        self.calls[op] = call
+        for tensor in tensors_in(result, self._type):
+            call.made.append(self._number_made(call, tensor))
+        if result is None:
+            # An op without a result has written into its arguments.
+            self._renew(call)
+
+    def _number_made(self, call: RecordedCall, tensor: Any) -> int:
+        """Return the number of a tensor that an op returned."""
+        if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+            return self._take_number(-1)
+        packed = self.numbers.find(tensor)
+        storage = tensor.data_ptr() - DOOR.storage_offset(tensor)
+        if packed >= 0 and self.storage_of[packed >> VERSION_BITS] == storage:
+            number = packed >> VERSION_BITS
+            if number in call.reads and storage not in call.writes:
+                self._lose(call, number, storage)
+        else:
+            number = self._take_number(storage)
+        version = DOOR.inplace_version(tensor) & LARGEST_VERSION
+        self.numbers.note(tensor, number << VERSION_BITS | version)
+        if not tensor.stop_gradient and not tensor.is_leaf:
+            call.builds_graph = True
+        return number
+
+    def _renew(self, call: RecordedCall) -> None:
+        written = set(call.writes)
+        for tensor, packed in self._recent(call.reads):
+            if self.storage_of[packed >> VERSION_BITS] in written:
+                version = DOOR.inplace_version(tensor) & LARGEST_VERSION
+                self.numbers.note(tensor, packed >> VERSION_BITS << VERSION_BITS | version)
+
+    def _recent(self, numbers: list[int]) -> list[tuple[Any, int]]:
+        wanted = set(numbers)
+        return [
+            (tensor, packed)
+            for tensor, packed in self.numbers.living()
+            if packed >> VERSION_BITS in wanted
+        ]
+
+    def _lose(self, call: RecordedCall, number: int, storage: int) -> None:
+        """Note that an op returned an argument: it may have written into it unannounced."""
+        call.writes.append(storage)
+        held = self.held.by_number.get(number)
+        if held is not None and not held.is_copy:
+            held.tensor, held.lost = None, Text("replay.unknown_write", op=call.name)
+
+    def _number(self, tensor: Any) -> int:
+        """Return the number of a tensor's memory as it is now; hold the value if it is new."""
+        packed = self.numbers.find(tensor)
+        if packed >= 0 and DOOR.inplace_version(tensor) & LARGEST_VERSION == (
+            packed & LARGEST_VERSION
+        ):
+            number = packed >> VERSION_BITS
+            if not self._stale or number >= self._stale.get(self.storage_of[number], 0):
+                return int(number)
+        number = self._take_number(-1)
+        self.storage_of[number] = self.held.hold(number, tensor)
+        if self.held.by_number[number].size_bytes:
+            version = DOOR.inplace_version(tensor) & LARGEST_VERSION
+            self.numbers.note(tensor, number << VERSION_BITS | version)
+        return number
+
+    def _take_number(self, storage: int) -> int:
+        number, self._next_number = self._next_number, self._next_number + 1
+        self.storage_of[number] = storage
+        return number
+
+    # -- writes -------------------------------------------------------------------------------
+
+    def _keep(self, call: RecordedCall, written: Any) -> None:
+        """Keep what an op overwrites in an argument."""
+        for tensor in tensors_in(written, self._type):
+            if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+                continue
+            storage, start, size_bytes = span_of(tensor)
+            call.writes.append(storage)
+            own = self.held.by_number.get(self.numbers.find(tensor) >> VERSION_BITS)
+            if self.held.keep_before_write(storage, start, size_bytes, own):
+                # Other tensors see the write, too, which a replay on copies would not repeat.
+                self._stale[storage] = self._next_number
+
+    def _before_write(self, recorder: Recorder, call: Call) -> None:
+        if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):
+            self._keep_unseen(call.args[0])
+            for other in call.args[1:]:
+                if isinstance(other, self._type):
+                    self._keep_unseen(other)
+
+    def _before_clearing(self, recorder: Recorder, call: Call) -> None:
+        if recorder is self._recorder and call.args[0].grad is not None:
+            self._keep_unseen(call.args[0].grad)
+
+    def _around_data(self, descriptor: Any) -> property:
+        write = noting(descriptor.__set__, before=self._before_write)
+        return property(descriptor.__get__, write, doc=descriptor.__doc__)
+
+    def _keep_unseen(self, tensor: Any) -> None:
+        """Keep what is about to be overwritten without an op."""
+        if DOOR.is_initialized(tensor) and DOOR.is_dense(tensor):
+            storage, start, size_bytes = span_of(tensor)
+            self.held.keep_before_write(storage, start, size_bytes, None)
+            self._stale[storage] = self._next_number
+
+    # -- backward -----------------------------------------------------------------------------
+
+    def _before_backward(self, recorder: Recorder, call: Call) -> None:
+        if recorder is not self._recorder:
+            return
+        for tensor, packed in self.numbers.living():
+            if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
+                gradient = tensor.grad
+                if gradient is not None:  # the call adds to it
+                    self._keep_unseen(gradient)
+        noted_call = self._backward_call("run_backward", call)
+        self.backward.append((noted_call.next_op, noted_call))
+
+    def _before_grad(self, recorder: Recorder, call: Call) -> None:
+        if recorder is self._recorder:
+            self._pending[get_ident()] = self._backward_call("run_partial_grad", call)
+
+    def _backward_call(self, name: str, call: Call) -> RecordedCall:
+        made = RecordedCall(inspect.unwrap(DOOR.now(name)), name)
+        made.args = frozen(call.args, self._number, self._type, made.reads)
+        if call.kwargs:
+            made.kwargs = frozen(call.kwargs, self._number, self._type, made.reads)
+        made.amp = self._amp_state() if self._has_device else None
+        made.builds_graph = True
+        made.next_op = self._recorder.next_op.next
+        return made
+
+    def _note_hook(self, recorder: Recorder, _call: Call) -> None:
+        self.has_hooks = self.has_hooks or recorder is self._recorder
+
+    # -- the program's state ------------------------------------------------------------------
+
+    def _random_states(self) -> list[Any]:
+        states = [self._generator.get_state()]
+        return [*states, self._paddle.get_rng_state()] if self._has_device else states
+
+    def _amp_state(self) -> Any:
+        """Return the state of automatic mixed precision; ``None`` where it is off."""
+        tracer = DOOR.current_tracer()
+        level = int(DOOR.amp_level(tracer))
+        if not level:
+            return None
+        allowed, blocked = DOOR.amp_ops(tracer)
+        return level, DOOR.amp_dtype(tracer), frozenset(allowed), frozenset(blocked)

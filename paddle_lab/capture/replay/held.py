@@ -1,0 +1,124 @@
+"""The tensors that a trace began with, held so that their values can be read later.
+
+A held tensor first shares its memory with the user's tensor. It is copied just before something
+writes into that memory, and at the end of the trace.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.words import Text
+
+
+@dataclass(slots=True)
+class Held:
+    """One tensor that no recorded op made, with its value from when the trace first read it."""
+
+    tensor: Any
+    """Shares the user's memory, or is a copy; ``None`` if the value is lost."""
+    start: int
+    """Address of the first byte."""
+    size_bytes: int
+    stop_gradient: bool
+    has_history: bool
+    """Whether it had a backward graph that the trace did not see."""
+    is_copy: bool = False
+    lost: Text | None = None
+    """Why the value is lost."""
+    unwritten: tuple[tuple[int, ...], Any] | None = None
+    """Shape and dtype of a tensor without memory, into which an op was about to write."""
+
+    def meets(self, start: int, size_bytes: int) -> bool:
+        """Tell whether it shares memory with a range of bytes."""
+        return self.start < start + size_bytes and start < self.start + self.size_bytes
+
+
+class HeldTensors:
+    """All held tensors of one trace.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module, before hooks are installed.
+    limit_bytes
+        How many bytes may be held.
+    """
+
+    def __init__(self, paddle: Any, limit_bytes: int) -> None:
+        self._detach = inspect.unwrap(paddle.Tensor.detach)
+        self._copied = inspect.unwrap(DOOR.copy_to)
+        self._limit_bytes = limit_bytes
+        self.by_number: dict[int, Held] = {}
+        self.size_bytes = 0
+        self._sharing: dict[int, list[Held]] = {}
+        """By storage: those that are not copies yet."""
+
+    def hold(self, number: int, tensor: Any) -> int:
+        """Hold a tensor. Return its storage, -1 if it has none."""
+        if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+            held = self.by_number[number] = Held(None, 0, 0, True, False)  # noqa: FBT003
+            if DOOR.is_initialized(tensor):
+                held.lost = Text("replay.not_dense")
+            else:
+                held.unwritten = tuple(tensor.shape), tensor.dtype
+            return -1
+        storage, start, size_bytes = span_of(tensor)
+        stop_gradient = tensor.stop_gradient
+        has_history = not stop_gradient and not tensor.is_leaf
+        held = Held(None, start, size_bytes, stop_gradient, has_history)
+        self.by_number[number] = held
+        if self.size_bytes + size_bytes > self._limit_bytes:
+            held.lost = Text("replay.limit")
+            return storage
+        self.size_bytes += size_bytes
+        held.tensor = self._detach(tensor)
+        self._sharing.setdefault(storage, []).append(held)
+        return storage
+
+    def keep_before_write(
+        self, storage: int, start: int, size_bytes: int, own: Held | None
+    ) -> bool:
+        """Copy the values that a write will change. Tell whether there were others than ``own``."""
+        sharing = self._sharing.get(storage)
+        if not sharing:
+            return False
+        met = [held for held in sharing if held.meets(start, size_bytes)]
+        for held in met:
+            self._copy(held)
+        left = [held for held in sharing if not held.is_copy]
+        if left:
+            self._sharing[storage] = left
+        else:
+            del self._sharing[storage]
+        return any(held is not own for held in met)
+
+    def keep_all(self) -> None:
+        """Copy all values that the user's code may still change."""
+        for sharing in self._sharing.values():
+            for held in sharing:
+                self._copy(held)
+        self._sharing.clear()
+
+    def _copy(self, held: Held) -> None:
+        held.is_copy = True
+        try:
+            held.tensor = self._copied(held.tensor, held.tensor.place, True)  # noqa: FBT003
+        except (MemoryError, RuntimeError):  # Paddle's out-of-memory errors are RuntimeErrors
+            held.tensor, held.lost = None, Text("replay.no_memory")
+
+
+def span_of(tensor: Any) -> tuple[int, int, int]:
+    """Return a tensor's storage (the address of its block), its first byte, and its size.
+
+    Strides may leave gaps, so the size is that of the rest of the block if it is not contiguous.
+    """
+    start = tensor.data_ptr()
+    storage = start - DOOR.storage_offset(tensor)
+    if tensor.is_contiguous():
+        return storage, start, math.prod(tensor.shape) * tensor.element_size()
+    return storage, storage, DOOR.storage_bytes(tensor)

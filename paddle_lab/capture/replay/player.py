@@ -1,0 +1,124 @@
+"""Runs recorded calls again, and leaves the program's state as it was."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.replay.call_log import CallLog
+from paddle_lab.capture.replay.calls import RecordedCall, Ref, tensors_in, thawed
+from paddle_lab.capture.replay.closure import BACKWARD
+from paddle_lab.capture.replay.threads import with_threads
+from paddle_lab.capture.rerun.contents import put_back, random_restores
+from paddle_lab.words import say
+
+_LEVELS = {1: "O1", 2: "O2", 3: "OD"}
+
+
+class Irreplayable(Exception):  # noqa: N818  (a reason, not a fault)
+    """Why a value cannot be computed again, as a sentence for the user."""
+
+
+class Player:
+    """One replay.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    log
+        The calls of the trace.
+    keys
+        The keys of the calls to run, in order.
+    """
+
+    def __init__(self, paddle: Any, log: CallLog, keys: Sequence[int]) -> None:
+        self._paddle = paddle
+        self._log = log
+        self._keys = keys
+        self._calls = [log.calls[key] for key in keys]
+        self._builds_graph = any(call.name in BACKWARD for call in self._calls)
+        self._written = {storage for call in self._calls for storage in call.writes}
+        self.tensors: dict[int, Any] = {}
+        """The tensors of the replay, by number."""
+
+    def run(self, also: Callable[[], Any] | None = None) -> Any:
+        """Run the calls, then ``also`` in the same state. Return its result."""
+        with self._aside():
+            for call in self._calls:
+                self.play(call)
+            return None if also is None else also()
+
+    def build_graph(self) -> None:
+        """Make the calls build the backward graph that they built in the trace."""
+        self._builds_graph = True
+
+    def play(self, call: RecordedCall) -> Any:
+        """Run one call again."""
+        if call.function is None:
+            return None
+        with contextlib.ExitStack() as modes:
+            builds_graph = self._builds_graph and call.builds_graph
+            DOOR.set_grad_enabled(builds_graph)
+            if call.amp is not None:
+                modes.enter_context(self._mixed_precision(call.amp))
+            args = thawed(call.args, self._tensor)
+            kwargs = thawed(call.kwargs or {}, self._tensor)
+            if call.random_states is not None:
+                self._set_random(call.random_states)
+            result = call.function(*args, **kwargs)
+        returned = tensors_in(result, self._paddle.Tensor)
+        self.tensors.update(zip(call.made, returned, strict=False))
+        return result
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        restores = random_restores(self._paddle)
+        was_enabled = self._paddle.is_grad_enabled()
+        try:
+            with HOOKS.suspended(), with_threads(self._paddle, self._log.threads):
+                yield
+        finally:
+            DOOR.set_grad_enabled(was_enabled)
+            put_back(restores)
+
+    def _mixed_precision(self, amp: Any) -> AbstractContextManager[Any]:
+        level, dtype, allowed, blocked = amp
+        made: AbstractContextManager[Any] = self._paddle.amp.auto_cast(
+            level=_LEVELS[level],
+            dtype=dtype,
+            custom_white_list=set(allowed),
+            custom_black_list=set(blocked),
+        )
+        return made
+
+    def _set_random(self, states: Sequence[Any]) -> None:
+        DOOR.default_cpu_generator().set_state(states[0])
+        for state in states[1:]:
+            self._paddle.set_rng_state(state)
+
+    def _tensor(self, ref: Ref) -> Any:
+        tensor = self.tensors.get(ref.number)
+        if tensor is None:
+            tensor = self.tensors[ref.number] = self._held(ref)
+        if self._builds_graph and tensor.stop_gradient != ref.stop_gradient:
+            tensor.stop_gradient = ref.stop_gradient
+        return tensor
+
+    def _held(self, ref: Ref) -> Any:
+        held = self._log.held.by_number.get(ref.number)
+        if held is None:
+            raise Irreplayable(say("replay.unknown"))
+        if held.lost is not None:
+            raise Irreplayable(str(held.lost))
+        if held.unwritten is not None:
+            return self._paddle.empty(*held.unwritten)
+        if self._log.storage_of[ref.number] in self._written:
+            return DOOR.copy_to(held.tensor, held.tensor.place, True)  # noqa: FBT003
+        tensor = held.tensor.detach()
+        tensor.stop_gradient = ref.stop_gradient
+        return tensor

@@ -1,0 +1,38 @@
+"""The number of threads that Paddle's kernels on the host use: it changes the bits of sums."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any
+
+
+@cache
+def _openmp(libraries: str) -> Any:
+    with suppress(OSError):
+        return ctypes.CDLL(os.path.join(libraries, "libiomp5.so"))
+    return None
+
+
+def openmp_threads(paddle: Any) -> int | None:
+    """Return how many threads the calling thread's parallel regions have; None if unknown."""
+    library = _openmp(os.path.join(os.path.dirname(paddle.__file__), "libs"))
+    return None if library is None else int(library.omp_get_max_threads())
+
+
+@contextmanager
+def with_threads(paddle: Any, threads: int | None) -> Iterator[None]:
+    """Run a ``with`` block with another number of threads."""
+    now = openmp_threads(paddle)
+    if threads is None or now is None or now == threads:
+        yield
+        return
+    library = _openmp(os.path.join(os.path.dirname(paddle.__file__), "libs"))
+    library.omp_set_num_threads(threads)
+    try:
+        yield
+    finally:
+        library.omp_set_num_threads(now)

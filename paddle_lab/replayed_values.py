@@ -1,0 +1,78 @@
+"""What :meth:`paddle_lab.Trace.value` returns, and the reason where it cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.trace.floats import from_bits
+from paddle_lab.trace.schema import ROLES
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.replay.values import Replay
+    from paddle_lab.trace.record import Record
+
+
+_OUTPUT = ROLES.index("output")
+
+
+class ReplayError(RuntimeError):
+    """Why a value of a trace cannot be computed again, in one sentence."""
+
+
+class ReplayedArray(np.ndarray[Any, Any]):
+    """A value that was computed again: a NumPy array."""
+
+    check: str = ""
+    """What it was compared with."""
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.check = getattr(source, "check", "")
+
+
+def replayed_value(record: Record, replay: Replay | None, op: int, output: int) -> ReplayedArray:
+    """Return an output of an op; see :meth:`paddle_lab.Trace.value`."""
+    if not 0 <= op < len(record.ops):
+        raise IndexError(op)
+    if replay is None:
+        raise ReplayError(say("replay.again"))
+    from paddle_lab.capture.replay.player import Irreplayable
+
+    try:
+        array, compared = replay.value(op, output)
+    except Irreplayable as reason:
+        raise ReplayError(str(reason)) from None
+    found = array.view(ReplayedArray)
+    has_statistics = _agrees(record, op, output, array)
+    if compared:
+        found.check = say("replay.compared", n=compared)
+    else:
+        found.check = say("replay.statistics" if has_statistics else "replay.unverified")
+    return found
+
+
+def _agrees(record: Record, op: int, output: int, array: np.ndarray[Any, Any]) -> bool:
+    """Compare a value with what the record has; return whether that included statistics.
+
+    Raises
+    ------
+    ReplayError
+        If they differ.
+    """
+    uses = record.uses
+    of_op = (uses["op"] == op) & (uses["role"] == _OUTPUT)
+    tensor = int(uses["tensor"][of_op][output])
+    is_same = record.text(int(record.tensors["shape"][tensor])) == str(list(array.shape))
+    rows = np.flatnonzero(record.value_stats["tensor"] == tensor)
+    if len(rows) and array.dtype.kind == "f":
+        stats, row = record.value_stats, rows[0]
+        finite = array[np.isfinite(array)].astype(np.float32)
+        ends = (finite.min(), finite.max()) if finite.size else (0, 0)
+        is_same &= ends == tuple(from_bits(stats[name])[row] for name in ("smallest", "largest"))
+        is_same &= int(np.isnan(array).sum()) == stats["nans"][row]
+        is_same &= int((array == 0).sum()) == stats["zeros"][row]
+    if not is_same:
+        raise ReplayError(say("replay.differs"))
+    return len(rows) > 0

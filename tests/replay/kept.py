@@ -1,0 +1,40 @@
+"""The oracle: copies of what each op returned, made right after the op."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import paddle
+
+from paddle_lab.capture.replay.call_log import CallLog
+from paddle_lab.capture.replay.calls import tensors_in
+
+_numpy = inspect.unwrap(paddle.Tensor.numpy)
+_is_filled = inspect.unwrap(paddle.Tensor._is_initialized)
+
+
+class KeepingLog(CallLog):
+    """A log that also copies every output."""
+
+    outputs: dict[int, list[Any]]
+    """By the key of the op: an array for each output, ``None`` if it cannot be read."""
+
+    def open(self) -> None:
+        self.outputs = {}
+        super().open()
+
+    def _after(self, op: int, result: Any) -> None:
+        super()._after(op, result)
+        self.outputs[op] = [
+            _array(tensor) if _is_filled(tensor) and tensor.is_dense() else None
+            for tensor in tensors_in(result, paddle.Tensor)
+        ]
+
+
+def _array(tensor: Any) -> Any:
+    if tensor.dtype == paddle.bfloat16:  # NumPy has the bits as uint16
+        bits = np.array(_numpy(tensor)).view(np.uint16).astype(np.uint32)
+        return (bits << 16).view(np.float32)
+    return np.array(_numpy(tensor))

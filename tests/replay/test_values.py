@@ -1,0 +1,137 @@
+"""``trace.value`` against copies of what each op of real models returned."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import paddle
+import pytest
+
+import paddle_lab
+from tests.models import MODELS
+from tests.replay.kept import KeepingLog
+
+_STEPS = 2
+_OPS_OF_EACH = 30
+_REFUSED = {
+    "recompute_reentrant": {"RecomputeFunction"},
+    "autoencoder": {"Tanh", "StraightThrough"},
+}
+"""PyLayers. Their own ops cannot run again; the ops inside them can."""
+
+
+@pytest.fixture(autouse=True)
+def _outputs_are_kept(monkeypatch):
+    monkeypatch.setattr("paddle_lab.capture.session.CallLog", KeepingLog)
+
+
+def log_of(trace) -> KeepingLog:
+    return trace._replay.log
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["resnet18", "transformer_encoder", "lstm", "gru_cells_bidirectional", "gan", "llama",
+     "pinn_burgers", "gradient_accumulation", "in_place", "recompute_reentrant", "autoencoder",
+     "bfloat16", "unet"],
+)  # fmt: skip
+def test_values_are_those_of_the_run(name):
+    step = MODELS[name]()
+    with paddle_lab.trace(replay=True, check="none") as trace:
+        for _ in range(_STEPS):
+            step()
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    count, refused = 0, set()
+    for row in random.permutation(len(trace.ops))[:_OPS_OF_EACH].tolist():
+        key = int(log_of(trace).row_keys[row])
+        for output, kept in enumerate(log_of(trace).outputs[key]):
+            if kept is None:
+                continue
+            try:
+                value = trace.value(row, output)
+            except paddle_lab.ReplayError:
+                refused.add(trace.ops[row].name)
+                continue
+            assert value.dtype == kept.dtype
+            assert value.shape == kept.shape
+            assert value.tobytes() == kept.tobytes(), (name, trace.ops[row].name, row, output)
+            count += 1
+    assert refused <= _REFUSED.get(name, set())
+    assert count >= 14
+
+
+def values(trace) -> int:
+    """Compare all values of a trace; return how many there were."""
+    count = 0
+    for row, key in enumerate(log_of(trace).row_keys.tolist()):
+        for output, kept in enumerate(log_of(trace).outputs[key]):
+            value = trace.value(row, output)
+            assert value.tobytes() == kept.tobytes(), (row, trace.ops[row].name, value, kept)
+            count += 1
+    return count
+
+
+def test_writes_without_an_op():
+    weight = paddle.create_parameter([4, 3], "float32")
+    other = paddle.randn([4, 3])
+    held = weight.detach()
+    buffer = paddle.zeros([3])
+    with paddle_lab.trace(replay=True) as trace:
+        view = weight.reshape([3, 4])
+        _ = weight * 2, held + 1, view + 3
+        weight.set_value(other)
+        _ = weight * 2, held + 1, view + 3
+        with paddle.no_grad():
+            view.add_(paddle.ones([3, 4]))
+            _ = weight * 2, held + 1, view + 3
+            held.scale_(0.5)
+            _ = weight * 2, held + 1, view + 3
+        other.data = paddle.full([4, 3], 7.0)
+        _ = other * 2
+        buffer.copy_(paddle.ones([3]), True)
+        _ = buffer + 1
+        buffer[1] = 5.0
+        _ = buffer + 1
+        rows = list(other)
+        rows[0].add_(paddle.ones([3]))
+        _ = other + 1
+    with paddle.no_grad():  # later cells write, too
+        weight.add_(other)
+        other.scale_(2.0)
+        buffer.fill_(0.0)
+    assert values(trace) > 25
+
+
+def test_gradients_that_are_added_to_and_cleared():
+    layer = paddle.nn.Linear(3, 2)
+    x = paddle.randn([5, 3])
+    layer(x).sum().backward()
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(2):
+            _ = layer.weight.grad * 2
+            layer(x).square().sum().backward()
+        _ = layer.weight.grad * 2
+        layer.weight.clear_gradient(True)
+        _ = layer.weight.grad * 2
+    assert values(trace) == 10
+
+
+def test_random_ops_of_all_kinds():
+    paddle.seed(3)
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(2):
+            x = paddle.randn([6, 4])
+            paddle.nn.functional.dropout(x, 0.5)
+            paddle.bernoulli(paddle.nn.functional.sigmoid(x))
+            paddle.multinomial(paddle.nn.functional.softmax(x), 2)
+            paddle.randperm(9), paddle.randint(0, 9, [4]), paddle.uniform([3])
+            paddle.poisson(x.abs())
+            x.exponential_(2.0)
+            x.uniform_(-1.0, 1.0)
+            x.normal_()
+            paddle.nn.functional.gumbel_softmax(x)
+            paddle.nn.functional.rrelu(x, training=True)
+            paddle.standard_gamma(x.abs())
+            paddle.binomial(paddle.full([3], 9), paddle.full([3], 0.5))
+    assert values(trace) > 40
