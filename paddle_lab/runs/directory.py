@@ -16,6 +16,7 @@ from paddle_lab.runs.disagreements import disagreements
 from paddle_lab.runs.finding import RunFinding, ranks_said
 from paddle_lab.runs.hangs import Waits
 from paddle_lab.runs.rank_log import NOWHERE, RankLog
+from paddle_lab.runs.setup import setup_findings
 from paddle_lab.words import say
 
 STALL_S: Final = 5.0
@@ -117,7 +118,8 @@ class RunDirectory:
             after = found.index(causes[0]) + 1 if causes else 0
             after = after or sum(one.time_ns <= hang.time_ns for one in found)
             found.insert(after, hang)
-        return found
+        setups = {log.rank: log.about["setup"] for log in logs if log.about.get("setup")}
+        return [*setup_findings(setups), *found]
 
     def _raised(self) -> list[RunFinding]:
         """Return the first error, since a failed collective follows from another rank's error."""

@@ -19,6 +19,7 @@ Kind = Literal[
     "rank-raised",
     "rank-died",
     "rank-missing",
+    "setup",
 ]
 
 

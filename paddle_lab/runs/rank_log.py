@@ -116,7 +116,8 @@ class RankLog:
     def _take(self, event: dict[str, Any]) -> None:
         kind, time_ns = event.pop("kind"), int(event.pop("time_ns"))
         if kind == "rank":
-            self.rank, self.about = int(event["rank"]), event
+            notices = [*self.about.get("notices", ()), *event.get("notices", ())]
+            self.rank, self.about = int(event["rank"]), {**event, "notices": notices}
         elif kind == "site":
             self._sites[event["number"]] = event["site"]
         elif kind == "begin":
@@ -136,7 +137,9 @@ class RankLog:
         self.last_ns = time_ns
 
     def _take_state(self, kind: str, event: dict[str, Any]) -> None:
-        if kind == "dropout":
+        if kind == "setup":
+            self.about["setup"] = event["setup"] or self.about["setup"]
+        elif kind == "dropout":
             self.dropouts.append(event)
         elif kind == "still":
             self.still = event

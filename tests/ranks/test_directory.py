@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import paddle_lab
+from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.launching.job import Job
 from paddle_lab.runs.directory import END_FILE
 
@@ -109,6 +110,16 @@ def test_names_of_ranks_with_other_parameters_are_not_compared(tmp_path: Path) -
     rank_file(tmp_path, 1, step(6, [0, 1]) | {"parameters": 1}, LEAVE)
     (finding,) = paddle_lab.open_run(tmp_path).findings
     assert finding.kind == "parameters-differ"
+
+
+def test_a_fault_of_our_own_is_told_once_and_stops_nothing(tmp_path: Path) -> None:
+    events = EventFile(tmp_path / "rank-0.jsonl")
+    assert events.attempt(int, "12") == 12
+    assert [events.attempt(int, "x") for _ in range(2)] == [None, None]
+    events.note("rank", rank=0, world=1, notices=[])
+    events.close()
+    run = paddle_lab.open_run(tmp_path)
+    assert run._repr_html_().count("ValueError: invalid literal") == 1
 
 
 def test_a_killed_process_is_told_where_it_was_last_seen(tmp_path: Path) -> None:

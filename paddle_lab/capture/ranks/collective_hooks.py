@@ -28,6 +28,7 @@ from paddle_lab.capture.ranks.process_group_methods import (
     ON_CALCULATION_STREAM,
     Method,
 )
+from paddle_lab.capture.ranks.rank_setup import rank_setup
 from paddle_lab.capture.ranks.user_stack import lines_of, user_frames, variable_of
 
 
@@ -107,14 +108,12 @@ class CollectiveHooks(PatchSet):
         def replacement(call: Any) -> Any:
             @wraps(call)
             def wrapper(process_group: Any, *args: Any, **kwargs: Any) -> Any:
-                try:
-                    key = self._begin_call(method, process_group, args)
-                except Exception as error:  # noqa: BLE001  (the user's call runs without an event)
-                    self._events.fault(error)
+                key = self._events.attempt(self._begin_call, method, process_group, args)
+                if key is None:
                     return call(process_group, *args, **kwargs)
                 task = self.ran(key, call, process_group, *args, **kwargs)
                 if method.op in GIVES_ALL_THE_SAME:
-                    self._note_result(args[0], process_group)
+                    self._events.attempt(self._note_result, args[0], process_group)
                 if isinstance(task, DOOR.communication_task):
                     self._tasks[task] = key
                 return task
@@ -155,11 +154,8 @@ class CollectiveHooks(PatchSet):
         return next(group for group in groups if group.process_group is process_group)
 
     def _note_result(self, tensor: Any, process_group: Any) -> None:
-        try:
-            if not self._names.of(tensor):
-                self._masks.add_result(tensor, tuple(self._group_of(process_group).ranks))
-        except Exception as error:  # noqa: BLE001  (the user's call has run)
-            self._events.fault(error)
+        if not self._names.of(tensor):
+            self._masks.add_result(tensor, tuple(self._group_of(process_group).ranks))
 
     def _name_of(self, kind: Any) -> str:
         """Return the name of a dtype or reduce op. Paddle takes long to make it."""
@@ -185,6 +181,9 @@ class CollectiveHooks(PatchSet):
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             world = int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
             key = self.begin("init_parallel_env", -1, tuple(range(world)))
-            return self.ran(key, start, *args, **kwargs)
+            result = self.ran(key, start, *args, **kwargs)
+            setup = self._events.attempt(rank_setup)
+            self._events.note("setup", setup=setup or {})
+            return result
 
         return wrapper

@@ -76,7 +76,7 @@ class DataParallelHooks(PatchSet):
         @wraps(init)
         def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> None:
             init(optimizer, *args, **kwargs)
-            self._attempt(self._names.add, optimizer)
+            self._events.attempt(self._names.add, optimizer)
 
         return wrapper
 
@@ -84,7 +84,7 @@ class DataParallelHooks(PatchSet):
         @wraps(forward)
         def wrapper(model: Any, *args: Any, **kwargs: Any) -> Any:
             outputs = forward(model, *args, **kwargs)
-            self._attempt(self._arm, model)
+            self._events.attempt(self._arm, model)
             return outputs
 
         return wrapper
@@ -92,20 +92,12 @@ class DataParallelHooks(PatchSet):
     def _around_backward(self, run: Any) -> Any:
         @wraps(run)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            key = self._attempt(self._begin_backward)
+            key = self._events.attempt(self._begin_backward)
             if key is None:
                 return run(*args, **kwargs)
             return self._collectives.ran(key, run, *args, **kwargs)
 
         return wrapper
-
-    def _attempt(self, action: Callable[..., Any], *args: Any) -> Any:
-        """Run code of ours. The user's call runs even if it fails; then ``None`` is returned."""
-        try:
-            return action(*args)
-        except Exception as error:  # noqa: BLE001
-            self._events.fault(error)
-            return None
 
     def _arm(self, model: Any) -> None:
         if self._is_grad_enabled() and model.grad_need_sync and model.group.nranks > 1:
@@ -132,7 +124,7 @@ class DataParallelHooks(PatchSet):
     def _around_step(self, step: Any) -> Any:
         @wraps(step)
         def wrapper(optimizer: Any, *args: Any, **kwargs: Any) -> Any:
-            self._attempt(self._tell_step, optimizer)
+            self._events.attempt(self._tell_step, optimizer)
             return step(optimizer, *args, **kwargs)
 
         return wrapper

@@ -53,10 +53,7 @@ class DropoutMasks(PatchSet):
         def wrapper(x: Any, *args: Any, **kwargs: Any) -> Any:
             result = call(x, *args, **kwargs)
             if id(x) in self._results and result is not x:
-                try:
-                    self._tell(x, result)
-                except Exception as error:  # noqa: BLE001  (the user's call has run)
-                    self._events.fault(error)
+                self._events.attempt(self._tell, x, result)
             return result
 
         return wrapper
@@ -67,7 +64,7 @@ class DropoutMasks(PatchSet):
         is_held = held() is x
         if not is_held or x.inplace_version != version:
             return
-        stack = user_stack(_getframe(2))
+        stack = user_stack(_getframe(3))
         count = self._counts[stack] = self._counts.get(stack, 0) + 1
         if count & (count - 1):
             return

@@ -6,9 +6,13 @@ import json
 import os
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from paddle_lab.words import say
+
+_Result = TypeVar("_Result")
 
 
 class EventFile:
@@ -64,8 +68,16 @@ class EventFile:
         line = json.dumps({"kind": kind, "time_ns": time.time_ns(), **values})
         self._write(f"{line}\n".encode("utf-8", "replace"))
 
-    def fault(self, error: Exception) -> None:
-        """Write once that code of ours failed, so that something of the run is missing."""
+    def attempt(self, action: Callable[..., _Result], *args: Any) -> _Result | None:
+        """Run code of ours. The user's call runs even if it fails; then ``None`` is returned."""
+        try:
+            return action(*args)
+        except Exception as error:  # noqa: BLE001
+            self._tell_fault(error)
+            return None
+
+    def _tell_fault(self, error: Exception) -> None:
+        """Write once that something of the run is missing."""
         text = say("runs.fault", fault=f"{type(error).__name__}: {error}")
         if text not in self._faults:
             self._faults.add(text)

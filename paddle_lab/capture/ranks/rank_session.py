@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import socket
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from paddle_lab.capture.ranks.dropout_masks import DropoutMasks
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.gradient_names import GradientNames
 from paddle_lab.capture.ranks.patch_set import PatchSet
+from paddle_lab.capture.ranks.rank_setup import rank_setup
 from paddle_lab.capture.ranks.user_stack import error_stack
 from paddle_lab.capture.ranks.watchdog import Watchdog
 
@@ -59,8 +59,7 @@ class RankSession:
             world=int(os.environ.get("PADDLE_TRAINERS_NUM", "1")),
             process=os.getpid(),
             host=socket.gethostname(),
-            paddle=str(paddle.__version__),
-            python=platform.python_version(),
+            setup=self._events.attempt(rank_setup) or {},
             command=sys.argv,
             notices=DOOR.notices({"ranks"}),
         )
@@ -94,10 +93,7 @@ class RankSession:
         )
 
         if self._check is not None:
-            try:
-                self._check.end(error_stack(error))
-            except Exception as fault:  # noqa: BLE001  (the store is gone)
-                self._events.fault(fault)
+            self._events.attempt(self._check.end, error_stack(error))
 
     def close(self) -> None:
         """Remove the hooks."""
