@@ -1,12 +1,13 @@
 """The file with a saved model's source lines: ``model.lines`` beside ``model.json``.
 
 It is JSON with the stack of each op of the model, in order, and with the text of the lines, so that
-they can be shown on another machine. A fingerprint says to which program they belong. The name must
+they can be shown on another machine. A digest says to which file they belong. The name must
 not end in ``.json``: ``paddle.jit.load`` would read ``model.name.json`` as a program.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any, Final
@@ -26,7 +27,11 @@ def lines_path(model: Path) -> Path:
     return model.with_name(f"{model.name.removesuffix('.json')}.lines")
 
 
-def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
+def _digest(model: Path) -> str:
+    return hashlib.sha256(model.read_bytes()).hexdigest()
+
+
+def write_lines(program: Program, model: Path) -> Path:
     """Write the lines of a program beside the model that was saved from it; return the path.
 
     Raises
@@ -40,7 +45,7 @@ def write_lines(program: Program, fingerprint: str, model: Path) -> Path:
         "format": _FORMAT,
         "version": _VERSION,
         "written_by": f"paddle_lab/{__version__}",
-        "fingerprint": fingerprint,
+        "digest": _digest(model),
         "ops": ops,
         **stacks.document(),
         "sources": program.sources,
@@ -65,7 +70,7 @@ def add_lines(program: Program, model: Path) -> str:
             return say("notices.lines.foreign", path=path.name)
         if document["version"] != _VERSION:
             return say("notices.lines.newer", path=path.name)
-        if document["fingerprint"] != program.fingerprint:
+        if document["digest"] != _digest(model):
             return say("notices.lines.other_model", path=path.name, model=model.name)
         stacks = stacks_in(document)
         sources = [

@@ -15,13 +15,15 @@ from paddle_lab.programs.program import Block, Op, Stack
 def fill_lines(block: Block) -> None:
     """Give every op of a program's forward a stack, if any op has one."""
     ops = list(block.walk())
+    own = {id(op): op.stack for op in ops if op.stack}
+    if len(own) in (0, len(ops)):
+        return
     maker = {key: op for op in ops for key in op.outputs}
     users: dict[int, list[Op]] = {}
     for op in ops:
         for key in op.inputs:
             users.setdefault(key, []).append(op)
-    own = {id(op): op.stack for op in ops if op.stack}
-    last: Stack = next(iter(own.values()), ())
+    last: Stack = next(iter(own.values()))
     for op in ops:
         op.stack = last = op.stack or _stack_beside(op, maker, users, own) or last
 

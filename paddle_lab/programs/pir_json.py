@@ -36,8 +36,8 @@ DTYPES: Final = {
     "f8e4m3": "float8_e4m3fn",
     "f8e5m2": "float8_e5m2",
 }
-_HIDDEN: Final = {"stop_gradient", "persistable", "struct_name", "op_callstack", "place"}
 LABELS: Final = ("parameter_name", "name", "output_name")
+_HIDDEN: Final = {*LABELS, "stop_gradient", "persistable", "struct_name", "op_callstack", "place"}
 
 
 def read_program(path: Path) -> tuple[Program, int]:
@@ -86,8 +86,8 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
     dialect, _, name = data["#"].partition(".")
     name = f"{_DIALECTS[int(dialect)]}.{name}" if dialect.isdigit() else data["#"]
     given = {entry["N"]: entry["AT"].get("D") for entry in data["A"]}
-    stops = {entry["N"]: _plain(entry["AT"].get("D")) for entry in data.get("OA", ())}
-    is_stopped = stops.get("stop_gradient") or []
+    stops = [entry["AT"].get("D") for entry in data.get("OA", ()) if entry["N"] == "stop_gradient"]
+    is_stopped = (_plain(stops[0]) if stops else None) or []
     inputs = [keys.get(entry["%"], -1) for entry in data["I"]]
     regions = data.get("regions", ())
     blocks = [_block(block, keys, values) for region in regions for block in region["blocks"]]
@@ -96,13 +96,15 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
         for entry, stop in zip(data["O"], [*is_stopped, *[True] * len(data["O"])], strict=False)
     ]
     label = next((str(given[key]) for key in LABELS if key in given), "")
-    plain = {key: _plain(value) for key, value in given.items() if key not in {*_HIDDEN, *LABELS}}
+    shown = {
+        key: attribute_text(_plain(value)) for key, value in given.items() if key not in _HIDDEN
+    }
     return Op(
         name,
         inputs,
         outputs,
-        {key: attribute_text(value) for key, value in plain.items()},
-        label=label if label or "value" not in plain else attribute_text(plain["value"]),
+        shown,
+        label=label or shown.get("value", ""),
         layer=str(given.get("struct_name") or ""),
         blocks=blocks,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -52,7 +51,7 @@ def computes(name: str) -> bool:
     return not (name.startswith(("builtin.", "cf.")) or name in _CONSTANTS | _DATA | _OUTPUTS)
 
 
-@dataclass
+@dataclass(slots=True)
 class Op:
     """An op of the program. Parameters, constants, inputs and outputs are ops, too."""
 
@@ -135,15 +134,3 @@ class Program:
     gradients: dict[int, int] = field(default_factory=dict)
     """Maps a gradient in the backward to the parameter or input whose gradient it is."""
     sources: list[Source] = field(default_factory=list)
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the ops and of the connections between them, without lines and attributes."""
-        names: dict[int, int] = {}
-        told = []
-        for op in self.forward.walk():
-            keys = [names.setdefault(key, len(names)) for key in (*op.inputs, *op.outputs)]
-            shapes = [self.values[key][:2] for key in op.outputs]
-            named = op.label if op.name in _DATA else ""
-            told.append(repr((op.name, named, keys, shapes, len(op.blocks))))
-        return hashlib.sha256("".join(told).encode()).hexdigest()

@@ -81,7 +81,7 @@ def test_saving_in_a_trace_writes_the_lines(prefix, layer, tmp_path):
         (lambda _: "[]", "cut short"),
         (lambda _: '{"format": "other"}', "no lines of a model"),
         (lambda text: text.replace('"version":1', '"version":2'), "newer paddle_lab"),
-        (lambda text: text.replace('"fingerprint":"', '"fingerprint":"0'), "another model"),
+        (lambda text: text.replace('"digest":"', '"digest":"0'), "another model"),
     ],
 )
 def test_lines_that_do_not_fit_are_told_in_one_sentence(change, says, prefix, tmp_path):

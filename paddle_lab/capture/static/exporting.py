@@ -83,7 +83,7 @@ def _write(live: Program, saved: Program, model: Path) -> Path:
     if names[0] != names[1]:
         raise ValueError(say("errors.program.other_layer", path=model))
     fill_lines(live.forward)
-    return write_lines(live, saved.fingerprint, model)
+    return write_lines(live, model)
 
 
 def export_patches(recorder: Recorder) -> list[AttributePatch]:
