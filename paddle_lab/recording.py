@@ -288,6 +288,12 @@ class Recording:
         return 0 if self._session is None else self._session.op_count
 
     @property
+    def recorded_op_count(self) -> int | None:
+        """How many ops have run; ``None`` while none is recorded."""
+        session = self._session
+        return session.op_count if session is not None and session.is_recording else None
+
+    @property
     def log_bytes(self) -> int:
         """How many bytes of Paddle's log were written while this records; 0 when it does not."""
         return 0 if self._session is None else self._session.log_bytes

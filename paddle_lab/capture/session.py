@@ -28,7 +28,7 @@ from paddle_lab.capture.limit.trimming import mark_earlier
 from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described, described_with_causes
-from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.recorder.recorder import SINKS, Recorder
 from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.stacks.source_texts import Cells, NoCells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK
@@ -160,6 +160,11 @@ class CaptureSession:
     def op_count(self) -> int:
         """How many ops have run so far, including those that are not kept."""
         return self._recorder.next_op.next
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether ops are being recorded: not after a fault, and not beyond the limit."""
+        return self._recorder in SINKS.active
 
     @property
     def log_bytes(self) -> int:

@@ -6,7 +6,7 @@ import sys
 from argparse import Namespace
 from dataclasses import replace
 from types import FrameType, NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from IPython.core.error import UsageError
 from IPython.display import display
@@ -21,10 +21,14 @@ from paddle_lab.magics.error_note import report_out_of_memory, show_error_note
 from paddle_lab.magics.free_button import show_free_button
 from paddle_lab.magics.ledger_keeper import find_holders, ledger_entry
 from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.stall_note import StallNote
 from paddle_lab.magics.waiting_note import WaitingNote
 from paddle_lab.recording import Recording
 from paddle_lab.views.text.memory_report import LedgerLine
 from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.flight.stalls import StallWatch
 
 LATEST = "_trace"
 """The variable with the latest trace."""
@@ -89,9 +93,12 @@ class TracedCell:
             self._trace: Trace = self._recording.__enter__()
         except ImportError as error:
             raise UsageError(str(error)) from None
+        self._stalls = self._watch()
 
     def finish(self, error: BaseException | None) -> None:
         """End the recording after the cell, even if it raised; keep the trace and show it."""
+        if self._stalls is not None:
+            self._stalls.close()
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
         count, log_bytes = self._recording.op_count, self._recording.log_bytes
         note = WaitingNote(*((0, 0) if error or is_quiet else (count, log_bytes)))
@@ -113,6 +120,16 @@ class TracedCell:
         if entry is not None:
             display(LedgerLine(entry, leak=trace.memory.leak))
             show_free_button(memory, releasable_bytes(storages(tensors)))
+
+    def _watch(self) -> StallWatch | None:
+        """Tell where the cell is when it stalls; in a kernel, whose output any thread reaches."""
+        if getattr(self._shell, "kernel", None) is None:
+            return None
+        from paddle_lab.capture.flight.stalls import StallWatch
+
+        recording, note = self._recording, StallNote(self._shell)
+        quiet = self._options.quiet
+        return StallWatch(lambda: None if quiet else recording.recorded_op_count, note.tell)
 
     def _run_again(self, error: BaseException | None) -> None:
         """Run the cell again if a check needs it."""

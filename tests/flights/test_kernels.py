@@ -16,11 +16,10 @@ LOAD = "%load_ext paddle_lab\nimport paddle_lab"
 ASK = "print('crash:', paddle_lab.last_crash())"
 DIE = "%%paddle_trace -q\nx = paddle.ones([2])\ny = x + 1\nctypes.string_at(0)"
 WAIT = """\
-%%paddle_trace -q
+%%paddle_trace
 x = paddle.ones([2])
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-print("waits", flush=True)
-time.sleep(100)"""
+lock.acquire()"""
 
 
 class Notebook:
@@ -89,15 +88,18 @@ def test_a_crash_is_reported_once_and_to_its_notebook(
     assert "SIGSEGV" in notebook.run(ASK)
     assert "SIG" not in notebook.run("%reload_ext paddle_lab")
 
-    notebook.run("import paddle, signal, time")
+    notebook.run("import paddle")
     notebook.run("%%paddle_trace -q\npaddle.ones([2])")
     shown = notebook.restart(now=False)  # a normal end
     assert "SIG" not in shown
     assert "asked" not in shown
     assert "crash: None" in notebook.run(ASK)
 
-    notebook.run("import paddle, signal, time")
-    notebook.run(WAIT, until="waits")
+    notebook.run("import paddle, signal, threading")
+    notebook.run("from paddle_lab.capture.flight.stalls import StallWatch")
+    notebook.run("StallWatch.stall_s = 1.0\nlock = threading.Lock()\nlock.acquire()")
+    shown = notebook.run(WAIT, until="waits for the lock lock")
+    assert "MainThread: cell [6], line 4  lock.acquire()" in shown
     shown = notebook.restart(now=False)  # a busy kernel is asked, and killed at last
     assert "asked to shut down or restart" in shown
     assert "SIGSEGV" not in shown

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
+import numpy as np
 import psutil
 
 from paddle_lab.capture.memory.counters import PaddleCounters
@@ -29,7 +30,7 @@ from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.recorder.thread_state import ThreadState
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.flights.folder import KEPT
-from paddle_lab.flights.layout import KEY_KINDS, READING_BYTES, RING_BYTES, paths_of
+from paddle_lab.flights.layout import KEY_KINDS, READING_BYTES, RING_BYTES, ROW, paths_of
 from paddle_lab.flights.memory_kills import memory_kill_count
 from paddle_lab.notebook_cells import source_line
 
@@ -108,6 +109,19 @@ class FlightRecord:
         }
         data = json.dumps(told).encode()[: READING_BYTES - 1]
         self._ring[: len(data) + 1] = data + b"\0"
+
+    def running_op(self, thread: int) -> str:
+        """Return the name of the innermost op that a Python thread is running; ``""`` if none."""
+        recorder = next(iter(SINKS.active), None)
+        state = None if recorder is None else recorder.threads.get(thread)
+        if self._ring is None or state is None:
+            return ""
+        rows = np.frombuffer(self._ring, ROW, offset=READING_BYTES)
+        running = rows[(rows["number"] > 0) & (rows["duration_ns"] < 0)]
+        running = running[running["thread"] == state.number]
+        if not len(running):
+            return ""
+        return OP_NAMES.name(int(running["name"][running["number"].argmax()]))
 
     def remove(self) -> None:
         """Stop recording, and remove the files: the process ends normally, or they failed."""

@@ -11,6 +11,7 @@ from typing import Final
 
 import psutil
 
+from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.user_stack import is_in_loader, user_stack
 from paddle_lab.capture.running_layer import thread_frame
@@ -52,6 +53,7 @@ class Watchdog:
         while not self._has_ended.wait(_LOOK_S):
             if self._launcher and not _is_alive(self._launcher):
                 os._exit(1)
+            FLIGHT.read_memory()
             now_count, now_s = self._op_count() + self._events.call_count, time.monotonic()
             if now_count != count:
                 if told is not None:

@@ -1,0 +1,166 @@
+"""Watches a traced cell from a thread, and tells where its threads are while no op runs."""
+
+from __future__ import annotations
+
+import dis
+import re
+import threading
+import time
+from _thread import LockType, RLock
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+from typing import Final
+
+import psutil
+
+from paddle_lab.capture.flight.flight_record import FLIGHT
+from paddle_lab.capture.ranks.user_stack import is_in_loader, user_frames
+from paddle_lab.capture.running_layer import thread_frame
+from paddle_lab.capture.turns.variables import frame_variable
+from paddle_lab.notebook_cells import source_line
+
+_LOOK_S: Final = 0.5
+_MOST_LINES: Final = 4
+_IDLE_SHARE: Final = 0.1
+"""A thread that uses less of a core waits."""
+_WAITING: Final = ("threading.py", "queue.py", "selectors.py", "connection.py", "popen_fork.py")
+"""Files of the standard library whose functions wait for others."""
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+Place = tuple[str, int, str]
+"""File, line and function."""
+
+
+@dataclass(frozen=True)
+class StalledThread:
+    """Where a thread is, and what it does there."""
+
+    name: str
+    stack: tuple[Place, ...]
+    """The user's lines, the innermost first."""
+    state: str
+    """``"op"``, ``"loader"``, ``"lock"``, ``"library"``, ``"waits"``, ``"loop"`` or
+    ``"computes"``."""
+    detail: str = ""
+    """The op, the lock's variable, the function that waits, or the lines of the loop."""
+
+
+class StallWatch:
+    """Looks twice a second whether ops have run, and reads the memory for the flight record.
+
+    Parameters
+    ----------
+    op_count
+        Returns how many ops have run; ``None`` while ops are not recorded.
+    tell
+        Called with the seconds without an op, and with the threads that run the user's code; with
+        none when the cell has gone on.
+    """
+
+    stall_s: float = 5.0
+    """After so many seconds without an op a cell counts as stalled."""
+
+    def __init__(
+        self,
+        op_count: Callable[[], int | None],
+        tell: Callable[[float, list[StalledThread]], object],
+    ) -> None:
+        self._op_count = op_count
+        self._tell = tell
+        self._cpu_s: dict[int, tuple[float, float]] = {}
+        """The time of each thread's last reading, and its time on a core until then."""
+        self._has_ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="paddle_lab", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop watching. The note has been taken back when this returns."""
+        self._has_ended.set()
+        self._thread.join(timeout=2 * _LOOK_S)
+
+    def _watch(self) -> None:
+        count: int | None = None
+        moved_s, is_told = time.monotonic(), False
+        while not self._has_ended.wait(_LOOK_S):
+            try:
+                FLIGHT.read_memory()
+                now, now_s = self._op_count(), time.monotonic()
+                if now is None or now != count:
+                    count, moved_s = now, now_s
+                    self._cpu_s.clear()
+                    if is_told:
+                        is_told = False
+                        self._tell(0.0, [])
+                    continue
+                if now_s - moved_s < self.stall_s - 2 * _LOOK_S:
+                    continue
+                threads = self._threads()
+                if now_s - moved_s >= self.stall_s:
+                    is_told = True
+                    self._tell(now_s - moved_s, threads)
+            except Exception:  # noqa: BLE001  (the cell runs on without this)
+                break
+        if is_told:
+            self._tell(0.0, [])
+
+    def _threads(self) -> list[StalledThread]:
+        busy = {one.id: one.user_time + one.system_time for one in psutil.Process().threads()}
+        found = []
+        for thread in threading.enumerate():
+            if thread is self._thread or thread.ident is None:
+                continue
+            frame = thread_frame(thread.ident)
+            frames = user_frames(frame)[:_MOST_LINES]
+            if frame is None or not frames:
+                continue
+            share = self._busy_share(thread.native_id or 0, busy)
+            places = tuple(
+                (each.f_code.co_filename, each.f_lineno, each.f_code.co_name) for each in frames
+            )
+            state, detail = _state(frame, frames[0], share, thread.ident)
+            found.append(StalledThread(thread.name, places, state, detail))
+        return found
+
+    def _busy_share(self, thread: int, busy: dict[int, float]) -> float:
+        """Return how much of a core a thread has used since the last look."""
+        now_s, used_s = time.monotonic(), busy.get(thread, 0.0)
+        before_s, before_used_s = self._cpu_s.get(thread, (now_s, used_s))
+        self._cpu_s[thread] = now_s, used_s
+        return (used_s - before_used_s) / (now_s - before_s) if now_s > before_s else 1.0
+
+
+def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple[str, str]:
+    """Return what a thread does, and a detail. ``own`` is its innermost user frame."""
+    is_busy = share > _IDLE_SHARE
+    running = FLIGHT.running_op(thread)
+    # A hook that sleeps in a backward call is a user's frame, and idle.
+    if running and (is_busy or frame is not own):
+        return "op", running
+    if is_in_loader(frame):
+        return "loader", ""
+    if is_busy:
+        lines = _loop_lines(frame) if frame is own else None
+        return ("computes", "") if lines is None else ("loop", f"{lines[0]}–{lines[1]}")
+    if frame is not own and frame.f_code.co_filename.endswith(_WAITING):
+        return "library", getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    for name in _NAME.findall(source_line(own.f_code.co_filename, own.f_lineno)):
+        value = frame_variable(own, name, own.f_globals.get(name))
+        if isinstance(value, (LockType, RLock)):
+            return "lock", name
+    return "waits", ""
+
+
+def _loop_lines(frame: FrameType) -> tuple[int, int] | None:
+    """Return the first and the last line of the loop whose end a frame is at.
+
+    Python lets other threads run at the end of a loop's body, and where a function begins. So a
+    loop without calls is always seen at its end.
+    """
+    at = frame.f_lasti
+    found = [one for one in dis.get_instructions(frame.f_code) if one.offset == at]
+    if not found or "JUMP" not in found[0].opname or not found[0].argval < at:
+        return None
+    start = found[0].argval
+    lines = [line for first, end, line in frame.f_code.co_lines() if first <= at and end > start]
+    known = [line for line in lines if line is not None]
+    return (min(known), max(known)) if known else None

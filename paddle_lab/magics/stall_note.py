@@ -1,0 +1,59 @@
+"""The note in a cell's output while no op runs: where each thread is, and what it does there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.flights.flight import Line
+from paddle_lab.notebook_cells import cell_of, source_line
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.flight.stalls import StalledThread
+
+_MINUTE_S = 60
+
+
+class StallNote:
+    """One output, which is emptied when the cell goes on.
+
+    Parameters
+    ----------
+    shell
+        The shell whose cell runs. Its output is reached from any thread.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self._publish = shell.display_pub.publish
+        self._parent = getattr(shell, "parent_header", None)
+        self._identity: str | None = None
+        self._told = ""
+
+    def tell(self, seconds: float, threads: list[StalledThread]) -> None:
+        """Show where the threads are; with no threads, empty the output."""
+        text = ""
+        if threads:
+            shown_s = int(seconds) if seconds < _MINUTE_S else int(seconds // 10) * 10
+            places = [line for thread in threads for line in _lines(thread)]
+            text = "\n".join([say("flights.stall.head", n=shown_s), *places])
+        if text == self._told:
+            return
+        is_new = self._identity is None
+        self._identity = self._identity or f"paddle-lab-stall-{id(self)}"
+        self._told = text
+        data = {"text/plain": text} if text else {"text/plain": "", "text/html": ""}
+        self._publish(data, transient={"display_id": self._identity}, update=not is_new)
+
+
+def _lines(thread: StalledThread) -> list[str]:
+    places = [Line(*place, _cell(place[0]), source_line(*place[:2])) for place in thread.stack]
+    state = say(f"flights.stall.{thread.state}", detail=thread.detail)
+    first = places[0]
+    head = say("flights.stall.thread", name=thread.name, place=str(first), text=first.text)
+    callers = (say("flights.frame", place=str(one), function=one.function) for one in places[1:])
+    return [head.rstrip(), f"    {state}", *(f"  {caller}" for caller in callers)]
+
+
+def _cell(file: str) -> int:
+    cell = cell_of(file)
+    return -1 if cell is None else cell

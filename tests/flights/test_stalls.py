@@ -1,0 +1,85 @@
+"""While no op runs, each thread is told with its line and with what it does there."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from queue import Queue
+from typing import TYPE_CHECKING
+
+import numpy as np
+import paddle
+
+import paddle_lab
+from paddle_lab.capture.flight.stalls import StalledThread, StallWatch
+
+if TYPE_CHECKING:
+    import pytest
+
+HELD = threading.Lock()
+ENDS = threading.Event()
+PIPE = os.pipe()
+
+
+def locks() -> None:
+    with HELD:
+        pass
+
+
+def loops() -> None:
+    while not ENDS.is_set():
+        for number in range(10**6):
+            _ = number
+
+
+def reads() -> None:
+    os.read(PIPE[0], 1)
+
+
+def waits() -> None:
+    ENDS.wait()
+
+
+class Slow(paddle.io.Dataset):
+    def __len__(self) -> int:
+        return 1
+
+    def __getitem__(self, item: int) -> np.ndarray:
+        time.sleep(3)
+        return np.ones(2, "float32")
+
+
+def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(StallWatch, "stall_s", 1.0)
+    told: Queue[list[StalledThread]] = Queue()
+    HELD.acquire()
+    threads = [
+        threading.Thread(target=one, name=one.__name__) for one in (locks, loops, reads, waits)
+    ]
+    for thread in threads:
+        thread.start()
+    count = [0]
+    with paddle_lab.trace():
+        watch = StallWatch(lambda: count[0], lambda _, places: told.put(places))
+        _ = next(iter(paddle.io.DataLoader(Slow(), num_workers=1, use_shared_memory=False)))
+        found = {one.name: one for one in told.get(timeout=30)}
+        while not told.empty():
+            told.get()
+        count[0] = 1
+        while told.get(timeout=30):
+            pass  # it is taken back once ops run again
+        watch.close()
+    ENDS.set()
+    os.write(PIPE[1], b"x")
+    HELD.release()
+    for thread in threads:
+        thread.join()
+    states = {name: (one.state, one.detail) for name, one in found.items()}
+    first = loops.__code__.co_firstlineno
+    assert states["MainThread"] == ("loader", "")
+    assert states["locks"] == ("lock", "HELD")
+    assert states["loops"] == ("loop", f"{first + 2}–{first + 3}")
+    assert states["reads"] == ("waits", "")
+    assert states["waits"][0] == "library"
+    assert [line for _, line, _ in found["locks"].stack] == [locks.__code__.co_firstlineno + 1]
