@@ -33,6 +33,8 @@ class GradNodeOrder:
         self._names = names
         self._following = rows_by(sources, targets, len(names))
         """The nodes to which each node passes gradients."""
+        self._matched: dict[object, list[int]] = {}
+        """The runs of each kind of backward call, as positions among the nodes it reaches."""
 
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
@@ -49,6 +51,33 @@ class GradNodeOrder:
             The nodes whose incoming gradients ``paddle.grad`` returns: only the nodes on the way to
             them run. ``None`` if all nodes run.
         """
+        shape, at = self._shape(roots)
+        asked = None if wanted is None else tuple(at.get(node, NO_NODE) for node in wanted)
+        # The calls of a training loop differ only in their nodes.
+        kind = shape, tuple(runs), asked
+        if kind not in self._matched:
+            found = self._match(roots, runs, wanted)
+            self._matched[kind] = [at.get(node, NO_NODE) for node in found]
+        nodes = [*at, NO_NODE]
+        return [nodes[position] for position in self._matched[kind]]
+
+    def _shape(self, roots: Sequence[int]) -> tuple[tuple[object, ...], dict[int, int]]:
+        """Return a graph without its nodes' numbers, and the position of each of its nodes."""
+        at = {node: position for position, node in enumerate(dict.fromkeys(roots))}
+        nodes = list(at)
+        shape: list[object] = list(map(at.get, roots))
+        for node in nodes:  # the list grows in this loop: first found, first visited
+            shape.append(self._names[node])
+            for target in self._following(node):
+                if target not in at:
+                    at[target] = len(nodes)
+                    nodes.append(target)
+                shape.append(at[target])
+        return tuple(shape), at
+
+    def _match(
+        self, roots: Sequence[int], runs: Sequence[str], wanted: Sequence[int] | None
+    ) -> list[int]:
         names = self._names
         waiting_for, running, ready = self._begin(roots, wanted)
         left: dict[str, dict[int, None]] = {}

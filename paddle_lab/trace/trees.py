@@ -140,13 +140,12 @@ def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) ->
     return lambda key: all_values[begin[key] : begin[key + 1]]
 
 
-def grouped(keys: npt.NDArray[Any], values: npt.NDArray[Any]) -> dict[int, list[int]]:
-    """Return the values of each key that occurs, in order; the key -1 is omitted."""
-    order = np.argsort(keys, kind="stable")
-    order = order[np.count_nonzero(keys < 0) :]
-    found, starts = np.unique(keys[order], return_index=True)
-    parts = np.split(values[order], starts[1:])
-    return {key: part.tolist() for key, part in zip(found.tolist(), parts, strict=False)}
+def grouped(values: npt.NDArray[Any]) -> dict[int, npt.NDArray[np.intp]]:
+    """Return the rows that have each value, in their order; the value -1 is omitted."""
+    order = np.argsort(values, kind="stable")
+    order = order[np.count_nonzero(values < 0) :]
+    found, first = np.unique(values[order], return_index=True)
+    return dict(zip(found.tolist(), np.split(order, first[1:]), strict=False))
 
 
 def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:

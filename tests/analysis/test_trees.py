@@ -74,8 +74,8 @@ def test_csr_lists_rows_by_source(sources):
     for source in range(6):
         rows = order[starts[source] : starts[source + 1]].tolist()
         assert rows == [row for row, value in enumerate(sources) if value == source]
-    rows = np.arange(len(sources))
-    expected = {
-        one: [row for row in rows if sources[row] == one] for one in sorted({*sources} - {-1})
-    }
-    assert grouped(np.asarray(sources, np.int32), rows) == expected
+    found = {one: rows.tolist() for one, rows in grouped(np.asarray(sources, np.int32)).items()}
+    expected = {one: [] for one in {*sources} - {-1}}
+    for row, source in enumerate(sources):
+        expected.get(source, []).append(row)
+    assert found == expected

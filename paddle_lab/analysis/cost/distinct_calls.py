@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.cost.call import Call, Operand
-from paddle_lab.analysis.graph.structure import Numbers, first_and_inverse, mixed
 from paddle_lab.analysis.tables.tensors import parse_shape
+from paddle_lab.trace.distinct import Numbers, distinct, mixed
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ROLES, TENSOR_KINDS
 
@@ -49,8 +49,7 @@ def distinct_calls(record: Record) -> DistinctCalls:
     sums = np.zeros(len(ops), np.uint64)
     if len(op):
         sums[op[starts]] = np.add.reduceat(mixed(looks[tensor], as_what + (place << 20)), starts)
-    hashes = mixed(sums, ops["name"], ops["attributes"], ops["raised"])
-    first, of_op = first_and_inverse(hashes)
+    first, of_op = distinct(sums, ops["name"], ops["attributes"], ops["raised"])
     ends = np.searchsorted(op, first, side="right")
     rows = [
         counted[begin:end].tolist()

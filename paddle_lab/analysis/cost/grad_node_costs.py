@@ -30,7 +30,7 @@ from paddle_lab.analysis.cost.formulas.formula import (
 )
 from paddle_lab.analysis.cost.formulas.movement import MOVEMENT, MOVING_BACK, scattered_back
 from paddle_lab.analysis.cost.op_costs import columns, with_inner_ops
-from paddle_lab.analysis.graph.structure import first_and_inverse, mixed
+from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
 
@@ -83,7 +83,7 @@ def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Table
     op, name = nodes["op"].astype(np.int64), nodes["name"].astype(np.int64)
     call = np.append(calls.of_op, -1)[op]  # the last entry is for nodes without an op
     needed = _needed(record)
-    first, of_node = first_and_inverse(mixed(name, call, needed))
+    first, of_node = distinct(name, call, needed)
     costs = [
         _cost(
             record.text(name[node]),

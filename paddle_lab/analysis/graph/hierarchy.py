@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.graph.initial_ops import initial_ops
 from paddle_lab.analysis.graph.shown_scopes import shown_scopes
-from paddle_lab.analysis.graph.structure import first_and_inverse, mixed, structure_numbers
+from paddle_lab.analysis.graph.structure import structure_numbers
+from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
@@ -101,10 +102,10 @@ def _texts(
     above = taken(name, taken(nearest_marked(parent, is_layer), parent))
     class_name = taken(record.layers["class"], layer)
     told = (kind, name, class_name, np.where(kind == _TURN, turn[scope], -1), above)
-    first, distinct = first_and_inverse(mixed(*told))
+    first, number = distinct(*told)
     distinct_rows = zip(*(column[first].tolist() for column in told), strict=True)
     rows = [_text_row(record, *row) for row in distinct_rows]
-    codes = np.array([strings.codes(row) for row in rows], np.int64).reshape(-1, 5)[distinct]
+    codes = np.array([strings.codes(row) for row in rows], np.int64).reshape(-1, 5)[number]
     return dict(zip(("label", "path", "class", "value", "alike"), codes.T, strict=True))
 
 

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.trace.distinct import mixed
 from paddle_lab.trace.trees import common_ancestors, depths, levels
-
-Hashes = npt.NDArray[np.uint64]
-Numbers = npt.NDArray[np.int64]
 
 
 def structure_numbers(
@@ -61,28 +59,3 @@ def structure_numbers(
         np.add.at(hashes, outer, mixed(hashes[nested], position, seed=3))
     _, number, count = np.unique(hashes, return_inverse=True, return_counts=True)
     return np.where(count[number] > 1, number, -1).astype(np.int32)
-
-
-def mixed(*columns: npt.NDArray[Any], seed: int = 0) -> Hashes:
-    """Return one hash per row of several columns (one step of splitmix64 for each)."""
-    value = np.full(len(columns[0]), seed, np.uint64)
-    for column in columns:
-        value += column.astype(np.uint64)
-        value += np.uint64(0x9E3779B97F4A7C15)
-        value ^= value >> np.uint64(30)
-        value *= np.uint64(0xBF58476D1CE4E5B9)
-        value ^= value >> np.uint64(27)
-        value *= np.uint64(0x94D049BB133111EB)
-        value ^= value >> np.uint64(31)
-    return value
-
-
-def first_and_inverse(hashes: Hashes) -> tuple[Numbers, Numbers]:
-    """Return the first row of each distinct hash, and the number of each row's hash.
-
-    ``np.unique`` with an index takes more than twice as long, because it sorts stably.
-    """
-    distinct, inverse = np.unique(hashes, return_inverse=True)
-    first = np.empty(len(distinct), np.int64)
-    first[inverse[::-1]] = np.arange(len(hashes) - 1, -1, -1)  # the earliest row is written last
-    return first, inverse.astype(np.int64)

@@ -121,6 +121,9 @@ class Limiter:
         """
         recorder = self._recorder
         recorder.next_op.alarm = NEVER
+        is_whole = not self._forgotten and self._stopped_ns < 0
+        if is_whole and recorder.next_op.next <= self._most:
+            return ""
         keys = OpRows(recorder.ops).keys
         if len(keys) > self._most or (self._forgotten and self._steps is not None):
             self._forgotten += trim(recorder, self._final_spans(keys), self.forgetting)

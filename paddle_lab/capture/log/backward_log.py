@@ -9,11 +9,11 @@ from typing import Final
 
 import numpy as np
 
-from paddle_lab.capture.memory.attribution.backward_runs import grouped, nodes_of_calls
+from paddle_lab.capture.memory.attribution.backward_runs import nodes_of_calls
 from paddle_lab.trace.grad_node_order import GradNodeOrder
 from paddle_lab.trace.log_text import Int64s, LogEntries
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.trees import taken
+from paddle_lab.trace.trees import grouped, taken
 
 _NODE_BEGINS: Final = re.compile(r"\S+\(0x([0-9a-f]+)\) (?:Preparing|begin run)")
 """``SumGradNode(0x55d684f99330) Preparing``: the following entries belong to this node."""

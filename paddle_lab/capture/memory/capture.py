@@ -225,9 +225,11 @@ class MemoryCapture:
         Storages whose tensor has no row are dropped. Their blocks are known from allocator events.
         """
         for storages in (self.met, self.living, self.living_gradients):
-            rows = keys.tensors.rows(np.array([one.tensor for one in storages], np.int64))
-            pairs = zip(storages, rows.tolist(), strict=True)
-            storages[:] = [Storage(row, *one[1:]) for one, row in pairs if row >= 0]
+            tensors = np.array([one.tensor for one in storages], np.int64)
+            rows = keys.tensors.rows(tensors)
+            if not np.array_equal(rows, tensors):
+                pairs = zip(storages, rows.tolist(), strict=True)
+                storages[:] = [Storage(row, *one[1:]) for one, row in pairs if row >= 0]
         buffers = keys.tensors.rows(np.array(self.buffers, np.int64))
         self.buffers = buffers[buffers >= 0].tolist()
         self.handovers.name_rows(keys, stack_row)

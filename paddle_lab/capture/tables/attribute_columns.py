@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from numbers import Number
 from typing import Any
 
@@ -13,6 +12,7 @@ from paddle_lab.capture.recorder.attributes import attribute_text, is_keyword
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Cells
 from paddle_lab.capture.tables.op_signatures import Parameter, signature_of
+from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
@@ -104,7 +104,6 @@ def attribute_columns(
     signatures = {key: signature for signature, key in known.items()}
     defaults: dict[tuple[str, str], str] = {}
 
-    @cache
     def text_of(key: int, name: int, mask: int) -> str:
         signature = signatures[key]
         if isinstance(signature, str):  # attributes that cannot be hashed are kept as text
@@ -118,7 +117,9 @@ def attribute_columns(
     codes = np.full(len(keys), strings[""], np.int64)
     has = np.flatnonzero(keys)
     calls = (keys[has], names[has], _masks(inputs, len(keys))[has])
-    codes[has] = strings.codes(map(text_of, *(column.tolist() for column in calls)))
+    first, number = distinct(*calls)
+    texts = map(text_of, *(column[first].tolist() for column in calls))
+    codes[has] = np.array(strings.codes(texts), np.int64)[number]
     table = TableBuilder(RECORD_TABLES["attribute_defaults"])
     for (op, parameter), value in defaults.items():
         table.append(strings[op], strings[parameter], strings[value])

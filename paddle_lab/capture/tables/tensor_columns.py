@@ -12,6 +12,7 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import EXTERNAL
 from paddle_lab.capture.rows.tape import Cells
 from paddle_lab.capture.tables.row_keys import RecordKeys, text_codes
+from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 
@@ -35,9 +36,11 @@ def tensor_table(recorder: Recorder, rows: Cells, keys: RecordKeys, strings: Str
     elements = np.array([math.prod(one) for one in shapes], np.int64)
     item_bytes = np.array([size for _, size in dtypes], np.int64)
     path = np.zeros(len(rows), np.int64)
-    has_path = (name > 0) & (kind != EXTERNAL)
-    known_as = zip(identity[has_path].tolist(), name[has_path].tolist(), strict=True)
-    path[has_path] = strings.codes(paths.get((one, names[key]), "") for one, key in known_as)
+    has_path = np.flatnonzero((name > 0) & (kind != EXTERNAL))
+    first, number = distinct(identity[has_path], name[has_path])
+    known_as = zip(identity[has_path[first]].tolist(), name[has_path[first]].tolist(), strict=True)
+    codes = strings.codes(paths.get((one, names[key]), "") for one, key in known_as)
+    path[has_path] = np.array(codes, np.int64)[number]
     columns: dict[str, Any] = {
         "name": text_codes(name, names.__getitem__, strings),
         "dtype": text_codes(dtype, lambda key: dtypes[key][0], strings),

@@ -175,7 +175,7 @@ class OpFacts:
     def step_ops(self) -> list[list[int]]:
         """The ops of each optimizer step, by time."""
         step_of_op = self._outermost("optimizer")[self.record.ops["scope"]]
-        return sorted(grouped(step_of_op, np.arange(self.op_count)).values())
+        return sorted(ops.tolist() for ops in grouped(step_of_op).values())
 
     @cached_property
     def step_ends(self) -> list[int]:

@@ -58,7 +58,9 @@ class Trained:
         op, tensor = uses["op"][known], uses["tensor"][known]
         counts = (uses["role"][known] == ROLES.index("input")) & (ops["phase"][op] == FORWARD)
         counts &= tensors["kind"][tensor] == PARAMETER
-        return grouped(self._facts.first_values[tensor[counts]], op[counts])
+        reader = op[counts]
+        rows = grouped(self._facts.first_values[tensor[counts]])
+        return {parameter: reader[its_rows].tolist() for parameter, its_rows in rows.items()}
 
     @cached_property
     def frozen(self) -> frozenset[int]:

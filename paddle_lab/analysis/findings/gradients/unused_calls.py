@@ -70,7 +70,7 @@ class UnusedCalls:
         is_reader &= (facts.record.ops["phase"] == FORWARD) & ~facts.are_in_pylayer
         readers = np.flatnonzero(is_reader)
         call_of = facts.layer_calls[facts.record.ops["scope"][readers]]
-        calls = {(True, call): ops for call, ops in grouped(call_of, readers).items()}
+        calls = {(True, call): readers[rows].tolist() for call, rows in grouped(call_of).items()}
         for op in readers[call_of < 0].tolist():
             if not self._reads_weights_alone(op):
                 calls[False, op] = [op]

@@ -11,7 +11,7 @@ from paddle_lab.capture.memory.log.segments import KeyedSpan
 from paddle_lab.trace.grad_node_order import LEAF_NAME, NO_NODE, GradNodeOrder
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.table import Table
-from paddle_lab.trace.trees import taken
+from paddle_lab.trace.trees import grouped, taken
 
 
 def innermost(
@@ -91,7 +91,7 @@ class BackwardRuns:
         self.span = self.spans_at(runs.start_ns, runs.thread)
         """The backward call of each run, or -1."""
         self._of_span = grouped(self.span)
-        self.accumulates = np.array([name == LEAF_NAME for name in runs.names], np.bool_)
+        self.accumulates = np.asarray(runs.names == LEAF_NAME, np.bool_)
         """Which runs accumulate a leaf's gradient."""
         self.is_program = np.array([name in _PROGRAM_NODES for name in runs.names], np.bool_)
         """Which runs are of a static program's grad node."""
@@ -134,10 +134,13 @@ class BackwardRuns:
                 self.node[runs] = order.match(roots[call], run_names, wanted=targets.get(call))
         op = taken(nodes["op"], self.node)
         is_leaf = (self.node >= 0) & (op < 0)
-        for runs in self._of_span.values():
-            # For each run, the latest earlier run that is not a leaf's.
-            last = np.maximum.accumulate(np.where(is_leaf[runs], -1, np.arange(len(runs))))
-            self.op[runs] = taken(op[runs], last)
+        # For each run, the latest run of its call up to it that is not a leaf's.
+        runs = np.argsort(self.span, kind="stable")
+        position = np.arange(len(runs))
+        is_first = np.diff(self.span[runs], prepend=-2) != 0
+        begin = np.maximum.accumulate(np.where(is_first, position, 0))
+        last = np.maximum.accumulate(np.where(is_leaf[runs], -1, position))
+        self.op[runs] = taken(op[runs], np.where(last < begin, -1, last))
 
 
 def nodes_of_calls(table: Table) -> dict[int, list[int]]:
@@ -145,11 +148,3 @@ def nodes_of_calls(table: Table) -> dict[int, list[int]]:
     rows = grouped(table["backward_call"])
     nodes = {call: table["grad_node"][its_rows] for call, its_rows in rows.items()}
     return {call: of_call[of_call >= 0].tolist() for call, of_call in nodes.items()}
-
-
-def grouped(values: Int64s) -> dict[int, Int64s]:
-    """Return the rows that have each value, in their order; the value -1 is omitted."""
-    order = np.argsort(values, kind="stable")
-    order = order[np.count_nonzero(values < 0) :]
-    distinct, first = np.unique(values[order], return_index=True)
-    return dict(zip(distinct.tolist(), np.split(order, first[1:]), strict=False))

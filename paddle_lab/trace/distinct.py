@@ -1,0 +1,36 @@
+"""The distinct rows of several columns, found by a 64-bit hash of each row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Hashes = npt.NDArray[np.uint64]
+Numbers = npt.NDArray[np.int64]
+
+
+def mixed(*columns: npt.NDArray[Any], seed: int = 0) -> Hashes:
+    """Return one hash per row of several columns (one step of splitmix64 for each)."""
+    value = np.full(len(columns[0]), seed, np.uint64)
+    for column in columns:
+        value += column.astype(np.uint64)
+        value += np.uint64(0x9E3779B97F4A7C15)
+        value ^= value >> np.uint64(30)
+        value *= np.uint64(0xBF58476D1CE4E5B9)
+        value ^= value >> np.uint64(27)
+        value *= np.uint64(0x94D049BB133111EB)
+        value ^= value >> np.uint64(31)
+    return value
+
+
+def distinct(*columns: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
+    """Return the first row of each distinct row of several columns, and each row's number in these.
+
+    ``np.unique`` with an index takes more than twice as long, because it sorts stably.
+    """
+    hashes, inverse = np.unique(mixed(*columns), return_inverse=True)
+    first = np.empty(len(hashes), np.int64)
+    first[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)  # the earliest row is written last
+    return first, inverse.astype(np.int64)
