@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_lab.api import PathLike, Trace, load
 from paddle_lab.runs.directory import RunDirectory
@@ -45,8 +45,7 @@ class Run:
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:
         """Maps a rank to its trace. A rank that was killed or that is still running has none."""
-        paths = ((log.rank, trace_path(self.path, log.rank)) for log in self._directory.logs)
-        return {rank: load(path) for rank, path in paths if path.is_file()}
+        return {rank: load(trace_path(self.path, rank)) for rank in self._traced}
 
     @cached_property
     def collectives(self) -> CollectiveTable:
@@ -67,17 +66,38 @@ class Run:
 
         return write_atomically(path, run_page(self._content(), str(self.path)).encode("utf-8"))
 
-    def _content(self) -> str:
+    @property
+    def _traced(self) -> list[int]:
+        """The ranks that have saved a trace."""
+        ranks = (log.rank for log in self._directory.logs)
+        return [rank for rank in ranks if trace_path(self.path, rank).is_file()]
+
+    def newest_html(self) -> str:
+        """Return the findings, where each rank is, and the newest collectives, as HTML."""
+        return self._content(newest=40)
+
+    def _content(self, newest: int = 0) -> str:
         from paddle_lab.views.html.run_page import run_content
 
         directory = self._directory
         states = {log.rank: directory.is_alive(log) for log in directory.logs}
         return run_content(
-            directory.logs, states, directory.collectives, self.findings, directory.world
+            directory.logs, states, directory.collectives, self.findings, directory.world, newest
         )
 
-    def _repr_html_(self) -> str:
-        return self._content()
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:  # noqa: ARG002
+        content = self._content()
+        still = {"text/html": content, "text/plain": repr(self)}
+        try:
+            from paddle_lab.views.widgets.run_widget import run_widget_data
+        except ImportError:  # without widgets there are no buttons
+            return still
+        if not self._traced:
+            return still
+        return {**run_widget_data(content, self._traced, self._widget_of), **still}
+
+    def _widget_of(self, rank: int) -> Any:
+        return self.ranks[rank].widget()
 
     def __repr__(self) -> str:
         logs = self._directory.logs

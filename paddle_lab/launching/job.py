@@ -50,6 +50,9 @@ class Job:
     tells_findings_at_end
         Whether to write all findings at the end. A hang is always reported.
 
+    show
+        Called with the run while it runs, when its ranks have written something.
+
     Raises
     ------
     FileExistsError
@@ -69,6 +72,7 @@ class Job:
         write: Callable[[str], object] = sys.stdout.write,
         stall_s: float = STALL_S,
         tells_findings_at_end: bool = True,
+        show: Callable[[RunDirectory], object] | None = None,
     ) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
@@ -79,6 +83,7 @@ class Job:
             *("--nproc_per_node", str(ranks), "--log_dir", str(self.directory / "logs")),
             *(*options, str(Path(rank_program.__file__)), *script),
         ]
+        self._show = show
         self._checks_collectives = checks_collectives
         self._write = write
         self._run = RunDirectory(self.directory, stall_s=stall_s)
@@ -130,7 +135,9 @@ class Job:
 
     def _look(self, *, at_end: bool = False) -> None:
         self._output.copy()
-        self._run.read()
+        has_news = self._run.read()
+        if self._show is not None and has_news:
+            self._show(self._run)
         if not at_end and not self._run.may_hang():
             return
         for finding in self._run.findings():

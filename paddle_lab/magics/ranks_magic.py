@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import shutil
 import sys
+import time
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Final
+from tempfile import TemporaryDirectory, gettempdir
+from typing import TYPE_CHECKING, Any, Final
 
+import psutil
 from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
-from IPython.display import display
+from IPython.display import HTML, display
 
 from paddle_lab.magics.options import explained, split_line
 from paddle_lab.words import say
 
+if TYPE_CHECKING:
+    from paddle_lab.runs.directory import RunDirectory
+
 _NAME: Final = "paddle_ranks"
+_FIRST_PICTURE_S: Final = 3.0
+_BETWEEN_PICTURES_S: Final = 1.0
+_LARGEST_SHARE: Final = 10
+"""A picture may take this part of the time until the next."""
+_FOLDER: Final = "paddle-lab-run-"
 LATEST: Final = "_run"
 """The variable with the latest run."""
 
@@ -53,9 +65,10 @@ class RanksMagic:
         from paddle_lab.opened_run import open_run
 
         # Without --out, the files are deleted together with the run that is shown.
-        folder = TemporaryDirectory(prefix="paddle-lab-run-") if options.out is None else None
+        folder = _temporary() if options.out is None else None
         directory = options.out or Path(folder.name if folder else "")
         script = directory / "cell.py"
+        live = _LiveRun()
         try:
             job = Job(
                 [str(script.absolute())],
@@ -65,6 +78,7 @@ class RanksMagic:
                 checks_collectives=options.check == "collectives",
                 write=sys.stdout.write,
                 tells_findings_at_end=False,
+                show=live.show,
             )
         except OSError as error:
             raise UsageError(str(error)) from None
@@ -78,4 +92,42 @@ class RanksMagic:
                 run = open_run(directory)
                 run.folder = folder
                 self._shell.user_ns[LATEST] = run
-                display(run)
+                live.end(run)
+
+
+def _temporary() -> TemporaryDirectory[str]:
+    """Return a new temporary directory, and remove those of kernels that were killed."""
+    for path in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
+        kernel = path.name.removeprefix(_FOLDER).partition("-")[0]
+        if kernel.isdigit() and not psutil.pid_exists(int(kernel)):
+            shutil.rmtree(path, ignore_errors=True)
+    return TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-")
+
+
+class _LiveRun:
+    """The output that shows a run while it runs, and at last the run itself."""
+
+    def __init__(self) -> None:
+        self._output: Any = None
+        self._next_s = time.monotonic() + _FIRST_PICTURE_S
+
+    def show(self, directory: RunDirectory) -> None:
+        """Show the run as it is now, if that takes little of the time."""
+        begin_s = time.monotonic()
+        if begin_s < self._next_s:
+            return
+        from paddle_lab.opened_run import Run
+
+        self._put(HTML(Run(directory).newest_html()))
+        took_s = time.monotonic() - begin_s
+        self._next_s = begin_s + max(_BETWEEN_PICTURES_S, _LARGEST_SHARE * took_s)
+
+    def end(self, run: Any) -> None:
+        """Show the run that has ended."""
+        self._put(run)
+
+    def _put(self, shown: Any) -> None:
+        if self._output is None:
+            self._output = display(shown, display_id=True)
+        else:
+            self._output.update(shown)

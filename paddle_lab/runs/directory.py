@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import psutil
 
+from paddle_lab.runs.clocks import align, clock_shifts
 from paddle_lab.runs.collectives import Collective, joined
 from paddle_lab.runs.disagreements import disagreements
 from paddle_lab.runs.finding import RunFinding, ranks_said
@@ -72,7 +73,10 @@ class RunDirectory:
     @property
     def collectives(self) -> list[Collective]:
         """The collectives, in the order in which they began."""
-        return joined(self.logs)
+        found = joined(self.logs)
+        hosts = {log.rank: str(log.about.get("host")) for log in self.logs}
+        align(found, clock_shifts(found, hosts))
+        return found
 
     def is_alive(self, log: RankLog) -> bool:
         """Tell whether the process of a rank is running, as far as this machine can know."""

@@ -40,6 +40,10 @@ class Call:
     layer: str = ""
     variable: str = ""
     """The name of the tensor in the user's line."""
+    buckets: list[list[str]] | None = None
+    """The parameters whose gradients ``DataParallel`` reduces together, in its order."""
+    shifted_ns: int = 0
+    """How much its times were moved, because the clock of its machine is ahead."""
 
     @property
     def place(self) -> Place:
@@ -126,7 +130,7 @@ class RankLog:
             self.about.setdefault("notices", []).append(event["text"])
         elif kind in ("end", "wait"):
             call = self.calls[event["id"]]
-            call.end_ns = time_ns if kind == "end" else None
+            call.end_ns = time_ns - call.shifted_ns if kind == "end" else None
             call.error = event.get("error", call.error)
         elif kind == "step":
             self.steps.append(Step(**event))

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import psutil
@@ -59,6 +60,7 @@ def test_a_script_runs_in_ranks_and_leaves_a_run(tmp_path: Path) -> None:
 def test_the_magic_runs_its_cell_and_shows_the_run() -> None:
     InteractiveShell.clear_instance()
     shell = InteractiveShell.instance()
+    left = Path(tempfile.mkdtemp(prefix=f"paddle-lab-run-{2**22 + 1}-"))  # of no process
     shell.run_line_magic("load_ext", "paddle_lab")
     with capture_output() as shown:
         shell.run_cell(
@@ -70,10 +72,12 @@ def test_the_magic_runs_its_cell_and_shows_the_run() -> None:
     run = shell.user_ns["_run"]
     (finding,) = run.findings
     assert (finding.kind, finding.line) == ("collective-mismatch", 4)
-    (output,) = shown.outputs
-    assert output.data["text/html"] == run._repr_html_()
+    output = shown.outputs[-1]
+    assert output.data["text/html"] == run._content()
+    assert "application/vnd.jupyter.widget-view+json" in output.data
     directory = run.path
     assert directory.exists()
+    assert not left.exists()
     shell.user_ns["_run"] = run = output = None
     shown.outputs.clear()
     gc.collect()

@@ -10,7 +10,8 @@ import pytest
 import paddle_lab
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.launching.job import Job
-from paddle_lab.runs.directory import END_FILE
+from paddle_lab.runs.directory import END_FILE, RunDirectory
+from paddle_lab.runs.waiting import waited_for
 
 SECOND_NS = 10**9
 
@@ -119,7 +120,29 @@ def test_a_fault_of_our_own_is_told_once_and_stops_nothing(tmp_path: Path) -> No
     events.note("rank", rank=0, world=1, notices=[])
     events.close()
     run = paddle_lab.open_run(tmp_path)
-    assert run._repr_html_().count("ValueError: invalid literal") == 1
+    assert run._repr_mimebundle_()["text/html"].count("ValueError: invalid literal") == 1
+
+
+def test_the_clocks_of_two_machines_are_aligned_at_barriers(tmp_path: Path) -> None:
+    """Rank 1 comes 2 s before rank 0 to the second barrier; its clock is an hour ahead."""
+    ahead_s = 3600
+    for rank, moments in enumerate([[1, 4, 9, 11], [3, 4, 7, 11]]):
+        calls = [begin(1), end(), begin(1, 1), end(1)]
+        rows = [
+            {**one, "time_ns": (moment + rank * ahead_s) * SECOND_NS}
+            for one, moment in zip(calls, moments, strict=True)
+        ]
+        path = rank_file(tmp_path, rank, *rows, LEAVE)
+        path.write_text(path.read_text().replace("elsewhere", f"machine-{rank}"))
+    directory = RunDirectory(tmp_path)
+    directory.read()
+    for _ in range(2):
+        first, second = directory.collectives
+        assert first.waited_ns == {0: 2 * SECOND_NS, 1: 0}
+        assert second.waited_ns == {0: 0, 1: 2 * SECOND_NS}
+    assert waited_for([first, second]) == {
+        0: {1: 2 * SECOND_NS}, 1: {0: 2 * SECOND_NS},
+    }  # fmt: skip
 
 
 def test_a_killed_process_is_told_where_it_was_last_seen(tmp_path: Path) -> None:

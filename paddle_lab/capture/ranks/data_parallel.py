@@ -27,6 +27,8 @@ from paddle_lab.capture.ranks.user_stack import Line, user_stack
 
 _MOST_NAMES: Final = 50
 
+Buckets = tuple[tuple[str, ...], ...]
+
 
 class DataParallelHooks(PatchSet):
     """Hooks around ``DataParallel``, backward calls and optimizer steps.
@@ -52,7 +54,7 @@ class DataParallelHooks(PatchSet):
         self._names = names
         self._armed: Callable[[], Any] | None = None
         """The model whose forward call made the next backward call reduce gradients."""
-        self._names_in: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
+        self._buckets_in: weakref.WeakKeyDictionary[Any, Buckets] = weakref.WeakKeyDictionary()
         self._backward_stack: tuple[Line, ...] = ()
         self._step = 0
         optimizer = paddle.optimizer.Optimizer
@@ -111,15 +113,15 @@ class DataParallelHooks(PatchSet):
         self._armed = None
         if model is None:
             return None
-        names = self._names_in.get(model)
-        if names is None:
-            names = [one.name for one in model.parameters() if not one.stop_gradient]
-            self._names_in[model] = names
+        if model not in self._buckets_in:
+            self._buckets_in[model] = _buckets_of(model)
+        buckets = self._buckets_in[model]
+        names = [name for bucket in buckets for name in bucket]
         ranks = tuple(model.group.ranks)
         self._names.reduced.update(dict.fromkeys(names, ranks))
         if model.find_unused_parameters:
             self._names.may_lack.update(names)
-        return self._collectives.begin("backward", model.group.id, ranks)
+        return self._collectives.begin("backward", model.group.id, ranks, buckets=buckets)
 
     def _around_step(self, step: Any) -> Any:
         @wraps(step)
@@ -156,3 +158,14 @@ class DataParallelHooks(PatchSet):
             digests=digests,
             parameters=zlib.crc32(repr([(one.name, one.shape) for one in parameters]).encode()),
         )
+
+
+def _buckets_of(model: Any) -> Buckets:
+    """Return the names of the parameters that ``DataParallel`` reduces together, in its order."""
+    names = [
+        one.name
+        for one in model.parameters()
+        if one.trainable and not getattr(one, "no_sync", False)  # as DataParallel itself asks
+    ]
+    groups = getattr(model, "group_indices", None) or [range(len(names))]
+    return tuple(tuple(names[index] for index in group) for group in reversed(groups))

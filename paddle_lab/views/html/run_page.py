@@ -5,6 +5,8 @@ It is a table with few styles, because JupyterLab keeps no style sheets and no s
 
 from __future__ import annotations
 
+import linecache
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Final
@@ -12,12 +14,16 @@ from typing import Final
 from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.runs.collectives import Collective
 from paddle_lab.runs.finding import RunFinding, place_said
-from paddle_lab.runs.rank_log import RankLog
+from paddle_lab.runs.rank_log import Place, RankLog
+from paddle_lab.runs.waiting import waited_for
 from paddle_lab.views.text.run_tables import data_of, described, group_said
 from paddle_lab.words import language, say
 
 _MOST_RUNGS: Final = 300
 _MOST_RANKS: Final = 16
+_MOST_SOURCE: Final = 100
+_MOST_WAITED_FOR: Final = 3
+_SHOWN_NS: Final = 500_000
 _LEFT: Final = "text-align: left; vertical-align: top; padding: 2px 10px; white-space: nowrap"
 _NUMBER: Final = "text-align: right; vertical-align: top; padding: 2px 10px"
 _WIDE: Final = "overflow-x: auto"
@@ -35,6 +41,7 @@ def run_content(
     collectives: Sequence[Collective],
     findings: Sequence[RunFinding],
     world: int,
+    newest: int = 0,
 ) -> str:
     """Return the run as HTML for a notebook's output or a page.
 
@@ -44,12 +51,21 @@ def run_content(
         From a rank to whether its process runs.
     world
         How many ranks the job has.
+    newest
+        If the run goes on: how many of the newest collectives to show.
     """
-    head = say("runs.summary", n=len(logs), world=world, calls=len(collectives))
+    head = say(
+        "runs.live.head" if newest else "runs.summary",
+        n=len(logs),
+        world=world,
+        calls=len(collectives),
+    )
     parts = [f"<p><b>{escape(head)}</b></p>"]
-    parts += [_finding(finding) for finding in findings] or [f"<p>{say('runs.no_findings')}</p>"]
+    none = "" if newest else f"<p>{say('runs.no_findings')}</p>"
+    parts += [_finding(finding) for finding in findings] or [none]
     parts += [f"<p>{escape(text)}</p>" for text in _notices(logs)]
-    parts.append(_rungs(logs, alive, collectives, findings))
+    parts.append(_ranks(logs, alive, collectives))
+    parts.append(_rungs(logs, collectives[-newest:] if newest else collectives, findings))
     return f"<div>{''.join(parts)}</div>"
 
 
@@ -72,7 +88,7 @@ def _notices(logs: Sequence[RankLog]) -> list[str]:
 def _finding(finding: RunFinding) -> str:
     rows = "".join(
         f'<tr><td style="{_ODD if rank in finding.ranks else _LEFT}">{say("runs.rank", rank=rank)}'
-        f'</td><td style="{_LEFT}"><code>{escape(place_said(place))}</code></td></tr>'
+        f'</td><td style="{_LEFT}">{_placed(place)}</td></tr>'
         for rank, place in list(finding.places.items())[:_MOST_RANKS]
     )
     severity = say(f"page.severity.{finding.severity}")
@@ -82,18 +98,62 @@ def _finding(finding: RunFinding) -> str:
     )
 
 
+def _placed(place: Place) -> str:
+    """Return a place with its line of source, if the file is on this machine."""
+    source = linecache.getline(*place).strip()[:_MOST_SOURCE] if place[1] else ""
+    return f"<code>{escape(place_said(place))}</code>" + (
+        f"</td><td style='{_LEFT}'><code>{escape(source)}</code>" if source else ""
+    )
+
+
+def _ranks(
+    logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Sequence[Collective]
+) -> str:
+    """Return a table of the ranks: their state, where they are, and whom they waited for."""
+    waited = waited_for(collectives)
+    names = [say(f"runs.column.{name}") for name in ("rank", "waited", "waited_for", "now")]
+    head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names)
+    longest_ns = max((sum(one.values()) for one in waited.values()), default=0)
+    rows = []
+    for log in logs[:_MOST_RANKS]:
+        times = waited.get(log.rank, Counter())
+        total_ns = sum(times.values())
+        width = round(80 * total_ns / longest_ns) if longest_ns else 0
+        bar = (
+            f'<div style="display: inline-block; width: {width}px; height: 8px; '
+            f'background: #d08770; margin-right: 6px"></div>'
+        )
+        whom = ", ".join(
+            f"{say('runs.rank', rank=rank)} {_milliseconds(time_ns)}"
+            for rank, time_ns in times.most_common(_MOST_WAITED_FOR)
+            if time_ns >= _SHOWN_NS
+        )
+        cells = (
+            f"{say('runs.rank', rank=log.rank)}, {_state(log, alive)}",
+            f"{bar}{_milliseconds(total_ns)}",
+            whom,
+            _placed(log.place),
+        )
+        rows.append("".join(f'<td style="{_LEFT}">{cell}</td>' for cell in cells))
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        f'<div style="{_WIDE}"><table><tr>{head}</tr>{body}</table></div>'
+        f"<p>{say('runs.waited.legend')}</p>"
+    )
+
+
+def _milliseconds(time_ns: int) -> str:
+    return f"{time_ns / 1e6:,.0f} ms"
+
+
 def _rungs(
-    logs: Sequence[RankLog],
-    alive: Mapping[int, bool],
-    collectives: Sequence[Collective],
-    findings: Sequence[RunFinding],
+    logs: Sequence[RankLog], collectives: Sequence[Collective], findings: Sequence[RunFinding]
 ) -> str:
     shown = logs[:_MOST_RANKS]
     first = _first_shown(collectives, findings)
     names = [say(f"runs.column.{name}") for name in ("group", "sequence", "op", "what")]
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names) + "".join(
-        f'<th style="{_LEFT}">{say("runs.rank", rank=log.rank)}<br>{_state(log, alive)}</th>'
-        for log in shown
+        f'<th style="{_LEFT}">{say("runs.rank", rank=log.rank)}</th>' for log in shown
     )
     rows = "".join(_rung(one, shown) for one in collectives[first : first + _MOST_RUNGS])
     more = len(collectives) - _MOST_RUNGS
@@ -132,8 +192,8 @@ def _rung(one: Collective, logs: Sequence[RankLog]) -> str:
         told += f" <b>{escape(differing)}</b>" * is_odd
         if call.is_open:
             told += f" <b>{say('runs.open')}</b>"
-        elif waits[log.rank] >= 10**6:
-            told += f" {waits[log.rank] / 1e6:,.0f} ms"
+        elif waits[log.rank] >= 2 * _SHOWN_NS:
+            told += f" {_milliseconds(waits[log.rank])}"
         cells.append(f'<td style="{_ODD if call.is_open or is_odd else _LEFT}">{told}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 

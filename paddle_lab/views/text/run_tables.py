@@ -42,6 +42,7 @@ class CollectiveTable(Reported, Sequence[Collective]):
                 "reduce_op": call.reduce_op, "root": call.root, "peer": call.peer,
                 "shape": call.shape, "dtype": call.dtype, "file": call.place[0],
                 "line": call.place[1], "layer": call.layer, "tensor": call.tensor,
+                "buckets": call.buckets,
                 "begin_ns": call.begin_ns, "end_ns": call.end_ns,
             }
             for one in self._collectives
@@ -78,7 +79,7 @@ def described(one: Collective) -> str:
 def data_of(call: Call) -> str:
     """Return what a rank communicates: shape and dtype, reduce op, root, parameter."""
     if call.op == "backward":
-        return "DataParallel"
+        return say("runs.buckets", n=len(call.buckets)) if call.buckets else "DataParallel"
     shape = "" if call.shape is None else f"[{', '.join(map(str, call.shape))}] {call.dtype}"
     root = say("runs.root", rank=call.root) if call.root >= 0 else ""
     return ", ".join(part for part in (shape, call.reduce_op, root, call.tensor) if part)
