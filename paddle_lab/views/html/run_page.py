@@ -66,7 +66,7 @@ def run_content(
     parts += [f"<p>{escape(text)}</p>" for text in _notices(logs)]
     parts.append(_ranks(logs, alive, collectives))
     parts.append(_rungs(logs, collectives[-newest:] if newest else collectives, findings))
-    return f"<div>{''.join(parts)}</div>"
+    return f'<div style="line-height: 1.4">{"".join(parts)}</div>'
 
 
 def run_page(content: str, title: str) -> str:
@@ -94,7 +94,7 @@ def _finding(finding: RunFinding) -> str:
     severity = say(f"page.severity.{finding.severity}")
     return (
         f"<p><b>{severity}</b> {sentence_html(finding.message)}<br>{sentence_html(finding.advice)}"
-        f"</p><table>{rows}</table><br>"
+        f'</p><div style="{_WIDE}"><table>{rows}</table></div><br>'
     )
 
 
@@ -102,7 +102,9 @@ def _placed(place: Place) -> str:
     """Return a place with its line of source, if the file is on this machine."""
     source = linecache.getline(*place).strip()[:_MOST_SOURCE] if place[1] else ""
     return f"<code>{escape(place_said(place))}</code>" + (
-        f"</td><td style='{_LEFT}'><code>{escape(source)}</code>" if source else ""
+        f'</td><td style="{_LEFT}"><code style="white-space: pre">{escape(source)}</code>'
+        if source
+        else ""
     )
 
 

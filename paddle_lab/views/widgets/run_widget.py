@@ -48,9 +48,9 @@ def run_widget_data(
 
     for rank, button in zip(ranks, buttons, strict=False):
         button.observe(partial(press, rank), "value")
-    layout = ipywidgets.Layout(flex_flow="row wrap", align_items="baseline")
+    layout = ipywidgets.Layout(flex_flow="wrap", align_items="baseline")
     row = ipywidgets.Box([ipywidgets.Label(say("runs.open_rank")), *buttons], layout=layout)
-    whole = ipywidgets.VBox([ipywidgets.HTML(content), row, place])
+    whole = ipywidgets.VBox([row, place, ipywidgets.HTML(content)])
     SHOWN.stand(whole, lambda: close_whole(whole))
     whole.on_msg(lambda _whole, message, _buffers: SHOWN.hear(whole, message))
     bundle = whole._repr_mimebundle_()
