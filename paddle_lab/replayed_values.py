@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.trace.floats import from_bits
-from paddle_lab.trace.schema import ROLES
+from paddle_lab.trace.schema import BACKWARD_KINDS, ROLES
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddle_lab.trace.record import Record
 
 
-_OUTPUT = ROLES.index("output")
+_INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 
 
 class ReplayError(RuntimeError):
@@ -51,6 +51,45 @@ def replayed_value(record: Record, replay: Replay | None, op: int, output: int) 
     else:
         found.check = say("replay.statistics" if has_statistics else "replay.unverified")
     return found
+
+
+def replayed_gradient(
+    record: Record, replay: Replay | None, node: int, output: int, call: int | None
+) -> ReplayedArray:
+    """Return the gradient that a grad node gets; see :meth:`paddle_lab.Trace.gradient`."""
+    nodes, calls = record.grad_nodes, record.backward_members
+    if not 0 <= node < len(nodes):
+        raise IndexError(node)
+    ran = calls["backward_call"][calls["grad_node"] == node].tolist()
+    if replay is None:
+        raise ReplayError(say("replay.again"))
+    if call is None and ran:
+        call = min(ran)
+    if call is None or call not in ran or BACKWARD_KINDS[_kind(record, call)] == "remaining":
+        raise ReplayError(say("replay.no_gradient"))
+    op, leaf = int(nodes["op"][node]), int(nodes["parameter"][node])
+    is_leaf = op < 0
+    uses, tensor = record.uses, output
+    if is_leaf:
+        reading = np.flatnonzero((uses["tensor"] == leaf) & (uses["role"] == _INPUT))
+        if leaf < 0 or not len(reading):
+            raise ReplayError(say("replay.boundary"))
+        op = int(uses["op"][reading[0]])
+        of_op = np.flatnonzero((uses["op"] == op) & (uses["role"] == _INPUT))
+        tensor = of_op.tolist().index(reading[0])
+    from paddle_lab.capture.replay.player import Irreplayable
+
+    try:
+        array = replay.gradient(call, op, tensor, is_leaf=is_leaf)
+    except Irreplayable as reason:
+        raise ReplayError(str(reason)) from None
+    found = array.view(ReplayedArray)
+    found.check = say("replay.unverified")
+    return found
+
+
+def _kind(record: Record, call: int) -> int:
+    return int(record.backward_calls["kind"][call])
 
 
 def _agrees(record: Record, op: int, output: int, array: np.ndarray[Any, Any]) -> bool:

@@ -268,6 +268,40 @@ class TraceAnswers:
         key = op if isinstance(op, int) else op.key
         return replayed_value(self.record, self._replay, key, output)
 
+    def gradient(self, node: int, output: int = 0, *, call: int | None = None) -> ReplayedArray:
+        """Return the gradient that a grad node gets in a backward call, by computing it again.
+
+        It is the gradient of an output of the node's op; for a leaf's node, that of the leaf from
+        this call alone. As :meth:`value`, it runs only ops, and then the backward call.
+
+        Parameters
+        ----------
+        node
+            Key of the grad node, as in ``graph("backward")``.
+        output
+            Which of the tensors that the node's op returned.
+        call
+            Key of the backward call; by default the first that ran the node.
+
+        Returns
+        -------
+        ReplayedArray
+            As :meth:`value` returns.
+
+        Raises
+        ------
+        ReplayError
+            If the gradient cannot be had. The message is the reason. Gradients that pass through a
+            PyLayer or a compiled program cannot, nor any if the code put hooks on gradients.
+        IndexError
+            If there is no such node or output.
+        """
+        from paddle_lab.replayed_values import ReplayError, replayed_gradient
+
+        if self._is_opened:
+            raise ReplayError(say("replay.saved"))
+        return replayed_gradient(self.view_record, self._replay, node, output, call)
+
     @hints_options
     def table(self, by: By = "op") -> RankedTable:
         """Return the costs of ops, layers, lines, loop iterations or grad nodes, for ranking.

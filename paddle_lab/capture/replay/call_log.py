@@ -52,10 +52,10 @@ class CallLog(Collector):
         self._recorder = recorder
         self._paddle = paddle
         self._type = recorder.tensor_type
-        self.calls: dict[int, RecordedCall] = {}
-        """By the key of the op."""
-        self.backward: list[tuple[int, RecordedCall]] = []
-        """Calls of ``run_backward``, each with the key of the op that came next."""
+        self.calls: dict[float, RecordedCall] = {}
+        """By the key of the op, in order. Calls that are no ops have keys between those of ops."""
+        self.backward: list[RecordedCall] = []
+        """The backward calls, in the order in which they began."""
         self.held = HeldTensors(paddle, limit_bytes)
         self.storage_of: dict[int, int] = {}
         self.row_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
@@ -68,6 +68,7 @@ class CallLog(Collector):
         self.has_hooks = False
         """Whether the user's code put hooks on gradients."""
         self._next_number = 0
+        self._between_ops = 0
         self._stale: dict[int, int] = {}
         """For a storage that was written unseen: the first number that is valid again."""
         self._pending: dict[int, RecordedCall] = {}
@@ -87,6 +88,8 @@ class CallLog(Collector):
             *(noted(name, before=self._before_write) for name in _PRIVATE_WRITERS),
             AttributePatch(tensor, "data", self._around_data),
             noted((tensor, "clear_gradient"), before=self._before_clearing),
+            *(self._around_alias((tensor, name)) for name in ("detach", "contiguous")),
+            *(self._around_alias(name) for name in ("use_gpudnn", "new_shared_tensor")),
             noted("register_grad_hook", before=self._note_hook),
             noted("run_backward", before=self._before_backward),
             noted("run_partial_grad", before=self._before_grad),
@@ -115,11 +118,13 @@ class CallLog(Collector):
 
     def forget(self, gone: Forgotten) -> None:
         """Give up if earlier ops are dropped: later values depend on them."""
-        left = {key: call for key, call in self.calls.items() if key not in gone.ops}
-        if gone.ops and left and min(gone.ops) > max(left):
-            self.calls = left
-        else:
+        first = min(gone.ops, default=0)
+        left = {key: call for key, call in self.calls.items() if key < first}
+        # Only keys of ops are whole numbers.
+        if any(key >= first and key == int(key) and key not in gone.ops for key in self.calls):
             self.release(Text("replay.trimmed"))
+        else:
+            self.calls = left
 
     def release(self, why: Text) -> None:
         """Drop everything that is held."""
@@ -240,6 +245,23 @@ class CallLog(Collector):
         self.storage_of[number] = storage
         return number
 
+    def _around_alias(self, place: str | tuple[Any, str]) -> AttributePatch:
+        """Return a patch that notes calls of a function, no op, that returns the same memory."""
+        made: Any = DOOR.now(place) if isinstance(place, str) else getattr(*place)
+        function = inspect.unwrap(made)
+
+        def note(recorder: Recorder, call: Call) -> None:
+            if recorder is not self._recorder or call.result is call.args[0]:
+                return
+            noted_call = RecordedCall(function, function.__name__)
+            noted_call.args = frozen(call.args, self._number, self._type, noted_call.reads)
+            noted_call.made.append(self._number_made(noted_call, call.result))
+            self._between_ops += 1
+            key = self._recorder.next_op.next - 0.5 + self._between_ops * 1e-9
+            self.calls[key] = noted_call
+
+        return noted(place, note)
+
     # -- writes -------------------------------------------------------------------------------
 
     def _keep(self, call: RecordedCall, written: Any) -> None:
@@ -286,8 +308,7 @@ class CallLog(Collector):
                 gradient = tensor.grad
                 if gradient is not None:  # the call adds to it
                     self._keep_unseen(gradient)
-        noted_call = self._backward_call("run_backward", call)
-        self.backward.append((noted_call.next_op, noted_call))
+        self._backward_call("run_backward", call)
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder:
@@ -301,6 +322,7 @@ class CallLog(Collector):
         made.amp = self._amp_state() if self._has_device else None
         made.builds_graph = True
         made.next_op = self._recorder.next_op.next
+        self.backward.append(made)
         return made
 
     def _note_hook(self, recorder: Recorder, _call: Call) -> None:

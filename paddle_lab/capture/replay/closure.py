@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 
 from paddle_lab.capture.replay.calls import RecordedCall
 
 
 def leading_to(
-    calls: dict[int, RecordedCall],
-    target: int,
-    storage_of: dict[int, int],
-    *,
-    numbers: Iterable[int] = (),
-) -> list[int]:
+    calls: Mapping[float, RecordedCall], target: float, storage_of: dict[int, int]
+) -> list[float]:
     """Return the keys of the calls that must run again for a call, in order, with the call itself.
 
     A call is needed if it made a tensor that is read later, or wrote into the memory of one.
@@ -26,15 +22,13 @@ def leading_to(
         The key of the call whose results are asked for.
     storage_of
         The storage of each tensor.
-    numbers
-        Tensors that are needed besides.
     """
     keys = [key for key in calls if key <= target]
-    extra = set(numbers)
+    extra: set[int] = set()
     while True:
         needed = set(extra)
         storages = {storage_of[number] for number in needed}
-        found: list[int] = []
+        found: list[float] = []
         for key in reversed(keys):
             call = calls[key]
             if key != target and not _is_needed(call, needed, storages):

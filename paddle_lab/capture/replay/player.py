@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
@@ -23,6 +26,14 @@ class Irreplayable(Exception):  # noqa: N818  (a reason, not a fault)
     """Why a value cannot be computed again, as a sentence for the user."""
 
 
+def as_array(tensor: Any) -> npt.NDArray[Any]:
+    """Return a tensor's values; bfloat16 as float32."""
+    if "bfloat16" in str(tensor.dtype):
+        tensor = tensor.detach().astype("float32")
+    array: npt.NDArray[Any] = np.array(tensor.detach().numpy())
+    return array
+
+
 class Player:
     """One replay.
 
@@ -36,7 +47,7 @@ class Player:
         The keys of the calls to run, in order.
     """
 
-    def __init__(self, paddle: Any, log: CallLog, keys: Sequence[int]) -> None:
+    def __init__(self, paddle: Any, log: CallLog, keys: Sequence[float]) -> None:
         self._paddle = paddle
         self._log = log
         self._keys = keys
@@ -46,18 +57,56 @@ class Player:
         self.tensors: dict[int, Any] = {}
         """The tensors of the replay, by number."""
 
-    def run(self, also: Callable[[], Any] | None = None) -> Any:
-        """Run the calls, then ``also`` in the same state. Return its result."""
+    def run(self, keep: Collection[int]) -> None:
+        """Run the calls. Only the kept tensors stay, by their numbers."""
+        last_use = {
+            number: at
+            for at, call in enumerate(self._calls)
+            for number in (*call.reads, *call.made)
+            if number not in keep
+        }
+        drops: dict[int, list[int]] = {}
+        for number, at in last_use.items():
+            drops.setdefault(at, []).append(number)
         with self._aside():
-            for call in self._calls:
-                self.play(call)
-            return None if also is None else also()
+            for at, call in enumerate(self._calls):
+                self._play(call)
+                for number in drops.get(at, ()):
+                    self.tensors.pop(number, None)
 
-    def build_graph(self) -> None:
-        """Make the calls build the backward graph that they built in the trace."""
+    def gradients(self, backward: RecordedCall, number: int, made_by: float | None) -> list[Any]:
+        """Run the calls and a backward call; return each gradient of a tensor.
+
+        Parameters
+        ----------
+        number
+            The tensor.
+        made_by
+            The key of the op whose grad node gets the gradient; ``None`` for a leaf.
+        """
         self._builds_graph = True
+        found: list[Any] = []
 
-    def play(self, call: RecordedCall) -> Any:
+        def keep(gradient: Any) -> None:
+            if gradient is not None:  # an output that nothing used
+                found.append(as_array(gradient))
+
+        def watch() -> None:
+            tensor = self.tensors.get(number)
+            if tensor is not None and not tensor.stop_gradient:
+                tensor.register_hook(keep)
+
+        with self._aside():
+            for key, call in zip(self._keys, self._calls, strict=True):
+                self._play(call)
+                if key == made_by:
+                    watch()
+            if made_by is None:
+                watch()
+            self._play(backward)
+        return found
+
+    def _play(self, call: RecordedCall) -> Any:
         """Run one call again."""
         if call.function is None:
             return None

@@ -6,7 +6,6 @@ import os
 import weakref
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.capture.availability import require_paddle
@@ -14,7 +13,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.replay.closure import leading_to
-from paddle_lab.capture.replay.player import Irreplayable, Player
+from paddle_lab.capture.replay.player import Irreplayable, Player, as_array
 from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
 from paddle_lab.words import Text, say
 
@@ -74,14 +73,60 @@ class Replay:
             raise Irreplayable(say("replay.outside"))
         if not 0 <= output < len(call.made):
             raise IndexError(say("replay.no_output", n=len(call.made)))
-        player = Player(self._paddle, log, leading_to(log.calls, key, log.storage_of))
         number = call.made[output]
+        player = Player(self._paddle, log, leading_to(log.calls, key, log.storage_of))
+        comparable = self._comparable(key)
         with HOOKS.suspended():
-            player.run()
+            player.run({number, *(number for _, number in comparable)})
             tensor = player.tensors.get(number)
             if tensor is None or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
                 raise Irreplayable(say("replay.not_dense"))
-            return as_array(tensor), self._compared(player, key)
+            return as_array(tensor), self._compared(player, comparable)
+
+    def gradient(self, call: int, op: int, tensor: int, *, is_leaf: bool) -> Array:
+        """Return the gradient that a grad node gets in a backward call.
+
+        Parameters
+        ----------
+        call
+            Number of the backward call.
+        op
+            Row in ``ops``: the op that made the node; for a leaf, one that reads the tensor.
+        tensor
+            Which of the op's outputs; for a leaf, which of its inputs.
+        is_leaf
+            Whether the node accumulates the gradient of a leaf.
+
+        Raises
+        ------
+        Irreplayable
+            If the gradient cannot be had, with the reason.
+        """
+        log = self.log
+        self._check()
+        if log.has_hooks:
+            raise Irreplayable(say("replay.hooks"))
+        key = int(log.row_keys[op])
+        made_by = log.calls.get(key)
+        if made_by is None or made_by.function is None or call >= len(log.backward):
+            raise Irreplayable(say("replay.boundary"))
+        backward = log.backward[call]
+        numbers = made_by.reads if is_leaf else made_by.made
+        if not 0 <= tensor < len(numbers):
+            raise IndexError(say("replay.no_output", n=len(numbers)))
+        target = backward.next_op - 0.25  # after calls between the same ops
+        calls = {one: found for one, found in log.calls.items() if one < target}
+        keys = leading_to({**calls, target: backward}, target, log.storage_of)[:-1]
+        read = {number for one in keys for number in calls[one].reads} | {*backward.reads}
+        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
+            raise Irreplayable(say("replay.boundary"))
+        player = Player(self._paddle, log, keys)
+        with HOOKS.suspended():
+            found = player.gradients(backward, numbers[tensor], None if is_leaf else key)
+        if not found:
+            raise Irreplayable(say("replay.no_gradient"))
+        gradient: Array = found[-1]
+        return gradient
 
     def _check(self) -> None:
         if os.getpid() != self._process:  # a forked process has no threads of Paddle
@@ -89,26 +134,31 @@ class Replay:
         if self.log.refused is not None:
             raise Irreplayable(str(self.log.refused))
 
-    def _compared(self, player: Player, target: int) -> int:
-        """Compare results with the user's tensors that are alive; return how many are equal."""
-        log, count = self.log, 0
+    def _comparable(self, target: int) -> list[tuple[Any, int]]:
+        """Return a few of the user's tensors that still are what the trace computed."""
+        log, found = self.log, []
         later = {
             storage for key, call in log.calls.items() if key > target for storage in call.writes
         }
         for tensor, packed in log.numbers.living():
             number = packed >> VERSION_BITS
-            if count == _MOST_COMPARED:
-                break
-            replayed = player.tensors.get(number)
             if (
-                packed < 0
-                or replayed is None
-                or number in log.held.by_number
-                or log.storage_of[number] in later
-                or tensor.persistable
-                or DOOR.inplace_version(tensor) & LARGEST_VERSION != packed & LARGEST_VERSION
-                or tensor.size * tensor.element_size() > _MOST_COMPARED_BYTES
+                packed >= 0
+                and number not in log.held.by_number
+                and log.storage_of[number] not in later
+                and not tensor.persistable
+                and DOOR.inplace_version(tensor) & LARGEST_VERSION == packed & LARGEST_VERSION
+                and tensor.size * tensor.element_size() <= _MOST_COMPARED_BYTES
             ):
+                found.append((tensor, number))
+        return found
+
+    def _compared(self, player: Player, comparable: list[tuple[Any, int]]) -> int:
+        """Compare results with the user's tensors; return how many are equal."""
+        count = 0
+        for tensor, number in comparable:
+            replayed = player.tensors.get(number)
+            if replayed is None or count == _MOST_COMPARED:
                 continue
             if as_array(tensor).tobytes() != as_array(replayed).tobytes():
                 raise Irreplayable(say("replay.differs"))
@@ -119,11 +169,3 @@ class Replay:
 def _hold(log: CallLog) -> None:
     global _NEWEST  # noqa: PLW0603
     _NEWEST = weakref.ref(log)
-
-
-def as_array(tensor: Any) -> Array:
-    """Return a tensor's values; bfloat16 as float32."""
-    if "bfloat16" in str(tensor.dtype):
-        tensor = tensor.detach().astype("float32")
-    array: Array = np.array(tensor.detach().numpy())
-    return array
