@@ -134,8 +134,6 @@ def memory(
     log: int | None = None,
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
-    replay: bool = False,
-    replay_limit: int = DEFAULT_REPLAY_MB,
 ) -> Recording:
     """Record what :func:`trace` does, and every allocation of Paddle with its op and line.
 
@@ -143,7 +141,7 @@ def memory(
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
-    check, grads, values, profile, log, limit, keep, replay, replay_limit
+    check, grads, values, profile, log, limit, keep
         As in :func:`trace`. The trace also keeps five allocations for each op of the limit, even of
         ops that it does not keep. Other allocations are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
@@ -160,7 +158,7 @@ def memory(
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
         level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
-        ``profile`` or ``replay`` that is no bool.
+        ``profile`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
         10.
@@ -174,7 +172,6 @@ def memory(
         profile=profile,
         log=log_level(log),
         limit=limit_of(limit, keep),
-        replay_mb=replay_mb(replay, replay_limit),
     )
 
 

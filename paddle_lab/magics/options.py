@@ -122,6 +122,8 @@ class CellOptions:
     views: Sequence[str]
     does: Text
     examples: Text
+    can_replay: bool = False
+    """Whether values can be held: they would be part of the memory that ``%%paddle_mem`` shows."""
 
     def help(self) -> str:
         """Return the magic's purpose, three examples, and its options in groups, on one screen."""
@@ -160,7 +162,9 @@ class CellOptions:
         try:
             chosen(options.check)
             log_level(options.log)
-            options.replay_mb = replay_mb(options.replay, options.replay_limit)
+            options.replay_mb = 0
+            if self.can_replay:
+                options.replay_mb = replay_mb(options.replay, options.replay_limit)
             options.limit = limit_of_text(options.limit, options.keep)
         except ValueError as error:
             raise UsageError(say("magics.bad_option", magic=magic, error=error)) from None
@@ -196,14 +200,10 @@ class CellOptions:
             metavar="LEVEL",
             help=say("magics.help.log"),
         )
-        add("--replay", action="store_true", help=say("magics.help.replay"))
-        add(
-            "--replay-limit",
-            type=int,
-            default=DEFAULT_REPLAY_MB,
-            metavar="MB",
-            help=say("magics.help.replay_limit"),
-        )
+        if self.can_replay:
+            limit = say("magics.help.replay_limit")
+            add("--replay", action="store_true", help=say("magics.help.replay"))
+            add("--replay-limit", type=int, default=DEFAULT_REPLAY_MB, metavar="MB", help=limit)
         add("--profile", action="store_true", help=say("magics.help.profile"))
         add = parser.add_argument_group(say("magics.help.group.keep")).add_argument
         add("-o", "--output", metavar="NAME", help=say("magics.help.output"))
@@ -219,6 +219,7 @@ CELL_MAGICS: Final = {
         views=("forward", "backward", "ladder", "table", "time"),
         does=Text("magics.help.trace"),
         examples=Text("magics.help.examples_trace"),
+        can_replay=True,
     ),
     "paddle_mem": CellOptions(
         "%%paddle_mem",

@@ -177,6 +177,27 @@ def test_what_a_value_was_compared_with():
     assert "--values" in trace.value(0).check
 
 
+def test_a_fault_of_the_log_ends_the_replay_and_not_the_trace(monkeypatch):
+    def fail(*_args):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("paddle_lab.capture.replay.call_log.is_random", fail)
+    with paddle_lab.trace(replay=True) as trace:
+        paddle.ones([2]) + 1
+    assert len(trace.ops) == 2
+    assert "a fault" in refusal(trace, 0)
+
+
+def test_another_trace_does_not_see_a_replay():
+    with paddle_lab.trace(replay=True) as trace:
+        x = paddle.ones([2]) + 1
+    with paddle_lab.trace() as other:
+        y = x * 2
+        trace.value(1)
+        y + 1
+    assert [op.name for op in other.ops] == ["multiply", "add"]
+
+
 def test_wrong_options():
     with pytest.raises(TypeError, match="replay="):
         paddle_lab.trace(replay=3)

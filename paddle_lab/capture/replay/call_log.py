@@ -13,6 +13,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.evidence.events.noting import Call, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.replay.calls import RecordedCall, frozen, tensors_in
 from paddle_lab.capture.replay.held import HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
@@ -145,6 +146,15 @@ class CallLog(Collector):
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
     ) -> None:
         """Note an op that is about to run, and keep what it overwrites."""
+        if self.refused is None:
+            try:
+                self._note_op(function, name, args, kwargs)
+            except Exception as fault:  # noqa: BLE001  (the trace goes on without a replay)
+                self.release(Text("replay.failed", fault=described(fault)))
+
+    def _note_op(
+        self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+    ) -> None:
         reads: list[int] = []
         call = RecordedCall(function, name, reads=reads)
         number, tensor_type = self._number, self._type
@@ -168,6 +178,13 @@ class CallLog(Collector):
     def _after(self, op: int, result: Any) -> None:
         if self._next is not None:
             self._next(op, result)
+        if self.refused is None:
+            try:
+                self._note_result(op, result)
+            except Exception as fault:  # noqa: BLE001  (likewise)
+                self.release(Text("replay.failed", fault=described(fault)))
+
+    def _note_result(self, op: int, result: Any) -> None:
         call = self._pending.pop(get_ident(), None)
         if call is None or call.next_op != op:
             # A PyLayer, a program, or an op whose key another thread took: its results are held

@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.replay.calls import RecordedCall, Ref, tensors_in, thawed
 from paddle_lab.capture.replay.closure import BACKWARD
@@ -126,12 +128,19 @@ class Player:
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
+        """Run a ``with`` block unseen by traces, and restore the program's state."""
         restores = random_restores(self._paddle)
         was_enabled = self._paddle.is_grad_enabled()
+        active, SINKS.active = SINKS.active, ()
         try:
             with HOOKS.suspended(), with_threads(self._paddle, self._log.threads):
                 yield
+        except (Irreplayable, KeyboardInterrupt):
+            raise
+        except Exception as fault:
+            raise Irreplayable(say("replay.failed", fault=described(fault))) from fault
         finally:
+            SINKS.active = active
             DOOR.set_grad_enabled(was_enabled)
             put_back(restores)
 

@@ -131,6 +131,8 @@ class Replay:
     def _check(self) -> None:
         if os.getpid() != self._process:  # a forked process has no threads of Paddle
             raise Irreplayable(say("replay.process"))
+        if not self._paddle.in_dynamic_mode():
+            raise Irreplayable(say("replay.static"))
         if self.log.refused is not None:
             raise Irreplayable(str(self.log.refused))
 

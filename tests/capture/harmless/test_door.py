@@ -62,7 +62,7 @@ def test_without_a_name_the_code_does_what_it_does_without_a_trace(
         assert path in found["rerun"][0]
     elif PATHS[path] == "export":
         assert path in found["export"]
-    elif PATHS[path] not in ("values", "programs", "ranks"):
+    elif PATHS[path] not in ("values", "programs", "ranks", "replay"):
         assert len(found["notices"]) == 1, found["notices"]
         (notice,) = found["notices"]
         assert notice.startswith("Off in this trace: ")

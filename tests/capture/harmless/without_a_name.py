@@ -182,7 +182,7 @@ def compare(path: str) -> dict[str, Any]:
     traced: list[str] = []
     fault = ""
     try:
-        with paddle_lab.memory(check="all", grads=True, profile=True, log=3, replay=True) as trace:
+        with paddle_lab.memory(check="all", grads=True, profile=True, log=3) as trace:
             traced = outcomes(parts)
         notices = trace.record.origin.notices
         ops = len(trace.ops)
