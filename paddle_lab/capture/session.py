@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import CudaErrors
+from paddle_lab.capture.evidence.glances import Glances
 from paddle_lab.capture.evidence.gradients.collector import Gradients
 from paddle_lab.capture.evidence.values.collector import Values
 from paddle_lab.capture.evidence.values.digests import Digests
@@ -125,6 +126,8 @@ class CaptureSession:
             self._limiter.settle = self._settle
             self._limiter.forgetting = self._forget
         collectors = self._recorder.collectors
+        if "events" in evidence:
+            collectors.append(Glances(self._recorder))
         if values or "values" in evidence:
             collectors.append(self._values(values, elsewhere="values" in evidence))
         if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):

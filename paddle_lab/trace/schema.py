@@ -81,6 +81,7 @@ EVENT_KINDS: Final = (
     "rootless_backward",
     "graph_break",
     "recompiled",
+    "called",
 )
 """Actions of the traced code other than ops. ``read``: a tensor's values were read into Python
 (``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made from Python values
@@ -90,7 +91,7 @@ EVENT_KINDS: Final = (
 previous step had already used; ``pylayer_rule``: a PyLayer was called against its rules;
 ``rootless_backward``: a backward call began at a tensor from which no gradient can flow;
 ``graph_break``: ``to_static`` split a function or runs it eagerly; ``recompiled``: it compiled a
-function again for another value."""
+function again for another value; ``called``: a function of Paddle that runs no op was called."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
 """How a compiled program ran: as a ``to_static`` function that was compiled as a whole, as one that
 SOT compiled in pieces, or by an ``Executor``."""
@@ -332,6 +333,38 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # One row per optimizer that took a step or was alive when the trace ended, and its parameters.
     "optimizers": {"class": "str", "steps": "i32"},  # how many steps it took during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
+    # One row per step of an optimizer; ``number`` is the optimizer's in events about it.
+    "optimizer_steps": {
+        "scope": "key:scopes",
+        "number": "i32",
+        "learning_rate": "f32",
+        "schedule": "str",  # class and identity of the scheduler, "" for a number
+        "clip": "str",  # class and identity of the optimizer's gradient clip
+    },
+    # What some of these steps found and did; at most 65,536 values of a parameter were read.
+    "parameter_steps": {
+        "optimizer_step": "key:optimizer_steps",
+        "tensor": "key:tensors",
+        "gradient": "i32",  # 0: none, 1: all zeros, 2: others
+        "changed": "bool",
+        "equal_units": "bool",  # all output units of a weight had the same values before the step
+        "before": "i64",  # checksums of the values
+        "after": "i64",
+    },
+    # Values of a tensor that no op made, at most its first 65,536.
+    "glances": {
+        "tensor": "key:tensors",
+        "elements": "i64",
+        "zeros": "i64",
+        "smallest": "f32",
+        "largest": "f32",
+        "mean": "f32",
+        "root_mean_square": "f32",
+        "is_whole": "bool",  # all are integers
+        "digest": "i64",
+    },
+    # The value with which a backward call began, if it was a single number.
+    "losses": {"backward_call": "key:backward_calls", "value": "f32"},
     # Statistics of a tensor's values, from when an op made it or the trace first saw it.
     "value_stats": {
         "tensor": "key:tensors",
@@ -515,6 +548,10 @@ UNSEEN_TABLES: Final = (
     "eval_scopes",
     "optimizers",
     "optimizer_parameters",
+    "optimizer_steps",
+    "parameter_steps",
+    "glances",
+    "losses",
     "rerun_differences",
     "grad_targets",
     "grad_stops",

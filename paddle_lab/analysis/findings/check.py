@@ -37,6 +37,9 @@ class Check:
     most: int = 20
     """How many findings are kept: a mistake can be found at every op."""
 
+    shared_cost: str = ""
+    """The name of a text that several checks have as their cost."""
+
     @property
     def title(self) -> str:
         """The bug that it looks for, in a few words."""
@@ -50,4 +53,4 @@ class Check:
     @property
     def cost(self) -> str:
         """Its cost while the code runs, in a few words."""
-        return say(f"findings.{self.kind}.cost")
+        return say(f"findings.{self.shared_cost or self.kind}.cost")

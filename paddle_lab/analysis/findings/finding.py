@@ -77,6 +77,17 @@ class Found:
     """The advice, if the check's usual advice does not fit."""
 
 
+def warning(key: str, place: Place, op: int = -1, **values: object) -> Found:
+    """Return a warning at a line, with the text ``findings.KEY`` and its place as a value."""
+    return Found(
+        place=place,
+        op=op,
+        severity="warning",
+        message=Text(f"findings.{key}", place=place, **values),
+        marks=[Mark("origin", op=op)] if op >= 0 else [],
+    )
+
+
 @dataclass(frozen=True)
 class Finding:
     """One problem, or one thing worth knowing, and the line that caused it."""

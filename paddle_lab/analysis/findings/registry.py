@@ -20,8 +20,8 @@ NONE = "none"
 def checks() -> dict[str, Check]:
     """Return all checks by kind, in alphabetical order."""
     modules = (
-        importlib.import_module(f"{rooms.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(rooms.__path__)
+        importlib.import_module(module.name)
+        for module in pkgutil.walk_packages(rooms.__path__, f"{rooms.__name__}.")
     )
     found = [one for module in modules for one in vars(module).values() if isinstance(one, Check)]
     return {check.kind: check for check in sorted(found, key=lambda check: check.kind)}

@@ -101,6 +101,12 @@ FEATURES: Final[dict[str, Feature]] = {
         {"set_grad_enabled": "paddle.base.dygraph.base._set_grad_enabled"},
     ),
     "optimizers": Feature({"optimizer_parameters": "paddle.optimizer.Optimizer()._parameter_list"}),
+    "optimizer_settings": Feature(
+        {
+            "learning_rate": "paddle.optimizer.Optimizer()._learning_rate",
+            "gradient_clip": "paddle.optimizer.Optimizer()._grad_clip",
+        }
+    ),
     "arrivals": Feature({"read_batch": f"{_EAGER}.read_next_tensor_list"}),
     "programs": Feature(
         {

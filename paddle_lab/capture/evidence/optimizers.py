@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class SeenOptimizer:
     """One optimizer of a trace. It is not kept alive."""
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, optimizer: Any, number: int) -> None:
+        self.number = number
+        """Tells it from the trace's other optimizers."""
         self.reference = weakref.ref(optimizer)
         self.class_name = type(optimizer).__name__
         self.steps = 0
@@ -57,7 +59,7 @@ class OptimizerLog:
         if seen is None or seen.reference() is not optimizer:
             if seen is not None:
                 self._seen[-1 - len(self._seen)] = seen  # a new optimizer has its address now
-            seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer)
+            seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer, len(self._seen))
         return seen
 
     def note_step(self, optimizer: Any) -> None:

@@ -75,6 +75,7 @@ class _BackwardCall(OpenCall):
         if kind != PADDLE_GRAD:
             recorder.step_gradients.note_backward()
             recorder.tensor_lives.look()
+            recorder.step_looks.note_loss(key, roots[0])
         is_asked = create_graph or recorder.on_backward is not None
         reached = recorder.backward.walk(roots[0], key, returns_reached=is_asked)
         op_count = recorder.next_op.next

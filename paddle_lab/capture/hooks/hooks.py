@@ -17,6 +17,7 @@ from paddle_lab.capture.evidence.events.tensor_values import (
     overwrite_patches,
     read_patches,
 )
+from paddle_lab.capture.evidence.events.training_calls import training_call_patches
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.hooks.backward_hooks import backward_patches
 from paddle_lab.capture.hooks.layer_hooks import layer_patches, optimizer_patches
@@ -38,6 +39,7 @@ _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
     ("gradient_stops", gradient_stop_patches),
     ("gradient_modes", gradient_mode_patches),
     ("optimizers", optimizer_patches),
+    ("optimizer_settings", training_call_patches),
     ("arrivals", arrival_patches),
     ("layers", layer_patches),
     ("pylayers", pylayer_patches),

@@ -34,7 +34,8 @@ def optimizer_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def _note_optimizer(recorder: Recorder, call: Call) -> None:
-    recorder.optimizers.entry(call.args[0])
+    number = recorder.optimizers.entry(call.args[0]).number
+    recorder.events.note("called", call.frame, detail=f"Optimizer.__init__ {number}")
 
 
 def _around_layer(call: Any) -> Callable[..., Any]:
@@ -66,12 +67,15 @@ class _Minimize(OpenCall):
             recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__, frame)
             recorder.attempt(recorder.optimizers.note_step, optimizer)
             recorder.attempt(recorder.step_gradients.note_step, optimizer)
+            recorder.attempt(recorder.step_looks.before, optimizer, state.scope)
             recorder.attempt(recorder.tensor_lives.look)
             state.phase = OPTIMIZER
 
     def leave(self) -> None:
         scope = self.state.scope
         super().leave()
+        if self._is_outermost:
+            self.recorder.attempt(self.recorder.step_looks.after)
         if self._is_outermost and self.recorder.on_step_end is not None:
             self.recorder.attempt(self.recorder.on_step_end, scope, is_marked=False)
 

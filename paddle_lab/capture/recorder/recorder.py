@@ -24,6 +24,7 @@ from paddle_lab.capture.evidence.events.event_log import EventLog
 from paddle_lab.capture.evidence.events.pylayer_rules import PyLayerRules
 from paddle_lab.capture.evidence.events.step_gradients import StepGradients
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
+from paddle_lab.capture.evidence.step_looks import StepLooks
 from paddle_lab.capture.evidence.tensor_lives import TensorLives
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.native import native_twin
@@ -180,6 +181,11 @@ class Recorder:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)
         state.anchor = anchor
         self.start_ns = perf_counter_ns()
+
+    @cached_property
+    def step_looks(self) -> StepLooks:
+        """Looks at what optimizers' steps found and changed."""
+        return StepLooks(self.tensors, self.optimizers)
 
     @cached_property
     def breaks(self) -> BreakLog:

@@ -121,6 +121,7 @@ def _add_evidence(
         builders[name].append_cells(found[found >= 0].tolist())
     recorder.tensor_lives.add_rows(builders["tensor_lives"], keys)
     recorder.optimizers.add_rows(builders, strings, keys)
+    recorder.step_looks.add_rows(builders, strings, keys)
     for collector in recorder.collectors:
         collector.add_rows(builders, strings, keys)
 

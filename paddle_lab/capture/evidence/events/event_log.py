@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,10 @@ class EventLog:
     ) -> None:
         self._thread, self._stacks, self._next_op = thread, stacks, next_op
         self.events: list[Event] = []
+        self.calls_of_lines: dict[tuple[str, int, int], int] = {}
+        """How often each line made each call that is noted as an event."""
+        self.states: dict[int, Any] = {}
+        """Weak references to what ``state_dict()`` returned, by number."""
 
     def note(
         self,

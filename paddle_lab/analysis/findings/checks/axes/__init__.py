@@ -1,0 +1,1 @@
+"""Checks of axes that were mixed up, and results that were lost."""

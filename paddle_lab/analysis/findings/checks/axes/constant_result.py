@@ -1,0 +1,63 @@
+"""An op normalises over a single value, so its result does not depend on its input.
+
+Contract: softmax over one class is always 1 and its cross entropy 0; a norm over one value is
+always 0, or its bias.
+
+Batch norm passes for batches of one sample whose channels have several values, and so does
+attention to a single token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_NORMS = ("layer_norm", "batch_norm", "batch_norm_", "instance_norm", "group_norm")
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield softmaxes and norms over one value."""
+    training = facts.answer(Training)
+    for op in training.forward_ops("softmax", "log_softmax", "cross_entropy_with_softmax", *_NORMS):
+        if not facts.inputs(op) or not training.is_fed(facts.inputs(op)[0]):
+            continue
+        shape, name = facts.shape(facts.inputs(op)[0]), facts.op_name(op)
+        if _values(training, op, name, shape) == 1:
+            kind = "loss" if name.startswith("cross") else "norm" if name in _NORMS else "softmax"
+            yield warning(
+                f"constant-result.{kind}", facts.place(op), op, name=name, shape=list(shape)
+            )
+
+
+def _values(training: Training, op: int, name: str, shape: tuple[int, ...]) -> int:
+    """Return how many values each result is normalised over, 0 if that is not known."""
+    if not shape or 0 in shape or training.attribute(op, "use_softmax") == "False":
+        return 0
+    if name == "layer_norm":
+        begin = training.attribute(op, "begin_norm_axis")
+        return prod(shape[int(begin) :]) if begin.isdigit() else 0
+    if name.startswith("batch_norm"):
+        is_own = training.attribute(op, "is_test") == "False"
+        channels = shape[-1] if training.attribute(op, "data_format") == "'NHWC'" else shape[1]
+        return prod(shape) // channels if is_own and len(shape) > 1 else 0
+    if name == "instance_norm":
+        return prod(shape[2:])
+    if name == "group_norm":
+        groups = training.attribute(op, "groups")
+        return prod(shape[1:]) // int(groups) if groups.isdigit() and int(groups) else 0
+    axis = training.attribute(op, "axis")
+    is_plain = axis.lstrip("-").isdigit() and len(shape) == 2 and shape[0] > 1
+    return shape[int(axis) % len(shape)] if is_plain else 0
+
+
+CHECK = Check(
+    kind="constant-result",
+    find=find,
+    example="loss = F.cross_entropy(nn.Linear(8, 1)(x), y)",
+    shared_cost="always",
+)

@@ -1,0 +1,70 @@
+"""A reshape exchanged axes; only ``transpose`` moves the values with them.
+
+Contract (``paddle.reshape``): the order of values in memory stays. A reshape from [N, C, H, W] to
+[N, H, W, C] gives the right shape and mixes channels with positions.
+
+An axis that is split or merged passes, and so does the shift of relative positions, where two
+sizes differ by 1. Axes of one size cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from operator import mul
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield reshapes in which an axis has moved."""
+    training = facts.answer(Training)
+    for op in training.forward_ops("reshape", "reshape_"):
+        if not facts.inputs(op) or not facts.outputs(op):
+            continue
+        before, after = (facts.shape(one) for one in (facts.inputs(op)[0], facts.outputs(op)[0]))
+        moved = _moved(before, after)
+        if moved:
+            yield warning("reshape-for-transpose.found", facts.place(op), op,
+                          before=list(before), after=list(after), size=moved)  # fmt: skip
+
+
+def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
+    """Return the size of an axis that is on both sides, but after other values; 0 for none."""
+    left, right = ([size for size in shape if size != 1] for shape in (before, after))
+    if 0 in left or left == right:
+        return 0
+    common = set(accumulate(left, mul)) & set(accumulate(right, mul))
+    for old, new in zip(_groups(left, common), _groups(right, common), strict=True):
+        if len(old) < 2 or len(new) < 2:
+            continue
+        sizes = [size for size in set(old) & set(new) if old.count(size) == new.count(size) == 1]
+        is_last = old == left[-2:] and new == right[-2:] and len(left) > 2
+        if is_last and abs(old[0] - old[1]) == 1:
+            continue
+        if sizes:
+            return max(sizes)
+    return 0
+
+
+def _groups(sizes: list[int], ends: set[int]) -> list[list[int]]:
+    """Divide the axes where the number of values so far is one of ``ends``."""
+    groups: list[list[int]] = [[]]
+    total = 1
+    for size in sizes:
+        total *= size
+        groups[-1].append(size)
+        if total in ends:
+            groups.append([])
+    return groups[:-1] if not groups[-1] else groups
+
+
+CHECK = Check(
+    kind="reshape-for-transpose",
+    find=find,
+    example="x = x.reshape([n, h, w, c])  # x is [n, c, h, w]",
+    shared_cost="always",
+)

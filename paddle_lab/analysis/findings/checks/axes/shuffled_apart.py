@@ -1,0 +1,68 @@
+"""Inputs and labels were put in order by two different permutations.
+
+Contract: row i of the inputs belongs to row i of the labels; both need one permutation.
+
+It must be seen that both came into one loss. Negatives of contrastive losses, where one side alone
+is shuffled, pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import LOSSES, Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_INDEXING = frozenset(("gather", "index_select", "getitem", "take"))
+_DEEPEST = 4_000
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield lines that reorder one of the two sides by a permutation of its own."""
+    training = facts.answer(Training)
+    if len(facts.ops_named({"randperm"})) < 2:
+        return
+    for loss in training.forward_ops(*LOSSES, "subtract"):
+        pair = facts.inputs(loss)
+        if len(pair) < 2 or training.is_fed(pair[0]) == training.is_fed(pair[1]):
+            continue
+        output, target = pair[:2] if training.is_fed(pair[0]) else pair[1::-1]
+        theirs, own = _orders(training, output), _orders(training, target)
+        for length, (permutation, op) in own.items():
+            other = theirs.get(length)
+            if other is not None and other[0] != permutation:
+                yield warning("shuffled-apart.found", facts.place(op), op,
+                              other=facts.place(other[1]))  # fmt: skip
+
+
+def _orders(training: Training, tensor: int) -> dict[int, tuple[int, int]]:
+    """Return by length the permutation that ordered a tensor's data, and the op that did it."""
+    facts = training.facts
+    waiting, seen = [tensor], set[int]()
+    found: dict[int, tuple[int, int]] = {}
+    while waiting and len(seen) < _DEEPEST:
+        op = facts.producer(waiting.pop())
+        if op < 0 or op in seen:
+            continue
+        seen.add(op)
+        inputs = facts.inputs(op)
+        if facts.op_name(op) in _INDEXING and len(inputs) == 2:
+            maker = training.origin_op(inputs[1])
+            length = facts.shape(inputs[1])
+            is_whole = len(length) == 1 and facts.shape(inputs[0])[:1] == length
+            if is_whole and maker >= 0 and facts.op_name(maker) == "randperm":
+                found[length[0]] = maker, op
+            waiting.append(inputs[0])
+        else:
+            waiting.extend(inputs)
+    return found
+
+
+CHECK = Check(
+    kind="shuffled-apart",
+    find=find,
+    example="x, y = x[paddle.randperm(n)], y[paddle.randperm(n)]",
+    shared_cost="always",
+)

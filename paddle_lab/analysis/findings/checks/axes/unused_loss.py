@@ -1,0 +1,60 @@
+"""A loss was computed with its graph and never joined a backward call.
+
+Contract: each term that should train the net is a part of the tensor on which backward is called.
+
+It is reported if one line made such a single number at least twice, beside backward calls, and
+nothing read it. A number that is logged, kept or evaluated without a graph passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "subtract", "divide"))
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines of losses that were computed for nothing."""
+    calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
+    if len(calls) < 2:
+        return
+    training = facts.answer(Training)
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
+    roots = {facts.op_of_node(node) for call in calls for node in facts.roots(call)}
+    read = {event.tensor for event in facts.events("read")}
+    used_stacks = {facts.stack(op) for op in roots if op >= 0}
+    used_stacks |= {facts.stack(op) for op in np.flatnonzero(is_used).tolist()}
+    by_stack: dict[int, list[int]] = {}
+    last = max(facts.ops_before(call) for call in calls)
+    for op in training.forward_ops(*_MADE_OF):
+        outputs = facts.outputs(op)
+        if is_used[op] or op in roots or op >= last or len(outputs) != 1:
+            continue
+        result = outputs[0]
+        is_number = facts.shape(result) in {(), (1,)} and facts.needs_grad(result)
+        is_read = result in read or facts.consumers(result) or facts.copies(result)
+        if is_number and not is_read and result not in facts.living and _is_forward(facts, op):
+            by_stack.setdefault(facts.stack(op), []).append(op)
+    for ops in by_stack.values():
+        if len(ops) > 1 and facts.stack(ops[0]) not in used_stacks:
+            yield warning("unused-loss.found", facts.place(ops[0]), ops[0], n=len(ops))
+
+
+def _is_forward(facts: Facts, op: int) -> bool:
+    return facts.phase(op) == FORWARD and not facts.is_in_pylayer(op)
+
+
+CHECK = Check(
+    kind="unused-loss",
+    find=find,
+    example="auxiliary = 0.4 * F.cross_entropy(aux, y)\nloss.backward()  # without auxiliary",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,1 @@
+"""Checks of known defects of Paddle."""

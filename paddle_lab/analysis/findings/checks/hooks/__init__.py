@@ -1,0 +1,1 @@
+"""Checks of hooks and wrappers that were bypassed."""

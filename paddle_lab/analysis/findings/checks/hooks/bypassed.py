@@ -1,0 +1,78 @@
+"""A layer's hooks or its wrapper were bypassed.
+
+Contract (``Layer.__call__``, ``paddle.DataParallel``): ``layer(x)`` runs the hooks around
+``forward``, ``layer.forward(x)`` does not; weight norm and spectral norm are such hooks. Gradients
+of several ranks are averaged if the wrapper is called, not the layer inside it.
+
+Reported only for layers that got a hook or a wrapper in this trace and were trained here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Called, Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.source.stacks import stack_of
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that call past hooks or wrappers."""
+    training = facts.answer(Training)
+    for call in training.called("register_forward_pre_hook", "register_forward_post_hook"):
+        yield from _past_hook(training, call)
+    wrapped = training.called("DataParallel.__init__")
+    classes = {training.layer_class(s) for s in _layer_scopes(facts)} if wrapped else set()
+    for call in wrapped:
+        if "DataParallel" in classes or call.event.tensor < 0:
+            continue
+        ops = _readers(facts, call.event.tensor)
+        if ops and facts.user_backward_calls:
+            yield warning("bypassed.wrapper", facts.model_place(ops[0]), ops[0],
+                          made=training.place(call))  # fmt: skip
+
+
+def _past_hook(training: Training, call: Called) -> Iterator[Found]:
+    facts, name = training.facts, call.detail[0]
+    if call.event.tensor < 0:
+        return
+    for op in _readers(facts, call.event.tensor):
+        classes = {training.layer_class(scope) for scope in training.layers_around(op)}
+        place = _forward_place(facts, op)
+        if op >= call.event.ops_before and name not in classes and place is not None:
+            yield warning("bypassed.hook", place, op, layer=name, made=training.place(call))
+            return
+
+
+def _readers(facts: Facts, parameter: int) -> list[int]:
+    """Return the forward ops that read any parameter of the layer that this is the first of."""
+    first = facts.first_value(parameter)
+    own = (facts.first_values == first).nonzero()[0].tolist()
+    ops = sorted({op for one in own for op in facts.consumers(one) if op >= 0})
+    return [op for op in ops if facts.phase(op) == 0]
+
+
+def _forward_place(facts: Facts, op: int) -> Place | None:
+    """Return the user's line that called ``forward``."""
+    frames = stack_of(facts.record, facts.stack(op))
+    for callee, caller in pairwise(frames):
+        if callee.function.rsplit(".", 1)[-1] == "forward" and caller.kind == "user":
+            return Place.of(caller)
+    return None
+
+
+def _layer_scopes(facts: Facts) -> list[int]:
+    found: list[int] = (facts.record.scopes["layer"] >= 0).nonzero()[0].tolist()
+    return found
+
+
+CHECK = Check(
+    kind="bypassed",
+    find=find,
+    example="y = layer.forward(x)  # layer has a hook",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,79 @@
+"""A net was validated in training mode.
+
+Contract (``Layer.eval``): validation runs without dropout and with batch norm's running statistics;
+in training mode it also changes these statistics.
+
+Reported if a net that is trained here was called without a graph, with active dropout or batch
+statistics, and its result was compared with other data. Samples of a generator, teachers and
+targets, running statistics that are computed anew, and a Dropout layer itself set to ``train()``
+(Monte Carlo dropout) pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.ops import Mask
+from paddle_lab.analysis.findings.facts.training import LOSSES, Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_COMPARING = LOSSES | {"equal", "not_equal", "accuracy"}
+_MOST = 64
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that called the net."""
+    training = facts.answer(Training)
+    calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
+    if not calls or not training.steps:
+        return
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
+    scopes = facts.record.scopes["layer"]
+    ops: dict[int, int] = {}
+    trained: set[int] = set()
+    for op in training.forward_ops("dropout", "batch_norm", "batch_norm_"):
+        around = training.layers_around(op)
+        if not around or around[-1] in training.evaluating:
+            continue
+        if is_used[op]:
+            trained.add(int(scopes[around[-1]]))
+        elif _is_active(training, op) and not any(map(facts.needs_grad, facts.outputs(op))):
+            ops.setdefault(around[-1], op)
+    for root, op in ops.items():
+        if int(scopes[root]) in trained and _is_judged(training, op, root, is_used):
+            yield warning("validated-in-train.found", facts.model_place(op), op)
+
+
+def _is_active(training: Training, op: int) -> bool:
+    is_off = training.attribute(op, "p") in {"0", "0.0"}
+    return training.attribute(op, "is_test") == "False" and not is_off
+
+
+def _is_judged(training: Training, op: int, root: int, is_used: Mask) -> bool:
+    """Tell whether the net's result was compared with data, and went into no backward."""
+    facts, own = training.facts, training.facts.layer_calls
+    waiting, is_compared = list(facts.outputs(op)), False
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST * 16:
+        for reader in facts.consumers(waiting.pop()):
+            if reader in seen or reader < 0:
+                continue
+            seen.add(reader)
+            if is_used[reader]:
+                return False
+            is_outside = own[facts.record.ops["scope"][reader]] != root
+            if is_outside and facts.op_name(reader) in _COMPARING:
+                is_compared = True
+            waiting.extend(facts.outputs(reader))
+    return is_compared
+
+
+CHECK = Check(
+    kind="validated-in-train",
+    find=find,
+    example="with paddle.no_grad():\n    accuracy = (net(x).argmax(1) == y)  # without net.eval()",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,62 @@
+"""Gradients of several batches were summed for a step, and not averaged.
+
+Contract: accumulating k batches equals one batch of k times the size if each mean loss is divided
+by k.
+
+Reported if one line's backward ran equally often, at least twice, before each of two steps, on a
+mean that nothing divides. Several losses on different lines, sums over an episode, and gradients
+that are divided afterwards pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import GRADIENT, OPTIMIZER, Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the backward calls whose loss is not divided."""
+    training = facts.answer(Training)
+    if len(training.steps_of) != 1 or len(training.steps) < 2:
+        return
+    ends = [step.scope for step in training.steps]
+    counts: dict[int, list[int]] = {}
+    stacks = facts.record.backward_calls["stack"]
+    calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
+    for call in calls:
+        scope = training.backward_scopes.get(call, -1)
+        step = sum(end < scope for end in ends)
+        if step < len(ends):
+            counts.setdefault(int(stacks[call]), [0] * len(ends))[step] += 1
+    if len(counts) != 1:
+        return
+    stack, times = next(iter(counts.items()))
+    if times[0] < 2 or len(set(times)) != 1:
+        return
+    roots = [facts.op_of_node(node) for call in calls for node in facts.roots(call)]
+    is_mean = all(op >= 0 and facts.op_name(op) in {"mean", "mean_all"} for op in roots)
+    if is_mean and len(set(roots)) == len(roots) and not _is_divided(facts):
+        yield warning("accumulated-sum.found", facts.place_of_stack(stack), roots[0], n=times[0])
+
+
+def _is_divided(facts: Facts) -> bool:
+    """Tell whether an op outside of steps changed a gradient."""
+    uses = facts.record.uses
+    pairs = zip(uses["op"].tolist(), uses["tensor"].tolist(), strict=True)
+    return any(
+        tensor >= 0 and facts.tensor_kind(tensor) == GRADIENT and facts.phase(op) != OPTIMIZER
+        for op, tensor in pairs
+    )
+
+
+CHECK = Check(
+    kind="accumulated-sum",
+    find=find,
+    example="loss.backward()  # four times for each opt.step(), instead of (loss / 4).backward()",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,58 @@
+"""A ReLU gave only zeros at every step, so nothing before it learns.
+
+Contract: a unit learns while some sample makes it positive (Maas et al. 2013).
+
+Reported if one line's ReLU gave only zeros at three steps, and never anything else, and its result
+went on into a backward. Single dead units pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.trace.floats import from_bits
+
+_FEWEST = 3
+_SATURATED = 1e-6
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines of ReLUs without any output, and of saturated sigmoids."""
+    training, stats = facts.answer(Training), facts.record.value_stats
+    row_of = {tensor: row for row, tensor in enumerate(stats["tensor"].tolist())}
+    smallest, largest = from_bits(stats["smallest"]), from_bits(stats["largest"])
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
+    by_layer: dict[tuple[int, str], list[tuple[int, bool]]] = {}
+    for op in training.forward_ops("relu", "relu_", "sigmoid", "tanh"):
+        row = row_of.get(facts.outputs(op)[0], -1)
+        if row < 0 or not is_used[op] or stats["elements"][row] < _FEWEST**2:
+            continue
+        name = facts.op_name(op)
+        if name.startswith("relu"):
+            is_dead = bool(stats["zeros"][row] == stats["elements"][row])
+        else:
+            low, high = float(smallest[row]), float(largest[row])
+            floor = 0.0 if name == "sigmoid" else -1.0
+            is_dead = low > 1 - _SATURATED or high < floor + _SATURATED
+        around = training.layers_around(op)
+        layer = int(facts.record.scopes["layer"][around[0]]) if around else -1
+        by_layer.setdefault((layer, str(facts.stack(op))), []).append((op, is_dead))
+    for found in by_layer.values():
+        if len(found) >= _FEWEST and all(is_dead for _, is_dead in found):
+            op = found[0][0]
+            name = facts.op_name(op)
+            kind = "found" if name.startswith("relu") else "saturated"
+            yield warning(f"dead-units.{kind}", facts.place(op), op, n=len(found), name=name)
+
+
+CHECK = Check(
+    kind="dead-units",
+    find=find,
+    example="nn.Sequential(nn.Linear(8, 8, bias_attr=nn.initializer.Constant(-20.0)), nn.ReLU())",
+    needs=("events", "values"),
+    shared_cost="nan-origin",
+)

@@ -1,0 +1,62 @@
+"""Data went into a layer at a scale for which its weights are not made.
+
+Contract: initial weights expect features near mean 0 and deviation 1 (LeCun et al. 1998, Glorot and
+Bengio 2010); pixels are divided by 255.
+
+Reported for data with a root mean square of at least 30 that goes straight into a layer that is
+trained, if no norm follows. Data in wide units behind a norm, embeddings and counts pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts
+from paddle_lab.analysis.findings.facts.training import AFFINE, Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_LARGE = 30.0
+_FEWEST = 16
+_MOVING = frozenset(("add", "linear", *AFFINE))
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines at which data that is far too large enters a net."""
+    training = facts.answer(Training)
+    calls = facts.user_backward_calls
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
+    for op in training.forward_ops(*AFFINE):
+        pair = facts.inputs(op)
+        if not is_used[op] or len(pair) < 2 or facts.tensor_kind(pair[1]) != PARAMETER:
+            continue
+        source = training.origin(pair[0])
+        seen = training.glance(source)
+        if seen is None or seen.root_mean_square < _LARGE or seen.elements < _FEWEST:
+            continue
+        if not _is_normalised(training, op):
+            kind = "pixels" if seen.smallest >= 0 and 64 < seen.largest <= 255 else "found"
+            low, high = f"{seen.smallest:.4g}", f"{seen.largest:.4g}"
+            place = facts.model_place(op)
+            yield warning(f"input-scale.{kind}", place, op, smallest=low, largest=high)
+
+
+def _is_normalised(training: Training, op: int) -> bool:
+    facts = training.facts
+    for _ in range(3):
+        readers = list(training.readers(facts.outputs(op)[0]))
+        if any(facts.op_name(one).endswith(("_norm", "_norm_")) for one in readers):
+            return True
+        following = [one for one in readers if facts.op_name(one) in {"add", "bias_add"}]
+        if not following:
+            return False
+        op = following[0]
+    return False
+
+
+CHECK = Check(
+    kind="input-scale",
+    find=find,
+    example="net(paddle.to_tensor(pixels))  # 0 to 255",
+    shared_cost="always",
+)

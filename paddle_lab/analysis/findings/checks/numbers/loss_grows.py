@@ -1,0 +1,57 @@
+"""The loss grew from step to step: the learning rate is too large.
+
+Contract: a step against the gradient lowers the loss if it is small enough.
+
+Reported if the loss of one backward line and one optimizer grew at each of the last four
+steps, by half each time or more, to at least ten times its first value. Losses that oscillate, and
+those of two players, pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import pairwise
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_STEPS = 4
+_EACH, _IN_ALL = 1.5, 10.0
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the optimizer whose steps made the loss grow."""
+    training = facts.answer(Training)
+    if len(training.steps_of) != 1 or len(training.steps) < _STEPS:
+        return
+    number, steps = next(iter(training.steps_of.items()))
+    by_line: dict[int, list[float]] = {}
+    for call, loss in training.losses.items():
+        by_line.setdefault(int(facts.record.backward_calls["stack"][call]), []).append(loss)
+    if len(by_line) != 1:
+        return
+    losses = next(iter(by_line.values()))
+    if len(losses) < _STEPS + 1:
+        return
+    for at in range(_STEPS, len(losses)):
+        run = losses[at - _STEPS : at + 1]
+        grows = all(
+            one > 0 and (other > one * _EACH or math.isinf(other)) for one, other in pairwise(run)
+        )
+        if grows and run[-1] > _IN_ALL * max(losses[0], 1e-30):
+            yield warning("loss-grows.found", training.made_at(number), steps[0].first_op,
+                          first=f"{losses[0]:.4g}", last=f"{losses[at]:.4g}", n=at + 1,
+                          rate=f"{steps[0].rate:.4g}")  # fmt: skip
+            return
+
+
+CHECK = Check(
+    kind="loss-grows",
+    find=find,
+    example="opt = SGD(5.0, parameters=net.parameters())",
+    shared_cost="always",
+    holds_on=(),
+)

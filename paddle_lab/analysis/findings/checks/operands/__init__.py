@@ -1,0 +1,1 @@
+"""Checks of what ops and losses take: probabilities or logits, masks, ranges."""

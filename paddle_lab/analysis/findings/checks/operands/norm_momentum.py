@@ -1,0 +1,44 @@
+"""Batch norm keeps little of its running statistics.
+
+Contract (``paddle.nn.BatchNorm2D``): ``running = momentum * running + (1 - momentum) * batch``, so
+0.9 is usual. In PyTorch the two shares are swapped, and 0.1 is usual. With 0.1 in Paddle, the
+statistics for evaluation are nearly those of the last batch.
+
+Everything from 0.5 up passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that made such layers, or else called them."""
+    training = facts.answer(Training)
+    said: set[int] = set()
+    for op in training.forward_ops("batch_norm", "batch_norm_", "sync_batch_norm_"):
+        momentum = training.attribute(op, "momentum")
+        if training.attribute(op, "is_test") == "True" or not momentum:
+            continue
+        if 0 < float(momentum) < 0.5:
+            made = [
+                place for one in facts.inputs(op) if (place := training.creation_place(one)).line
+            ]
+            place = made[-1] if made else facts.place(op)
+            if place.line not in said:
+                said.add(place.line)
+                yield warning("norm-momentum.found", place, op, momentum=momentum,
+                              usual=f"{1 - float(momentum):.4g}")  # fmt: skip
+
+
+CHECK = Check(
+    kind="norm-momentum",
+    find=find,
+    example="nn.BatchNorm2D(64, momentum=0.1)",
+    shared_cost="always",
+)

@@ -1,0 +1,58 @@
+"""Targets lie outside of the range that the loss or the output can have.
+
+Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output that
+ends in sigmoid, tanh, softmax or ReLU cannot reach targets far outside of its range.
+
+Only data that no op made is judged, by its first values. It passes within twice the range, because
+data may have outliers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Glance, Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0)}
+_BINARY = frozenset(("sigmoid_cross_entropy_with_logits", "bce_loss"))
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield losses whose target is out of range."""
+    training = facts.answer(Training)
+    for op in training.forward_ops(*_BINARY):
+        given = facts.inputs(op)
+        target = training.glance(training.origin(given[1])) if len(given) > 1 else None
+        if target is not None and (target.smallest < 0 or target.largest > 1):
+            yield warning("target-range.binary", facts.place(op), op, **_numbers(target))
+    for op in training.forward_ops("subtract", "huber_loss"):
+        pair = facts.inputs(op)
+        if len(pair) != 2 or facts.shape(pair[0]) != facts.shape(pair[1]):
+            continue
+        for output, other in (pair, pair[::-1]):
+            maker = training.origin_op(output)
+            name = facts.op_name(maker) if maker >= 0 else ""
+            target = training.glance(training.origin(other))
+            if name not in _RANGES or target is None or not training.is_fed(output):
+                continue
+            low, high = _RANGES[name]
+            room = high - low
+            if target.largest > high + room or target.smallest < low - room:
+                numbers = _numbers(target)
+                yield warning("target-range.output", facts.place(op), op, made=name, low=low,
+                              high=high, **numbers)  # fmt: skip
+
+
+def _numbers(glance: Glance) -> dict[str, str]:
+    return {"smallest": f"{glance.smallest:.4g}", "largest": f"{glance.largest:.4g}"}
+
+
+CHECK = Check(
+    kind="target-range",
+    find=find,
+    example="loss = F.mse_loss(F.tanh(net(x)), pixels)  # pixels are 0 to 255",
+    shared_cost="always",
+)

@@ -1,0 +1,1 @@
+"""Checks of things that should differ from step to step and do not."""

@@ -1,0 +1,41 @@
+"""``state_dict()`` was kept as a checkpoint while steps went on: it changed with the net.
+
+Contract (``Layer.state_dict``): it returns the parameters themselves. A checkpoint is a copy:
+``copy.deepcopy(net.state_dict())``, or a file.
+
+Reported if the same dict was loaded or saved after later steps. A dict that is read or saved
+at once passes, and so does one that an average follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the calls of ``state_dict`` whose result was used as a checkpoint."""
+    training = facts.answer(Training)
+    taken = {call.detail[0]: call for call in training.called("state_dict")}
+    for call in training.called("set_state_dict", "save"):
+        source = taken.get(call.detail[0])
+        if source is None:
+            continue
+        start, end = source.event.ops_before, call.event.ops_before
+        steps = sum(start <= step.first_op < end for step in training.steps)
+        if steps:
+            yield warning("aliased-state.found", training.place(source), -1, n=steps,
+                          used=training.place(call))  # fmt: skip
+
+
+CHECK = Check(
+    kind="aliased-state",
+    find=find,
+    example="best = net.state_dict()\n…\nnet.set_state_dict(best)",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,56 @@
+"""All units of a layer have the same weights, and steps keep them the same.
+
+Contract: weights start different (Glorot and Bengio 2010), because equal units get equal gradients
+and never become different.
+
+Reported if the weight changed, and its units were still equal after a step. A last layer that
+starts at zero, or LoRA's second matrix, becomes different in its first step and passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that set such weights."""
+    training = facts.answer(Training)
+    equal: dict[int, int] = {}
+    for rows in training.looked.values():
+        for tensor, gradient, _, is_equal, *_ in rows:
+            equal[tensor] = equal.get(tensor, 0) + 1 if is_equal and gradient else -1_000
+    places: dict[Place, list[int]] = {}
+    for tensor, steps in equal.items():
+        if steps >= 3 and min(facts.shape(tensor)[:2]) > 1:
+            place = _made_by(training, tensor)
+            places.setdefault(place, []).append(tensor)
+    for place, tensors in places.items():
+        name = facts.path(tensors[0]) or facts.tensor_name(tensors[0])
+        yield warning("equal-units.found", place, -1, name=name, n=len(tensors),
+                      shape=list(facts.shape(tensors[0])))  # fmt: skip
+
+
+def _made_by(training: Training, tensor: int) -> Place:
+    facts = training.facts
+    for call in reversed(training.called("Initializer.__call__")):
+        if call.event.tensor >= 0 and facts.first_value(call.event.tensor) == tensor:
+            return training.place(call)
+    for event in facts.events("overwritten"):
+        if event.tensor >= 0 and facts.first_value(event.tensor) == tensor:
+            return facts.place_of_stack(event.stack)
+    place = training.creation_place(tensor)
+    return place if place.line else training.step_place(training.steps[0])
+
+
+CHECK = Check(
+    kind="equal-units",
+    find=find,
+    example="nn.Linear(64, 64, weight_attr=nn.initializer.Constant(0.1))",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,30 @@
+"""A container has the same layer several times: ``[block] * 6`` is one block.
+
+Contract: each entry of ``Sequential`` and ``LayerList`` is a layer of its own. Weights that should
+be shared are shared in ``forward``, by calling one layer several times, which passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that made such containers."""
+    training = facts.answer(Training)
+    for call in training.called("LayerList.__init__", "Sequential.__init__"):
+        name, times = call.detail
+        yield warning("repeated-layer.found", training.place(call), -1, name=name, n=int(times))
+
+
+CHECK = Check(
+    kind="repeated-layer",
+    find=find,
+    example="nn.Sequential(*[nn.Linear(64, 64)] * 6)",
+    shared_cost="always",
+)

@@ -1,0 +1,57 @@
+"""The seed was set to the same number before each step.
+
+Contract (``paddle.seed``): the same seed gives the same dropout, noise and random batches again.
+
+Reported if one line set one number at least three times with a training step after each, and the
+steps used random numbers. Different numbers, and a seed before each whole run, pass.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import pairwise
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Called, Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+
+_FEWEST = 3
+_RANDOM = frozenset(
+    ("gaussian", "uniform", "dropout", "bernoulli", "randint", "randperm", "multinomial",
+     "standard_gamma", "poisson", "truncated_gaussian_random", "exponential_", "uniform_")
+)  # fmt: skip
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that set the same seed again."""
+    training = facts.answer(Training)
+    seeds: dict[tuple[Place, str], list[Called]] = {}
+    for call in training.called("seed"):
+        seeds.setdefault((training.place(call), " ".join(call.detail)), []).append(call)
+    steps = sorted(step.first_op for step in training.steps if step.first_op >= 0)
+    random = facts.ops_named(_RANDOM)
+    numbers = {step.number for step in training.steps}
+    for (place, seed), calls in seeds.items():
+        moments = [call.event.ops_before for call in calls]
+        if len(calls) < _FEWEST or len(numbers) > 2:
+            continue
+        spans = list(pairwise(moments))
+        has_steps = all(
+            bisect_left(steps, end) == bisect_left(steps, start) + 1 for start, end in spans
+        )
+        has_random = all(
+            bisect_left(random, end) > bisect_left(random, start) for start, end in spans
+        )
+        if has_steps and has_random:
+            yield warning("same-seed.found", place, -1, n=len(calls), seed=seed)
+
+
+CHECK = Check(
+    kind="same-seed",
+    find=find,
+    example="for x, y in loader:\n    paddle.seed(0)",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,1 @@
+"""Checks of steps that do not change what they should."""

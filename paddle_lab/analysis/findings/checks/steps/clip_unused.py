@@ -1,0 +1,50 @@
+"""Gradient clipping has no effect: no optimizer has the clip, or it comes after the step.
+
+Contract (``paddle.nn.ClipGradByGlobalNorm``): the object is passed to the optimizer as
+``grad_clip``. ``clip_grad_norm_`` is called between backward and the step.
+
+A clip that is called by hand passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Called, Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield clips that do nothing."""
+    training = facts.answer(Training)
+    used = {step.clip for step in training.steps}
+    used |= {" ".join(call.detail) for name in training.calls if name.endswith(".__call__")
+             for call in training.called(name)}  # fmt: skip
+    made = [call for name in training.calls if name.startswith("ClipGrad")
+            for call in training.called(name) if name.endswith(".__init__")]  # fmt: skip
+    for call in made:
+        if " ".join(call.detail) not in used and len(training.steps) > 1:
+            yield warning("clip-unused.not_given", training.place(call), -1, name=call.detail[0])
+    clips = training.called("clip_grad_norm_", "clip_grad_value_")
+    if len(clips) > 1 and len(training.steps) > 1 and all(_is_late(training, one) for one in clips):
+        yield warning("clip-unused.late", training.place(clips[0]), -1, name=clips[0].name)
+
+
+def _is_late(training: Training, call: Called) -> bool:
+    """Tell whether a step, but no backward call, came right before this call."""
+    facts, at = training.facts, call.event.ops_before
+    backward = [facts.ops_before(one) for one in facts.user_backward_calls]
+    last_backward = max((one for one in backward if one <= at), default=-1)
+    last_step = max((step.last_op for step in training.steps if -1 < step.last_op < at), default=-1)
+    return last_backward <= last_step
+
+
+CHECK = Check(
+    kind="clip-unused",
+    find=find,
+    example="clip = nn.ClipGradByNorm(1.0)  # and Adam(…) without grad_clip=clip",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,46 @@
+"""An optimizer holds a parameter twice, and updates it twice in each step.
+
+Contract: each parameter is in ``parameters=`` once. Paddle does not look for repetitions.
+
+Tied weights that are one parameter of one layer pass: ``parameters()`` lists them once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.words import listing
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield optimizers with repeated parameters."""
+    training = facts.answer(Training)
+    table = facts.record.optimizer_parameters
+    counted = Counter(
+        zip(table["optimizer"].tolist(), facts.first_values[table["tensor"]].tolist(), strict=True)
+    )
+    stepped = np.flatnonzero(facts.record.optimizers["steps"] > 0).tolist()
+    for at, optimizer in enumerate(stepped):
+        twice = [
+            tensor for (held_by, tensor), n in counted.items() if held_by == optimizer and n > 1
+        ]
+        if twice:
+            numbers = sorted(training.steps_of)
+            place = training.made_at(numbers[at] if at < len(numbers) else -1)
+            names = [facts.path(one) or facts.tensor_name(one) for one in twice]
+            yield warning("listed-twice.found", place, -1, n=len(twice), names=listing(names[:4]))
+
+
+CHECK = Check(
+    kind="listed-twice",
+    find=find,
+    example="opt = SGD(0.1, parameters=net.parameters() + net.head.parameters())",
+    shared_cost="always",
+)

@@ -1,0 +1,67 @@
+"""An optimizer holds other parameters than those that are trained.
+
+Contract (``paddle.optimizer``): an optimizer updates the parameters that it was given when it was
+made. A layer that replaces another one later is not among them.
+
+Reported if backward reached parameters that no optimizer holds, and either they were made after the
+optimizer, which holds parameters that nothing reached, or nothing reached any of its parameters.
+Nets that only compute a loss, and parts that an optimizer omits, pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines of parameters that came too late, or of the optimizer."""
+    cuts, training = facts.answer(GradientCuts), facts.answer(Training)
+    trained, reached = cuts.trained, cuts.reach.leaves
+    others = sorted(reached - trained.holders.keys() - trained.frozen)
+    if not trained.steps or not others:
+        return
+    made = {int(call.detail[0]): call for call in training.called("Optimizer.__init__")}
+    created = {
+        facts.first_value(event.tensor): event.row
+        for event in facts.events("created")
+        if event.tensor >= 0
+    }
+    held: dict[int, set[int]] = {}
+    for parameter, optimizers in trained.holders.items():
+        for optimizer in optimizers:
+            held.setdefault(optimizer, set()).add(parameter)
+    stepped = np.flatnonzero(facts.record.optimizers["steps"] > 0).tolist()
+    for number, optimizer in zip(sorted(training.steps_of), stepped, strict=False):
+        own = held.get(optimizer, set())
+        lost = own - reached - trained.frozen - trained.estimates - trained.updated
+        if number not in made or not lost:
+            continue
+        if not own & reached:
+            names = trained.names(sorted(others))
+            yield warning("optimizer-of-others.none", training.made_at(number), -1, names=names)
+            continue
+        late: dict[Place, list[int]] = {}
+        for one in others:
+            if created.get(one, -1) > made[number].event.row:
+                late.setdefault(training.creation_place(one), []).append(one)
+        for place, parameters in late.items():
+            yield warning("optimizer-of-others.late", place, -1, names=trained.names(parameters),
+                          made=training.made_at(number))  # fmt: skip
+
+
+CHECK = Check(
+    kind="optimizer-of-others",
+    find=find,
+    example="opt = Adam(parameters=net.parameters())\nnet.head = nn.Linear(64, 10)",
+    shared_cost="always",
+    consequence_of=("gradient-cut",),
+    holds_on=(),
+)

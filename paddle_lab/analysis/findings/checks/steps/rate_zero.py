@@ -1,0 +1,59 @@
+"""Steps ran with a learning rate of zero, so they changed nothing.
+
+Contract: every step changes the parameters. A schedule may begin or end at zero for a step or two;
+three steps in a row are no warm-up that is stepped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+
+_FEWEST = 3
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield optimizers that stepped with a rate of zero."""
+    training = facts.answer(Training)
+    for number, steps in training.steps_of.items():
+        at, run = -1, 0
+        for index, step in enumerate(steps):
+            run = run + 1 if step.rate == 0 else 0
+            if run == _FEWEST:
+                at = index
+        if at < 0:
+            continue
+        zeros = sum(step.rate == 0 for step in steps)
+        key, place = _why(training, number, steps[at].schedule)
+        op = steps[at].first_op
+        yield warning(f"rate-zero.{key}", place, op, n=zeros, steps=len(steps),
+                      schedule=steps[at].schedule.split(" ")[0])  # fmt: skip
+
+
+def _why(training: Training, number: int, schedule: str) -> tuple[str, Place]:
+    if not schedule:
+        return "number", training.made_at(number)
+    moved = [
+        call
+        for name in training.calls
+        if name.endswith(".step") and name != "GradScaler.step"
+        for call in training.called(name)
+        if " ".join(call.detail) == schedule
+    ]
+    if moved:
+        return "ended", training.place(moved[0])
+    place = next(map(training.step_place, training.steps_of[number]), Place())
+    return "not_stepped", place
+
+
+CHECK = Check(
+    kind="rate-zero",
+    find=find,
+    example="warmup = LinearWarmup(1e-3, 100, 0.0, 1e-3)  # and warmup.step() is never called",
+    shared_cost="always",
+    holds_on=(),
+)

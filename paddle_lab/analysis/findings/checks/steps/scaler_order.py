@@ -1,0 +1,48 @@
+"""A ``GradScaler`` is used in an order that leaves gradients scaled, or scales none.
+
+Contract (``paddle.amp.GradScaler``): ``scale(loss).backward()``, then ``unscale_(optimizer)``
+before gradients are clipped or read, then ``step(optimizer)`` and ``update()``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_CLIPS = ("clip_grad_norm_", "clip_grad_value_")
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield scalers that are not used as a whole."""
+    training = facts.answer(Training)
+    scaled, stepped = training.called("scale"), training.called("GradScaler.step")
+    stepped += training.called("AmpScaler.minimize", "GradScaler.minimize")
+    if len(scaled) > 1 and not stepped and len(training.steps) > 1:
+        step = training.steps[0]
+        yield warning("scaler-order.never_unscaled", training.step_place(step), step.first_op)
+    if len(stepped) > 1 and not scaled:
+        yield warning("scaler-order.never_scaled", training.place(stepped[0]), -1)
+    if not scaled or not stepped:
+        return
+    is_scaled = False
+    for call in training.called("scale", "unscale_", "GradScaler.step", *_CLIPS):
+        if call.name == "scale":
+            is_scaled = True
+        elif call.name in _CLIPS and is_scaled:
+            yield warning("scaler-order.clipped", training.place(call), -1, name=call.name)
+            return
+        elif call.name not in _CLIPS:
+            is_scaled = False
+
+
+CHECK = Check(
+    kind="scaler-order",
+    find=find,
+    example="scaler.scale(loss).backward()\nclip_grad_norm_(parameters, 1.0)\nscaler.step(opt)",
+    shared_cost="always",
+    holds_on=(),
+)

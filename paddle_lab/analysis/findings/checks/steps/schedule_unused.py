@@ -1,0 +1,83 @@
+"""A learning rate schedule has no effect: no optimizer has it, or it is never stepped.
+
+Contract (``paddle.optimizer.lr``): the optimizer gets the scheduler itself, and ``step()`` is
+called once per epoch or batch.
+
+A schedule made before the trace passes, and so does one that another scheduler wraps, or that sets
+the rate by ``set_lr``. Without ``step()`` there must have been two epochs, or three steps in a loop
+of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Called, Step, Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+
+_FEWEST = 2
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield schedules that are not attached or not stepped."""
+    training = facts.answer(Training)
+    made = [call for name, calls in training.calls.items() if name == "LRScheduler.__init__"
+            for call in calls]  # fmt: skip
+    moved: dict[str, list[Called]] = {}
+    for name in training.calls:
+        if name.endswith(".step") and name != "GradScaler.step":
+            for call in training.called(name):
+                moved.setdefault(" ".join(call.detail), []).append(call)
+    attached = {step.schedule for step in training.steps}
+    wraps = any(one.startswith(("LinearWarmup", "Sequential", "Chained")) for one in attached)
+    for call in made:
+        schedule = " ".join(call.detail)
+        if schedule in attached and schedule not in moved:
+            yield from _not_stepped(training, schedule)
+        elif len(moved.get(schedule, ())) >= _FEWEST and schedule not in attached and not wraps:
+            yield from _not_attached(training, call, attached)
+
+
+def _not_stepped(training: Training, schedule: str) -> Iterator[Found]:
+    steps = [step for step in training.steps if step.schedule == schedule]
+    if not _has_epochs(training, steps) or len({step.rate for step in steps}) > 1:
+        return
+    if steps[0].rate == 0:  # a finding of its own
+        return
+    place = next((place for step in steps if (place := training.step_place(step)).line), Place())
+    name, rate = schedule.partition(" ")[0], f"{steps[0].rate:.4g}"
+    key, op = "schedule-unused.not_stepped", steps[0].first_op
+    yield warning(key, place, op, n=len(steps), schedule=name, rate=rate)
+
+
+def _has_epochs(training: Training, steps: list[Step]) -> bool:
+    """Tell whether a schedule had its time: two turns of an outer loop, or three of a single."""
+    turns = [training.turns_around(step.scope) for step in steps]
+    deep = [around for around in turns if around]
+    if not deep:
+        return False
+    if min(map(len, deep)) > 1:
+        return len({around[-1] for around in deep}) >= _FEWEST
+    return len({around[0] for around in deep}) > _FEWEST
+
+
+def _not_attached(training: Training, call: Called, attached: set[str]) -> Iterator[Found]:
+    numbers = {step.number for step in training.steps if not step.schedule}
+    if len(numbers) != 1 or attached != {""}:
+        return
+    if len({step.rate for step in training.steps}) > 1:
+        return
+    number = numbers.pop()
+    yield warning("schedule-unused.not_attached", training.made_at(number), -1,
+                  schedule=call.detail[0], made=training.place(call))  # fmt: skip
+
+
+CHECK = Check(
+    kind="schedule-unused",
+    find=find,
+    example="opt = Adam(schedule.get_lr(), parameters=net.parameters())",
+    shared_cost="always",
+    holds_on=(),
+)

@@ -1,0 +1,42 @@
+"""An optimizer stepped twice with the same gradients.
+
+Contract: one step for each set of gradients. ``minimize`` makes a step itself.
+
+It must have happened twice from the same lines, without any op or backward call between the two
+steps. Steps of sharpness-aware training and of closures compute gradients between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Step, Training
+from paddle_lab.analysis.findings.finding import Found, Place, warning
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines of second steps."""
+    training = facts.answer(Training)
+    backward = sorted(training.backward_scopes.values())
+    for steps in training.steps_of.values():
+        again: dict[Place, list[Step]] = {}
+        for one, other in pairwise(steps):
+            is_next = one.last_op >= 0 and other.first_op == one.last_op + 1
+            is_next &= training.step_place(one) != training.step_place(other)
+            if is_next and not any(one.scope < scope < other.scope for scope in backward):
+                again.setdefault(training.step_place(other), []).append(other)
+        for place, found in again.items():
+            if len(found) > 1:
+                yield warning("stepped-twice.found", place, found[0].first_op, n=len(found))
+
+
+CHECK = Check(
+    kind="stepped-twice",
+    find=find,
+    example="opt.step()\nopt.minimize(loss)",
+    shared_cost="always",
+    holds_on=(),
+)

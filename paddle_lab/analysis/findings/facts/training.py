@@ -1,0 +1,299 @@
+"""What checks of silent errors ask: calls that ran no op, steps, values of data, origins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Event, Facts
+from paddle_lab.analysis.findings.finding import Place
+from paddle_lab.analysis.source.stacks import stack_of
+from paddle_lab.trace.floats import from_bits
+from paddle_lab.trace.schema import SCOPE_KINDS
+
+LOSSES = frozenset(
+    ("cross_entropy_with_softmax", "nll_loss", "bce_loss", "sigmoid_cross_entropy_with_logits",
+     "kldiv_loss", "huber_loss", "log_loss", "hinge_loss")
+)  # fmt: skip
+AFFINE = frozenset(("linear", "matmul", "conv2d", "conv1d", "conv3d", "fused_gemm_epilogue"))
+_PASSING = frozenset(
+    ("reshape", "cast", "squeeze", "unsqueeze", "getitem", "transpose", "flatten", "assign",
+     "expand", "tile", "contiguous", "slice", "concat", "stack", "dropout", "flatten_", "reshape_",
+     "squeeze_", "unsqueeze_", "expand_as", "split", "unbind", "gather")
+)  # fmt: skip
+_FARTHEST = 12
+_LAYER = SCOPE_KINDS.index("layer")
+
+
+class Called(NamedTuple):
+    """A call that ran no op."""
+
+    event: Event
+    name: str
+    detail: list[str]
+
+
+class Step(NamedTuple):
+    """A step of an optimizer."""
+
+    row: int
+    scope: int
+    number: int
+    rate: float
+    schedule: str
+    clip: str
+    first_op: int
+    """-1 if it ran no op, or its ops were dropped."""
+    last_op: int
+
+
+class Glance(NamedTuple):
+    """The values of a tensor that no op made."""
+
+    elements: int
+    zeros: int
+    smallest: float
+    largest: float
+    mean: float
+    root_mean_square: float
+    is_whole: bool
+    digest: int
+
+
+class Training:
+    """Facts about the training in a record."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+
+    # -- calls and steps ----------------------------------------------------------------------
+
+    @cached_property
+    def calls(self) -> dict[str, list[Called]]:
+        """The calls that ran no op, by name, in order."""
+        found: dict[str, list[Called]] = {}
+        for event in self.facts.events("called"):
+            name, *detail = event.detail.split(" ")
+            found.setdefault(name, []).append(Called(event, name, detail))
+        return found
+
+    def called(self, *names: str) -> list[Called]:
+        """Return the calls of some functions, in order."""
+        rows = [call for name in names for call in self.calls.get(name, ())]
+        return sorted(rows, key=lambda call: call.event.row)
+
+    def place(self, call: Called) -> Place:
+        """Return the user's innermost line of a call."""
+        return self.facts.place_of_stack(call.event.stack)
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        """The steps of optimizers, in order."""
+        table, text = self.facts.record.tables["optimizer_steps"], self.facts.record.text
+        ops = {int(self._step_scopes[row[0]]): row for row in self.facts.step_ops}
+        rates = from_bits(table["learning_rate"]).tolist()
+        found = []
+        for row, scope in enumerate(table["scope"].tolist()):
+            own = ops.get(scope, [])
+            found.append(
+                Step(
+                    row, scope, int(table["number"][row]), rates[row],
+                    text(int(table["schedule"][row])), text(int(table["clip"][row])),
+                    own[0] if own else -1, own[-1] if own else -1,
+                )
+            )  # fmt: skip
+        return found
+
+    @cached_property
+    def _step_scopes(self) -> list[int]:
+        scopes = self.facts._outermost("optimizer")  # noqa: SLF001
+        found: list[int] = scopes[self.facts.record.ops["scope"]].tolist()
+        return found
+
+    @cached_property
+    def steps_of(self) -> dict[int, list[Step]]:
+        """The steps of each optimizer, by its number."""
+        found: dict[int, list[Step]] = {}
+        for step in self.steps:
+            found.setdefault(step.number, []).append(step)
+        return found
+
+    def step_place(self, step: Step) -> Place:
+        """Return the user's line of a step."""
+        return self.facts.place(step.first_op) if step.first_op >= 0 else Place()
+
+    def made_at(self, number: int) -> Place:
+        """Return the line that made an optimizer; without one the line of its first step."""
+        for call in self.called("Optimizer.__init__"):
+            if call.detail == [str(number)]:
+                return self.place(call)
+        places = map(self.step_place, self.steps_of.get(number, []))
+        return next((place for place in places if place.line), Place())
+
+    @cached_property
+    def looked(self) -> dict[int, list[tuple[int, int, bool, bool, int, int]]]:
+        """By row of a step: tensor, gradient, changed, equal units, digests before and after."""
+        table = self.facts.record.tables["parameter_steps"]
+        names = (
+            "optimizer_step",
+            "tensor",
+            "gradient",
+            "changed",
+            "equal_units",
+            "before",
+            "after",
+        )
+        found: dict[int, list[tuple[int, int, bool, bool, int, int]]] = {}
+        for step, tensor, *rest in zip(*(table[name].tolist() for name in names), strict=True):
+            found.setdefault(step, []).append((self.facts.first_value(tensor), *rest))
+        return found
+
+    @cached_property
+    def backward_scopes(self) -> dict[int, int]:
+        """The scope inside each backward call."""
+        scopes = self.facts.record.scopes
+        rows = np.flatnonzero(scopes["backward_call"] >= 0).tolist()
+        return {int(scopes["backward_call"][row]): row for row in reversed(rows)}
+
+    @cached_property
+    def losses(self) -> dict[int, float]:
+        """The number at which backward calls began."""
+        table = self.facts.record.tables["losses"]
+        calls, values = table["backward_call"].tolist(), from_bits(table["value"]).tolist()
+        return dict(zip(calls, values, strict=True))
+
+    # -- scopes -------------------------------------------------------------------------------
+
+    def layers_around(self, op: int) -> list[int]:
+        """Return the scopes of the layer calls around an op, from the innermost out."""
+        scopes = self.facts.record.scopes
+        around = self.facts.scopes_around(int(self.facts.record.ops["scope"][op]))
+        return [scope for scope in around if scopes["kind"][scope] == _LAYER]
+
+    def layer_class(self, scope: int) -> str:
+        """Return the class of the layer that a scope is a call of."""
+        layers = self.facts.record.layers
+        return self.facts.record.text(
+            int(layers["class"][self.facts.record.scopes["layer"][scope]])
+        )
+
+    @cached_property
+    def evaluating(self) -> frozenset[int]:
+        """The scopes of calls of layers in eval mode."""
+        return frozenset(self.facts.record.eval_scopes["scope"].tolist())
+
+    def turns_around(self, scope: int) -> list[tuple[int, int]]:
+        """Return loop and number of the turns around a scope, from the innermost out."""
+        return [self._turns[at] for at in self.facts.scopes_around(scope) if at in self._turns]
+
+    @cached_property
+    def _turns(self) -> dict[int, tuple[int, int]]:
+        table = self.facts.record.turns
+        columns = (table[name].tolist() for name in ("scope", "loop", "number"))
+        return {scope: (loop, number) for scope, loop, number in zip(*columns, strict=True)}
+
+    # -- data and origins ---------------------------------------------------------------------
+
+    @cached_property
+    def _glances(self) -> dict[int, Glance]:
+        table = self.facts.record.tables["glances"]
+        floats = {"smallest", "largest", "mean", "root_mean_square"}
+        columns = [
+            (from_bits(table[name]) if name in floats else table[name]).tolist()
+            for name in Glance._fields
+        ]
+        rows = zip(table["tensor"].tolist(), *columns, strict=True)
+        return {tensor: Glance._make(rest) for tensor, *rest in rows}
+
+    def glance(self, tensor: int) -> Glance | None:
+        """Return the values of a tensor that no op made."""
+        return self._glances.get(self.facts.first_value(tensor))
+
+    def attribute(self, op: int, name: str) -> str:
+        """Return an argument of an op that is no tensor, ``""`` for none."""
+        found = re.search(rf"(?:^|, ){name}=(\[.*?\]|'.*?'|[^,]*)", self.facts.attributes(op))
+        return found[1] if found else ""
+
+    def origin(self, tensor: int) -> int:
+        """Return the tensor whose values a tensor has, past ops that only move values."""
+        for _ in range(_FARTHEST):
+            op = self.facts.producer(tensor)
+            if op < 0 or self.facts.op_name(op) not in _PASSING or not self.facts.inputs(op):
+                source = self.facts.detached_from(tensor) if op < 0 else -1
+                if source < 0:
+                    return tensor
+                tensor = source
+            else:
+                tensor = self.facts.inputs(op)[0]
+        return tensor
+
+    def origin_op(self, tensor: int) -> int:
+        """Return the op that computed a tensor's values, -1 for data."""
+        return self.facts.producer(self.origin(tensor))
+
+    def is_fed(self, tensor: int) -> bool:
+        """Tell whether a tensor is computed from parameters."""
+        op = self.facts.producer(tensor)
+        return self.facts.tensor_kind(tensor) == PARAMETER or op in self.facts.fed_ops
+
+    def readers(self, tensor: int) -> Iterator[int]:
+        """Yield the ops that read a tensor's values, past ops that only move them."""
+        waiting = [tensor]
+        seen: set[int] = set()
+        while waiting:
+            for op in self.facts.consumers(waiting.pop()):
+                if op in seen or len(seen) > 256:
+                    continue
+                seen.add(op)
+                if self.facts.op_name(op) in _PASSING:
+                    waiting.extend(self.facts.outputs(op))
+                else:
+                    yield op
+
+    def reached_losses(self, tensor: int) -> list[int]:
+        """Return the loss ops that some further ops compute from a tensor."""
+        waiting, found = [tensor], []
+        seen: set[int] = set()
+        while waiting and len(seen) < 64:
+            for op in self.facts.consumers(waiting.pop()):
+                if op in seen or op < 0:
+                    continue
+                seen.add(op)
+                if self.facts.op_name(op) in LOSSES:
+                    found.append(op)
+                else:
+                    waiting.extend(self.facts.outputs(op))
+        return found
+
+    def forward_ops(self, *names: str) -> list[int]:
+        """Return the ops of the forward with some names, outside of PyLayers."""
+        return [op for op in self.facts.ops_named(names) if self.facts.phase(op) == FORWARD]
+
+    # -- lines --------------------------------------------------------------------------------
+
+    def creation_place(self, parameter: int) -> Place:
+        """Return the line that made a parameter in this trace, or no line."""
+        first = self.facts.first_value(parameter)
+        stack = self._created.get(first, -1)
+        return self.facts.place_of_stack(stack) if stack >= 0 else Place()
+
+    @cached_property
+    def _created(self) -> dict[int, int]:
+        return {
+            self.facts.first_value(event.tensor): event.stack
+            for event in self.facts.events("created")
+            if event.detail == "parameter" and event.tensor >= 0
+        }
+
+    def is_direct(self, op: int) -> bool:
+        """Tell whether the user's line calls a function for an op, and no layer of Paddle does."""
+        for frame in stack_of(self.facts.record, self.facts.stack(op)):
+            if frame.kind == "user":
+                return True
+            if frame.function in {"forward", "__call__", "Layer.__call__"}:
+                return False
+        return False

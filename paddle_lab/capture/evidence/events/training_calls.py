@@ -1,0 +1,175 @@
+"""Notes calls of Paddle that steer a training and run no op: modes, schedules, seeds, checkpoints.
+
+Each is an event ``called``; its detail is the call's name and what the checks need of it. A line
+that repeats a call is noted 64 times at most.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.events.noting import Call, noted
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.hooks.search import with_subclasses
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.rows.cells import NO_KEY
+
+_MOST_OF_A_LINE = 64
+_Details = Callable[[Recorder, Call], tuple[str, Any] | None]
+"""Returns what the checks need of a call, and a tensor that it is about or ``None``."""
+
+
+def training_call_patches(paddle: Any) -> list[AttributePatch]:
+    """Return the patches that note ``called`` events."""
+    layer, schedule = paddle.nn.Layer, paddle.optimizer.lr.LRScheduler
+    optimizer, scaler = paddle.optimizer.Optimizer, paddle.amp.GradScaler
+    utils, clips = paddle.nn.utils, paddle.nn.clip
+    before: dict[tuple[Any, str], _Details] = {
+        (layer, "set_state_dict"): _loaded,
+        (optimizer, "clear_grad"): _optimizer,
+        (paddle, "save"): _loaded,
+    }
+    after: dict[tuple[Any, str], _Details] = {
+        (layer, "train"): _mode,
+        (layer, "eval"): _mode,
+        (layer, "state_dict"): _taken,
+        (layer, "register_forward_pre_hook"): _layer,
+        (layer, "register_forward_post_hook"): _layer,
+        (layer, "clear_gradients"): _layer,
+        (paddle.DataParallel, "__init__"): _layer,
+        (paddle.nn.LayerList, "__init__"): _repeated,
+        (paddle.nn.Sequential, "__init__"): _repeated,
+        (paddle.nn.initializer.Initializer, "__call__"): _initialised,
+        (schedule, "__init__"): _identity,
+        (paddle, "seed"): _first,
+        (paddle.io.DataLoader, "__iter__"): _loader,
+        (utils, "clip_grad_norm_"): _nothing,
+        (utils, "clip_grad_value_"): _nothing,
+        **{(kind, "__init__"): _identity for kind in with_subclasses(clips.ClipGradBase)
+           if kind is not clips.ClipGradBase and "__init__" in vars(kind)},
+        **{(kind, "step"): _scheduler for kind in with_subclasses(schedule)
+           if "step" in vars(kind)},
+        **{(scaler, name): _optimizer for name in ("scale", "unscale_", "step", "minimize")
+           if name in vars(scaler)},
+    }  # fmt: skip
+    makers: list[AttributePatch] = []
+    for place, details in before.items():
+        makers.append(noted(place, before=_noting(place[1], details)))
+    for place, details in after.items():
+        makers.append(noted(place, _noting(f"{_owner(place)}{place[1]}", details)))
+    return makers
+
+
+def _owner(place: tuple[Any, str]) -> str:
+    is_shared = place[1] in {"__init__", "step", "__iter__", "__call__", "minimize"}
+    return f"{place[0].__name__}." if is_shared else ""
+
+
+def _noting(name: str, details: _Details) -> Callable[[Recorder, Call], None]:
+    def note(recorder: Recorder, call: Call) -> None:
+        log = recorder.events.calls_of_lines
+        line = name, id(call.frame.f_code), call.frame.f_lineno
+        log[line] = log.get(line, 0) + 1
+        if log[line] > _MOST_OF_A_LINE:
+            return
+        told = details(recorder, call)
+        if told is not None:
+            key = NO_KEY
+            if told[1] is not None and DOOR.is_initialized(told[1]):
+                key = recorder.tensors.key_of(told[1])
+            recorder.events.note("called", call.frame, tensor=key, detail=f"{name} {told[0]}")
+
+    return note
+
+
+def _paddle() -> Any:
+    return sys.modules["paddle"]
+
+
+def _nothing(_recorder: Recorder, _call: Call) -> tuple[str, Any]:
+    return "", None
+
+
+def _first(_recorder: Recorder, call: Call) -> tuple[str, Any]:
+    return repr(next(iter((*call.args, *call.kwargs.values())), None))[:40], None
+
+
+def _identity(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    return f"{type(call.args[0]).__name__} {id(call.args[0])}", None
+
+
+def _scheduler(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    # A scheduler makes its first step itself, and steps those that it wraps.
+    is_own = call.frame.f_globals.get("__name__") == "paddle.optimizer.lr"
+    return None if is_own else _identity(recorder, call)
+
+
+def _optimizer(recorder: Recorder, call: Call) -> tuple[str, Any]:
+    optimizer = next(
+        (one for one in call.args if isinstance(one, _paddle().optimizer.Optimizer)), None
+    )
+    return (str(recorder.optimizers.entry(optimizer).number) if optimizer is not None else ""), None
+
+
+def _loader(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    loader = call.args[0]
+    sampler = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
+    try:
+        return f"{id(loader)} {len(loader)} {type(sampler).__name__}", None
+    except Exception:  # noqa: BLE001  (an iterable data set has no length)
+        return f"{id(loader)} 0 None", None
+
+
+def _parameter(layer: Any) -> Any:
+    return next(iter(layer.parameters()), None)
+
+
+def _layer(_recorder: Recorder, call: Call) -> tuple[str, Any]:
+    layer = call.args[0]
+    return f"{type(layer).__name__} {id(layer)}", _parameter(layer)
+
+
+def _mode(_recorder: Recorder, call: Call) -> tuple[str, Any]:
+    layer = call.args[0]
+    return f"{type(layer).__name__} {int(layer.training)}", _parameter(layer)
+
+
+def _repeated(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    """Tell of a container that has one layer with parameters several times."""
+    layers = [layer for layer in call.args[0] if layer is not None]
+    counts = Counter(map(id, layers))
+    repeated = next((layer for layer in layers if counts[id(layer)] > 1), None)
+    weight = None if repeated is None else _parameter(repeated)
+    if weight is None:
+        return None
+    return f"{type(repeated).__name__} {counts[id(repeated)]}", weight
+
+
+def _initialised(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    parameter = call.args[1] if len(call.args) > 1 else None
+    is_known = isinstance(parameter, recorder.parameter_type)
+    if not is_known or recorder.tensors.known_key(parameter) == NO_KEY:
+        return None
+    return "", parameter
+
+
+def _taken(recorder: Recorder, call: Call) -> tuple[str, Any]:
+    state = call.result
+    try:
+        number = len(recorder.events.states)
+        recorder.events.states[number] = weakref.ref(state)
+    except TypeError:
+        number = -1
+    return str(number), _parameter(call.args[0])
+
+
+def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    """Tell whether a state that is loaded or saved is one that ``state_dict()`` returned."""
+    state = call.args[0] if not isinstance(call.args[0], _paddle().nn.Layer) else call.args[1]
+    at = next((n for n, one in recorder.events.states.items() if one() is state), -1)
+    return None if at < 0 else (str(at), None)

@@ -1,0 +1,121 @@
+"""A look at each tensor that no op made: data, labels and masks, when the trace first meets them.
+
+It is always on. So it is cheap: it reads at most the first 65,536 values, only of tensors in the
+memory of the CPU, and at most 4,096 tensors of a trace. Parameters are left out.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.collector import Collector, Forgotten
+from paddle_lab.capture.evidence.values.scan import KINDS, STORED, scan
+from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
+from paddle_lab.capture.rows.cells import NO_KEY
+from paddle_lab.capture.tables.row_keys import RecordKeys
+from paddle_lab.trace.floats import float_bits
+from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.recorder.recorder import Recorder
+
+MOST_ELEMENTS = 1 << 16
+_MOST_TENSORS = 1 << 12
+_FEW = 1 << 12
+_READABLE = {f"paddle.{kind}": number for number, kind in enumerate(KINDS) if "complex" not in kind}
+
+
+def memory_of(tensor: Any) -> tuple[int, int, int] | None:
+    """Return address, count of readable values and position in :data:`KINDS`; None on a device."""
+    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+        return None
+    kind = _READABLE.get(str(tensor.dtype))
+    if kind is None or not tensor.place.is_cpu_place() or not tensor.is_contiguous():
+        return None
+    elements = min(math.prod(tensor.shape), MOST_ELEMENTS)
+    return (tensor.data_ptr(), elements, kind) if elements else None
+
+
+def digest_at(address: int, elements: int, kind: int) -> int:
+    """Return a checksum of some values."""
+    return zlib.crc32(bytes_at(address, elements, kind))
+
+
+def bytes_at(address: int, elements: int, kind: int) -> Any:
+    """Return the memory of some values."""
+    return (ctypes.c_char * (elements * np.dtype(STORED[kind]).itemsize)).from_address(address)
+
+
+class Glances(Collector):
+    """The collector that fills ``glances``.
+
+    Parameters
+    ----------
+    recorder
+        The recorder whose tensors are looked at.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._rows: list[tuple[Any, ...]] = []
+        self._count = 0
+
+    def open(self) -> None:
+        """Look at the tensors that the trace first meets from now on."""
+        self._recorder.tensors.meeting_listeners.append(self._look)
+
+    def close(self) -> None:
+        """Stop looking."""
+        listeners = self._recorder.tensors.meeting_listeners
+        if self._look in listeners:
+            listeners.remove(self._look)
+
+    def _look(self, tensor: Any, key: int) -> None:
+        if key == NO_KEY or self._count >= _MOST_TENSORS or tensor.persistable:
+            return
+        try:
+            if self._recorder.thread().phase == OPTIMIZER:
+                return  # a gradient
+            place = memory_of(tensor)
+            if place is not None:
+                self._count += 1
+                self._rows.append((key, *_glance(place)))
+        except Exception as fault:  # noqa: BLE001  (the trace goes on without)
+            self._count = _MOST_TENSORS
+            self._recorder.notices.append(say("notices.values.failed", fault=described(fault)))
+
+    def forget(self, gone: Forgotten) -> None:
+        """Forget tensors that the trace has dropped."""
+        self._rows = [row for row in self._rows if row[0] not in gone.tensors]
+
+    def add_rows(
+        self, builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
+    ) -> None:
+        """Fill the table."""
+        tensors = keys.tensors.rows(np.array([row[0] for row in self._rows], np.int64)).tolist()
+        for tensor, (_, elements, zeros, *floats, is_whole, digest) in zip(
+            tensors, self._rows, strict=True
+        ):
+            cells = (tensor, elements, zeros, *float_bits(floats), is_whole, digest)
+            builders["glances"].append(*cells)
+
+
+def _glance(place: tuple[int, int, int]) -> tuple[Any, ...]:
+    address, elements, kind = place
+    zeros, _, _, smallest, largest, total, squares, *_ = scan(address, elements, kind, False)  # noqa: FBT003
+    stored = bytes_at(address, min(elements, _FEW), kind)
+    is_whole = smallest == math.floor(smallest) and largest == math.floor(largest)
+    if is_whole and KINDS[kind] in {"float32", "float64", "float16"}:
+        values = np.frombuffer(memoryview(stored), STORED[kind])
+        is_whole = bool((values == np.floor(values)).all())
+    root_mean_square = math.sqrt(squares / elements)
+    digest = digest_at(*place)
+    return elements, zeros, smallest, largest, total / elements, root_mean_square, is_whole, digest

@@ -1,0 +1,133 @@
+"""What optimizers' steps found and changed: learning rate, gradients, parameters.
+
+Every step notes its learning rate. The first four steps of an optimizer, and then every step whose
+number is a power of two, also look at its parameters: whether the gradient was there, and whether
+the step changed the parameter. At most 65,536 values of a parameter in CPU memory are read.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.glances import bytes_at, digest_at, memory_of
+from paddle_lab.capture.evidence.optimizers import OptimizerLog, parameters_of
+from paddle_lab.capture.evidence.values.scan import KINDS, STORED, scan
+from paddle_lab.capture.recorder.tensors import TensorPool
+from paddle_lab.capture.rows.cells import NO_KEY
+from paddle_lab.trace.floats import float_bits
+from paddle_lab.trace.table import StringPool, TableBuilder
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.tables.row_keys import RecordKeys
+
+_MOST_PARAMETERS = 400
+_ALL_UP_TO = 4
+_MOST_STEPS = 1 << 14
+_NONE, _ZEROS, _VALUES = range(3)
+
+
+class StepLooks:
+    """The steps of one trace.
+
+    Parameters
+    ----------
+    tensors
+        The tensors that the trace has seen.
+    optimizers
+        The optimizers that the trace has seen.
+    """
+
+    def __init__(self, tensors: TensorPool, optimizers: OptimizerLog) -> None:
+        self._tensors, self._optimizers = tensors, optimizers
+        self._steps: list[tuple[int, int, float, str, str]] = []
+        self._parameters: list[tuple[int, ...]] = []
+        self._open: list[tuple[int, Any, int, int]] = []
+        self._losses: list[tuple[int, float]] = []
+
+    def note_loss(self, backward_call: int, roots: Any) -> None:
+        """Note the number at which a backward call begins, if it is one in the CPU's memory."""
+        loss = roots[0] if isinstance(roots, (list, tuple)) and len(roots) == 1 else roots
+        if len(self._losses) >= _MOST_STEPS or isinstance(loss, (list, tuple)):
+            return
+        place = memory_of(loss)
+        if place is not None and math.prod(loss.shape) == 1:
+            _, nans, infs, _, number, *_ = scan(*place, False)  # noqa: FBT003
+            self._losses.append((backward_call, math.inf if nans or infs else number))
+
+    def before(self, optimizer: Any, scope: int) -> None:
+        """Look before a step changes anything; the step is already counted."""
+        if len(self._steps) >= _MOST_STEPS or not DOOR.has("optimizer_settings"):
+            return
+        if type(optimizer).__module__.startswith("paddle.incubate"):
+            return  # it wraps another optimizer, and has a learning rate of zero
+        seen = self._optimizers.entry(optimizer)
+        rate, clip = DOOR.learning_rate(optimizer), DOOR.gradient_clip(optimizer)
+        schedule = "" if isinstance(rate, (int, float)) else f"{type(rate).__name__} {id(rate)}"
+        number = float(optimizer.get_lr())
+        clipping = "" if clip is None else f"{type(clip).__name__} {id(clip)}"
+        self._open = []
+        if seen.steps <= _ALL_UP_TO or seen.steps & (seen.steps - 1) == 0:
+            for parameter in list(parameters_of(optimizer))[:_MOST_PARAMETERS]:
+                self._look(parameter)
+        self._steps.append((scope, seen.number, number, schedule, clipping))
+
+    def _look(self, parameter: Any) -> None:
+        place = memory_of(parameter)
+        if place is None or parameter.stop_gradient:
+            return
+        gradient = parameter.grad
+        state = _NONE
+        if gradient is not None:
+            found = memory_of(gradient)
+            if found is None:  # sparse, or on a device
+                return
+            state = _ZEROS if scan(*found, False)[0] == found[1] else _VALUES  # noqa: FBT003
+        self._open.append((state, parameter, digest_at(*place), _has_equal_units(parameter)))
+
+    def after(self) -> None:
+        """Look at the same parameters after the step."""
+        step = len(self._steps) - 1
+        for state, parameter, before, equal in self._open:
+            place = memory_of(parameter)
+            key = self._tensors.known_key(parameter)
+            if place is not None and key != NO_KEY:
+                after = digest_at(*place)
+                self._parameters.append((step, key, state, before != after, equal, before, after))
+        self._open = []
+
+    def add_rows(
+        self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
+    ) -> None:
+        """Fill ``optimizer_steps``, ``parameter_steps`` and ``losses``."""
+        scopes = keys.scopes.rows(np.array([step[0] for step in self._steps], np.int64)).tolist()
+        rows: list[int] = []
+        for scope, (_, number, rate, schedule, clip) in zip(scopes, self._steps, strict=True):
+            cells = (scope, number, float_bits([rate])[0], strings[schedule], strings[clip])
+            rows.append(builders["optimizer_steps"].append(*cells))
+        calls = keys.backward_calls.rows(np.array([row[0] for row in self._losses], np.int64))
+        for call, (_, loss) in zip(calls.tolist(), self._losses, strict=True):
+            if call >= 0:
+                builders["losses"].append(call, float_bits([loss])[0])
+        tensors = keys.tensors.rows(np.array([row[1] for row in self._parameters], np.int64))
+        for tensor, (step, _, *rest) in zip(tensors.tolist(), self._parameters, strict=True):
+            if tensor >= 0:
+                builders["parameter_steps"].append(rows[step], tensor, *rest)
+
+
+def _has_equal_units(parameter: Any) -> bool:
+    """Tell whether all output units of a weight have the same values."""
+    shape = tuple(parameter.shape)
+    place = memory_of(parameter)
+    if place is None or len(shape) < 2 or math.prod(shape) > place[1]:
+        return False
+    units = shape[1] if len(shape) == 2 else shape[0]
+    address, elements, kind = place
+    if units < 2 or KINDS[kind] == "bfloat16":
+        return False
+    memory = bytes_at(address, elements, kind)
+    values = np.frombuffer(memoryview(memory), STORED[kind]).reshape(shape)
+    return bool((values == (values[:, :1] if len(shape) == 2 else values[:1])).all())

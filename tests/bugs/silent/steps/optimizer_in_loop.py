@@ -1,0 +1,14 @@
+"""Adam is made again for each batch and forgets its moments."""
+import paddle
+from paddle import nn
+
+paddle.seed(0)
+net = nn.Linear(6, 3)
+#+ opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
+for step in range(5):
+    opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())  # WRONG
+    x, y = paddle.randn([16, 6]), paddle.randint(0, 3, [16])
+    loss = nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    opt.step()
+    opt.clear_grad()

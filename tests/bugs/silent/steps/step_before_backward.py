@@ -1,0 +1,14 @@
+"""The step comes before backward, and the gradients are then cleared."""
+import paddle
+from paddle import nn
+
+paddle.seed(0)
+net = nn.Linear(6, 3)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(5):
+    x, y = paddle.randn([16, 6]), paddle.randint(0, 3, [16])
+    loss = nn.functional.cross_entropy(net(x), y)
+    opt.step()  # WRONG
+    loss.backward()
+    #+ opt.step()
+    opt.clear_grad()
