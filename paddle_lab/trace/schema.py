@@ -341,7 +341,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "schedule": "str",  # class and identity of the scheduler, "" for a number
         "clip": "str",  # class and identity of the optimizer's gradient clip
     },
-    # What some of these steps found and did; at most 65,536 values of a parameter were read.
+    # What some of these steps found and did; the first 4,096 values were read.
     "parameter_steps": {
         "optimizer_step": "key:optimizer_steps",
         "tensor": "key:tensors",

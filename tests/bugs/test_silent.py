@@ -1,4 +1,4 @@
-"""Trainings that raise nothing and are wrong: a warning names the line, and none names the twin's."""
+"""Trainings that raise nothing and are wrong: a warning names the line, and the twin has none."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ import numpy as np
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.evidence.values.scan import KINDS, STORED, scan
+from paddle_lab.capture.evidence.values.statistics import kind_of
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.rows.cells import NO_KEY
@@ -30,17 +31,21 @@ if TYPE_CHECKING:
 MOST_ELEMENTS = 1 << 16
 _MOST_TENSORS = 1 << 12
 _FEW = 1 << 12
-_READABLE = {f"paddle.{kind}": number for number, kind in enumerate(KINDS) if "complex" not in kind}
 
 
-def memory_of(tensor: Any) -> tuple[int, int, int] | None:
+def memory_of(tensor: Any, most: int = MOST_ELEMENTS) -> tuple[int, int, int] | None:
     """Return address, count of readable values and position in :data:`KINDS`; None on a device."""
     if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return None
-    kind = _READABLE.get(str(tensor.dtype))
-    if kind is None or not tensor.place.is_cpu_place() or not tensor.is_contiguous():
+    kind = kind_of(tensor.dtype)
+    if (
+        kind < 0
+        or KINDS[kind].startswith("complex")
+        or not tensor.place.is_cpu_place()
+        or not tensor.is_contiguous()
+    ):
         return None
-    elements = min(math.prod(tensor.shape), MOST_ELEMENTS)
+    elements = min(math.prod(tensor.shape), most)
     return (tensor.data_ptr(), elements, kind) if elements else None
 
 

@@ -1,8 +1,8 @@
 """What optimizers' steps found and changed: learning rate, gradients, parameters.
 
 Every step notes its learning rate. The first four steps of an optimizer, and then every step whose
-number is a power of two, also look at its parameters: whether the gradient was there, and whether
-the step changed the parameter. At most 65,536 values of a parameter in CPU memory are read.
+number is a power of two, also look at some of its parameters, 16 at most: whether the gradient was
+there, and whether the step changed the parameter. The first 4,096 values of a parameter in CPU memory are read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 if TYPE_CHECKING:
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
-_MOST_PARAMETERS = 400
+_MOST_PARAMETERS = 16
+_MOST_VALUES = 1 << 12
 _ALL_UP_TO = 4
 _MOST_STEPS = 1 << 14
 _NONE, _ZEROS, _VALUES = range(3)
@@ -71,28 +72,28 @@ class StepLooks:
         clipping = "" if clip is None else f"{type(clip).__name__} {id(clip)}"
         self._open = []
         if seen.steps <= _ALL_UP_TO or seen.steps & (seen.steps - 1) == 0:
-            for parameter in list(parameters_of(optimizer))[:_MOST_PARAMETERS]:
+            for parameter in _some(list(parameters_of(optimizer))):
                 self._look(parameter)
         self._steps.append((scope, seen.number, number, schedule, clipping))
 
     def _look(self, parameter: Any) -> None:
-        place = memory_of(parameter)
+        place = memory_of(parameter, _MOST_VALUES)
         if place is None or parameter.stop_gradient:
             return
         gradient = parameter.grad
         state = _NONE
         if gradient is not None:
-            found = memory_of(gradient)
+            found = memory_of(gradient, _MOST_VALUES)
             if found is None:  # sparse, or on a device
                 return
             state = _ZEROS if scan(*found, False)[0] == found[1] else _VALUES  # noqa: FBT003
-        self._open.append((state, parameter, digest_at(*place), _has_equal_units(parameter)))
+        self._open.append((state, parameter, digest_at(*place), _has_equal_units(parameter, place)))
 
     def after(self) -> None:
         """Look at the same parameters after the step."""
         step = len(self._steps) - 1
         for state, parameter, before, equal in self._open:
-            place = memory_of(parameter)
+            place = memory_of(parameter, _MOST_VALUES)
             key = self._tensors.known_key(parameter)
             if place is not None and key != NO_KEY:
                 after = digest_at(*place)
@@ -118,16 +119,22 @@ class StepLooks:
                 builders["parameter_steps"].append(rows[step], tensor, *rest)
 
 
-def _has_equal_units(parameter: Any) -> bool:
-    """Tell whether all output units of a weight have the same values."""
-    shape = tuple(parameter.shape)
-    place = memory_of(parameter)
-    if place is None or len(shape) < 2 or math.prod(shape) > place[1]:
+def _some(parameters: list[Any]) -> list[Any]:
+    """Return a few parameters from the first to the last, weights rather than biases."""
+    if len(parameters) <= _MOST_PARAMETERS:
+        return parameters
+    weights = [one for one in parameters if len(one.shape) > 1] or parameters
+    return weights[:: math.ceil(len(weights) / _MOST_PARAMETERS)]
+
+
+def _has_equal_units(parameter: Any, place: tuple[int, int, int]) -> bool:
+    """Tell whether all output units of a weight have the same values, as far as these are read."""
+    shape, (address, elements, kind) = tuple(parameter.shape), place
+    is_conv = len(shape) > 2
+    width = math.prod(shape[1:])
+    rows = elements // width if width else 0
+    if len(shape) < 2 or rows < (2 if is_conv else 1) or KINDS[kind] == "bfloat16":
         return False
-    units = shape[1] if len(shape) == 2 else shape[0]
-    address, elements, kind = place
-    if units < 2 or KINDS[kind] == "bfloat16":
-        return False
-    memory = bytes_at(address, elements, kind)
-    values = np.frombuffer(memoryview(memory), STORED[kind]).reshape(shape)
-    return bool((values == (values[:, :1] if len(shape) == 2 else values[:1])).all())
+    memory = bytes_at(address, rows * width, kind)
+    values = np.frombuffer(memoryview(memory), STORED[kind]).reshape(rows, width)
+    return bool((values == (values[:1] if is_conv else values[:, :1])).all())

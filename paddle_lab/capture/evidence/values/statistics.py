@@ -93,7 +93,7 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
     if not DOOR.is_dense(tensor):
         return _look_at_rows(tensor, with_histogram=with_histogram)
     dtype = tensor.dtype
-    kind = _kind_of(dtype)
+    kind = kind_of(dtype)
     if kind == _NO_KIND:
         return None
     if _has_devices() and not tensor.place.is_cpu_place():
@@ -113,15 +113,16 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
 
 def is_scanned(dtype: Any) -> bool:
     """Tell whether tensors of a dtype can be scanned."""
-    return _kind_of(dtype) != _NO_KIND
+    return kind_of(dtype) != _NO_KIND
 
 
 def is_floating(dtype: Any) -> bool:
     """Tell whether tensors of a dtype have floating-point or complex numbers."""
-    return 0 <= _kind_of(dtype) < len(FLOATS)
+    return 0 <= kind_of(dtype) < len(FLOATS)
 
 
-def _kind_of(dtype: Any) -> int:
+def kind_of(dtype: Any) -> int:
+    """Return a dtype's position in :data:`KINDS`, -1 if it cannot be scanned."""
     if id(dtype) not in _kinds:
         name = str(dtype).removeprefix("paddle.")
         _kinds[id(dtype)] = KINDS.index(name) if name in KINDS else _NO_KIND, dtype
