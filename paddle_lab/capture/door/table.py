@@ -100,9 +100,9 @@ FEATURES: Final[dict[str, Feature]] = {
     "gradient_modes": Feature(
         {"set_grad_enabled": "paddle.base.dygraph.base._set_grad_enabled"},
     ),
-    "optimizers": Feature({"optimizer_parameters": "paddle.optimizer.Optimizer()._parameter_list"}),
-    "optimizer_settings": Feature(
+    "optimizers": Feature(
         {
+            "optimizer_parameters": "paddle.optimizer.Optimizer()._parameter_list",
             "learning_rate": "paddle.optimizer.Optimizer()._learning_rate",
             "gradient_clip": "paddle.optimizer.Optimizer()._grad_clip",
         }

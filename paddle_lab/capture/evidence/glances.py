@@ -6,17 +6,14 @@ memory of the CPU, and at most 4,096 tensors of a trace. Parameters are left out
 
 from __future__ import annotations
 
-import ctypes
 import math
-import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
+from paddle_lab.capture.evidence.values.memory import bytes_at, digest_at, memory_of
 from paddle_lab.capture.evidence.values.scan import KINDS, STORED, scan
-from paddle_lab.capture.evidence.values.statistics import kind_of
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.rows.cells import NO_KEY
@@ -28,35 +25,8 @@ from paddle_lab.words import say
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
-MOST_ELEMENTS = 1 << 16
 _MOST_TENSORS = 1 << 12
 _FEW = 1 << 12
-
-
-def memory_of(tensor: Any, most: int = MOST_ELEMENTS) -> tuple[int, int, int] | None:
-    """Return address, count of readable values and position in :data:`KINDS`; None on a device."""
-    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-        return None
-    kind = kind_of(tensor.dtype)
-    if (
-        kind < 0
-        or KINDS[kind].startswith("complex")
-        or not tensor.place.is_cpu_place()
-        or not tensor.is_contiguous()
-    ):
-        return None
-    elements = min(math.prod(tensor.shape), most)
-    return (tensor.data_ptr(), elements, kind) if elements else None
-
-
-def digest_at(address: int, elements: int, kind: int) -> int:
-    """Return a checksum of some values."""
-    return zlib.crc32(bytes_at(address, elements, kind))
-
-
-def bytes_at(address: int, elements: int, kind: int) -> Any:
-    """Return the memory of some values."""
-    return (ctypes.c_char * (elements * np.dtype(STORED[kind]).itemsize)).from_address(address)
 
 
 class Glances(Collector):

@@ -2,7 +2,8 @@
 
 Every step notes its learning rate. The first four steps of an optimizer, and then every step whose
 number is a power of two, also look at some of its parameters, 16 at most: whether the gradient was
-there, and whether the step changed the parameter. The first 4,096 values of a parameter in CPU memory are read.
+there, and whether the step changed the parameter. The first 4,096 values of a parameter in CPU
+memory are read.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.glances import bytes_at, digest_at, memory_of
 from paddle_lab.capture.evidence.optimizers import OptimizerLog, parameters_of
+from paddle_lab.capture.evidence.values.memory import bytes_at, digest_at, memory_of
 from paddle_lab.capture.evidence.values.scan import KINDS, STORED, scan
 from paddle_lab.capture.recorder.tensors import TensorPool
 from paddle_lab.capture.rows.cells import NO_KEY
@@ -45,7 +46,7 @@ class StepLooks:
     def __init__(self, tensors: TensorPool, optimizers: OptimizerLog) -> None:
         self._tensors, self._optimizers = tensors, optimizers
         self._steps: list[tuple[int, int, float, str, str]] = []
-        self._parameters: list[tuple[int, ...]] = []
+        self._changes: list[tuple[int, ...]] = []
         self._open: list[tuple[int, Any, int, int]] = []
         self._losses: list[tuple[int, float]] = []
 
@@ -61,7 +62,7 @@ class StepLooks:
 
     def before(self, optimizer: Any, scope: int) -> None:
         """Look before a step changes anything; the step is already counted."""
-        if len(self._steps) >= _MOST_STEPS or not DOOR.has("optimizer_settings"):
+        if len(self._steps) >= _MOST_STEPS or not DOOR.has("optimizers"):
             return
         if type(optimizer).__module__.startswith("paddle.incubate"):
             return  # it wraps another optimizer, and has a learning rate of zero
@@ -97,7 +98,7 @@ class StepLooks:
             key = self._tensors.known_key(parameter)
             if place is not None and key != NO_KEY:
                 after = digest_at(*place)
-                self._parameters.append((step, key, state, before != after, equal, before, after))
+                self._changes.append((step, key, state, before != after, equal, before, after))
         self._open = []
 
     def add_rows(
@@ -113,8 +114,8 @@ class StepLooks:
         for call, (_, loss) in zip(calls.tolist(), self._losses, strict=True):
             if call >= 0:
                 builders["losses"].append(call, float_bits([loss])[0])
-        tensors = keys.tensors.rows(np.array([row[1] for row in self._parameters], np.int64))
-        for tensor, (step, _, *rest) in zip(tensors.tolist(), self._parameters, strict=True):
+        tensors = keys.tensors.rows(np.array([row[1] for row in self._changes], np.int64))
+        for tensor, (step, _, *rest) in zip(tensors.tolist(), self._changes, strict=True):
             if tensor >= 0:
                 builders["parameter_steps"].append(rows[step], tensor, *rest)
 

@@ -39,7 +39,7 @@ _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
     ("gradient_stops", gradient_stop_patches),
     ("gradient_modes", gradient_mode_patches),
     ("optimizers", optimizer_patches),
-    ("optimizer_settings", training_call_patches),
+    ("optimizers", training_call_patches),
     ("arrivals", arrival_patches),
     ("layers", layer_patches),
     ("pylayers", pylayer_patches),

@@ -10,7 +10,7 @@ def build():
 
 paddle.seed(0)
 net = build()  # BUG: unreached-parameter
-optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())  # BUG: optimizer-of-others
 net = build()
 for _ in range(2):
     loss = net(paddle.randn([2, 4])).mean()

@@ -17,7 +17,7 @@ class Net(nn.Layer):
 paddle.seed(0)
 net = Net(classes=10)
 optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
-net.head = nn.Linear(6, 2)
+net.head = nn.Linear(6, 2)  # BUG: optimizer-of-others
 nn.functional.cross_entropy(net(paddle.randn([4, 4])), paddle.randint(0, 2, [4])).backward()
 optimizer.step()
 optimizer.clear_grad()

@@ -72,7 +72,7 @@ def _layer_scopes(facts: Facts) -> list[int]:
 CHECK = Check(
     kind="bypassed",
     find=find,
-    example="y = layer.forward(x)  # layer has a hook",
+    example="layer.register_forward_post_hook(hook)\ny = layer.forward(x)",
     shared_cost="always",
     holds_on=(),
 )

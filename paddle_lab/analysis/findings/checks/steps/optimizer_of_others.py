@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
@@ -25,7 +25,10 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of parameters that came too late, or of the optimizer."""
     cuts, training = facts.answer(GradientCuts), facts.answer(Training)
     trained, reached = cuts.trained, cuts.reach.leaves
-    others = sorted(reached - trained.holders.keys() - trained.frozen)
+    others = [
+        one for one in sorted(reached - trained.holders.keys() - trained.frozen)
+        if facts.tensor_kind(one) == PARAMETER
+    ]  # fmt: skip
     if not trained.steps or not others:
         return
     made = {int(call.detail[0]): call for call in training.called("Optimizer.__init__")}
@@ -45,7 +48,7 @@ def find(facts: Facts) -> Iterator[Found]:
         if number not in made or not lost:
             continue
         if not own & reached:
-            names = trained.names(sorted(others))
+            names = trained.names(others)
             yield warning("optimizer-of-others.none", training.made_at(number), -1, names=names)
             continue
         late: dict[Place, list[int]] = {}

@@ -1,0 +1,42 @@
+"""The values of a tensor in the memory of the CPU, read without an op."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import zlib
+from typing import Any
+
+import numpy as np
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.values.scan import KINDS, STORED
+from paddle_lab.capture.evidence.values.statistics import kind_of
+
+MOST_ELEMENTS = 1 << 16
+
+
+def memory_of(tensor: Any, most: int = MOST_ELEMENTS) -> tuple[int, int, int] | None:
+    """Return address, count of readable values and position in :data:`KINDS`; None on a device."""
+    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+        return None
+    kind = kind_of(tensor.dtype)
+    if (
+        kind < 0
+        or KINDS[kind].startswith("complex")
+        or not tensor.place.is_cpu_place()
+        or not tensor.is_contiguous()
+    ):
+        return None
+    elements = min(math.prod(tensor.shape), most)
+    return (tensor.data_ptr(), elements, kind) if elements else None
+
+
+def digest_at(address: int, elements: int, kind: int) -> int:
+    """Return a checksum of some values."""
+    return zlib.crc32(bytes_at(address, elements, kind))
+
+
+def bytes_at(address: int, elements: int, kind: int) -> Any:
+    """Return the memory of some values."""
+    return (ctypes.c_char * (elements * np.dtype(STORED[kind]).itemsize)).from_address(address)
