@@ -32,6 +32,10 @@ _MOST_STEPS = 1 << 14
 _NONE, _ZEROS, _VALUES = range(3)
 
 
+_Look = tuple[int, int, Any, int, bool]
+"""A step, what its gradient was, the parameter, its digest, and whether its units are equal."""
+
+
 class StepLooks:
     """The steps of one trace.
 
@@ -47,7 +51,6 @@ class StepLooks:
         self._tensors, self._optimizers = tensors, optimizers
         self._steps: list[tuple[int, int, float, str, str]] = []
         self._changes: list[tuple[int, ...]] = []
-        self._open: list[tuple[int, Any, int, int]] = []
         self._losses: list[tuple[int, float]] = []
 
     def note_loss(self, backward_call: int, roots: Any) -> None:
@@ -60,46 +63,38 @@ class StepLooks:
             _, nans, infs, _, number, *_ = scan(*place, False)  # noqa: FBT003
             self._losses.append((backward_call, math.inf if nans or infs else number))
 
-    def before(self, optimizer: Any, scope: int) -> None:
+    def before(self, optimizer: Any, scope: int) -> list[_Look]:
         """Look before a step changes anything; the step is already counted."""
         if len(self._steps) >= _MOST_STEPS or not DOOR.has("optimizers"):
-            return
+            return []
         if type(optimizer).__module__.startswith("paddle.incubate"):
-            return  # it wraps another optimizer, and has a learning rate of zero
+            return []  # it wraps another optimizer, and has a learning rate of zero
+        try:
+            return self._begin(optimizer, scope)
+        except AttributeError:  # an optimizer of another kind, without a rate or clip of its own
+            return []
+
+    def _begin(self, optimizer: Any, scope: int) -> list[_Look]:
         seen = self._optimizers.entry(optimizer)
         rate, clip = DOOR.learning_rate(optimizer), DOOR.gradient_clip(optimizer)
         schedule = "" if isinstance(rate, (int, float)) else f"{type(rate).__name__} {id(rate)}"
         number = float(optimizer.get_lr())
         clipping = "" if clip is None else f"{type(clip).__name__} {id(clip)}"
-        self._open = []
+        step, looks = len(self._steps), []
+        self._steps.append((scope, seen.number, number, schedule, clipping))
         if seen.steps <= _ALL_UP_TO or seen.steps & (seen.steps - 1) == 0:
             for parameter in _some(list(parameters_of(optimizer))):
-                self._look(parameter)
-        self._steps.append((scope, seen.number, number, schedule, clipping))
+                looks += _looked(parameter, step)
+        return looks
 
-    def _look(self, parameter: Any) -> None:
-        place = memory_of(parameter, _MOST_VALUES)
-        if place is None or parameter.stop_gradient:
-            return
-        gradient = parameter.grad
-        state = _NONE
-        if gradient is not None:
-            found = memory_of(gradient, _MOST_VALUES)
-            if found is None:  # sparse, or on a device
-                return
-            state = _ZEROS if scan(*found, False)[0] == found[1] else _VALUES  # noqa: FBT003
-        self._open.append((state, parameter, digest_at(*place), _has_equal_units(parameter, place)))
-
-    def after(self) -> None:
+    def after(self, looks: list[_Look] | None) -> None:
         """Look at the same parameters after the step."""
-        step = len(self._steps) - 1
-        for state, parameter, before, equal in self._open:
+        for step, state, parameter, before, equal in looks or ():
             place = memory_of(parameter, _MOST_VALUES)
             key = self._tensors.known_key(parameter)
             if place is not None and key != NO_KEY:
                 after = digest_at(*place)
                 self._changes.append((step, key, state, before != after, equal, before, after))
-        self._open = []
 
     def add_rows(
         self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
@@ -118,6 +113,20 @@ class StepLooks:
         for tensor, (step, _, *rest) in zip(tensors.tolist(), self._changes, strict=True):
             if tensor >= 0:
                 builders["parameter_steps"].append(rows[step], tensor, *rest)
+
+
+def _looked(parameter: Any, step: int) -> list[_Look]:
+    place = memory_of(parameter, _MOST_VALUES)
+    if place is None or parameter.stop_gradient:
+        return []
+    gradient = parameter.grad
+    state = _NONE
+    if gradient is not None:
+        found = memory_of(gradient, _MOST_VALUES)
+        if found is None:  # sparse, or on a device
+            return []
+        state = _ZEROS if scan(*found, False)[0] == found[1] else _VALUES  # noqa: FBT003
+    return [(step, state, parameter, digest_at(*place), _has_equal_units(parameter, place))]
 
 
 def _some(parameters: list[Any]) -> list[Any]:

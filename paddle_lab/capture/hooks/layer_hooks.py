@@ -67,7 +67,7 @@ class _Minimize(OpenCall):
             recorder.open_scope(state, OPTIMIZER_STEP, type(optimizer).__name__, frame)
             recorder.attempt(recorder.optimizers.note_step, optimizer)
             recorder.attempt(recorder.step_gradients.note_step, optimizer)
-            recorder.attempt(recorder.step_looks.before, optimizer, state.scope)
+            self._looks = recorder.attempt(recorder.step_looks.before, optimizer, state.scope)
             recorder.attempt(recorder.tensor_lives.look)
             state.phase = OPTIMIZER
 
@@ -75,7 +75,7 @@ class _Minimize(OpenCall):
         scope = self.state.scope
         super().leave()
         if self._is_outermost:
-            self.recorder.attempt(self.recorder.step_looks.after)
+            self.recorder.attempt(self.recorder.step_looks.after, self._looks)
         if self._is_outermost and self.recorder.on_step_end is not None:
             self.recorder.attempt(self.recorder.on_step_end, scope, is_marked=False)
 

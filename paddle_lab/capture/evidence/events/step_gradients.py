@@ -69,7 +69,7 @@ class StepGradients:
             if found is not None and found.zeros < found.elements:
                 used.is_added_to = True
             else:
-                del self._used[identity]
+                self._used.pop(identity, None)  # another thread may have done it
 
     def _is_stale(self, parameter: Any) -> bool:
         used = self._used.get(id(parameter))

@@ -77,7 +77,10 @@ def _noting(name: str, details: _Details) -> Callable[[Recorder, Call], None]:
         log[line] = log.get(line, 0) + 1
         if log[line] > _MOST_OF_A_LINE:
             return
-        told = details(recorder, call)
+        try:
+            told = details(recorder, call)
+        except Exception:  # noqa: BLE001  (a class of the user's, with methods of its own)
+            return
         if told is not None:
             key = NO_KEY
             if told[1] is not None and DOOR.is_initialized(told[1]):
