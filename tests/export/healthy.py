@@ -91,3 +91,17 @@ class Dropping(nn.Layer):
 
     def forward(self, x: Any) -> Any:
         return self.drop(x)
+
+
+class OneLine(nn.Layer):
+    """Many equal ops on one line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(4), nn.Linear(4, 8), nn.Linear(8, 4)
+        self.plain = nn.Linear(4, 4, bias_attr=False)
+
+    def forward(self, x: Any) -> Any:
+        for _ in range(2):
+            x = x + self.down(nn.functional.gelu(self.up(self.norm(x))))
+        return x + self.plain(x)

@@ -49,6 +49,7 @@ def test_a_healthy_model_does_not_differ(name: str) -> None:
     found = paddle_lab.compare_static(layer, X)
 
     assert found.first is None, found
+    assert not any(row.differs for row in found.rows), found
     assert not found.unchecked
     assert sum(row.max_abs is not None for row in found.rows) >= min(2, len(found.rows))
 

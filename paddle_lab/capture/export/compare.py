@@ -112,7 +112,11 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
         zip(eager, programs, strict=True), 1
     ):
         found = pairs(ops, others)
-        first = first_difference(found) or _differing_end(found, compared("", expected, outputs))
+        ends = compared("", expected, outputs)
+        first = first_difference(found) or _differing_end(found, ends)
+        # Numbers that agree at the end refute a difference before: its ops are no partners.
+        if not ends.differs and any(output.dtype.kind in "fc" for output in outputs):
+            first = None
         if first is not None or call == CALLS:
             return Compared(found, first, call)
     raise AssertionError

@@ -15,6 +15,7 @@ from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.export.causes import user_place
 from paddle_lab.capture.export.guarded_source import Place
 from paddle_lab.capture.session import CaptureSession
+from paddle_lab.trace.schema import ROLES
 
 
 class OpRun(NamedTuple):
@@ -24,6 +25,8 @@ class OpRun(NamedTuple):
     place: Place
     output: np.ndarray[Any, Any] | None
     """A copy of the first output; ``None`` if it has no values to compare."""
+    kind: str = ""
+    """The op of a program that makes this output, if it has another name."""
 
 
 class Outputs(Collector):
@@ -77,7 +80,14 @@ def eager_ops(run: Callable[[], object]) -> list[OpRun]:
         raise
     record = session.close()
     names = [record.text(name) for name in record.ops["name"].tolist()]
-    return [
-        OpRun(name, place, output)
-        for name, (place, output) in zip(names, outputs.noted, strict=False)
-    ]
+    uses = record.uses["op"][record.uses["role"] == ROLES.index("input")]
+    inputs = np.bincount(uses, minlength=len(names)).tolist()
+    found: list[OpRun] = []
+    for name, count, (place, output) in zip(names, inputs, outputs.noted, strict=False):
+        if name != "linear":
+            found.append(OpRun(name, place, output))
+        elif count < 3:
+            found.append(OpRun(name, place, output, "matmul"))
+        else:  # with a bias, a program has two ops for it
+            found += OpRun(name, place, None, "matmul"), OpRun(name, place, output, "add")
+    return found

@@ -82,8 +82,10 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
         yield from (Pair(op, None, None) for op in eager)
         yield from (Pair(None, op, None) for op in static)
         return
-    names, others = [plain(op.name) for op in eager], [plain(op.name) for op in static]
-    matcher = SequenceMatcher(None, names, others, autojunk=False)
+    matcher = SequenceMatcher(
+        None, [op.kind or plain(op.name) for op in eager], [plain(op.name) for op in static],
+        autojunk=False,
+    )  # fmt: skip
     for kind, i, i_end, j, j_end in matcher.get_opcodes():
         ours, theirs = eager[i:i_end], static[j:j_end]
         if kind == "equal":
