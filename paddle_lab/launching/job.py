@@ -74,9 +74,7 @@ class Job:
         tells_findings_at_end: bool = True,
         show: Callable[[RunDirectory], object] | None = None,
     ) -> None:
-        directory.mkdir(parents=True, exist_ok=True)
-        if any(directory.iterdir()):
-            raise FileExistsError(say("runs.not_empty", path=str(directory)))
+        refuse_files(directory)
         self.directory = directory.absolute()
         self._command = [
             *(sys.executable, "-m", "paddle.distributed.launch"),
@@ -159,6 +157,13 @@ class Job:
 
     def _is_hanging(self, finding: RunFinding) -> bool:
         return finding.kind == "hang" and self._run.ended is None
+
+
+def refuse_files(directory: Path) -> None:
+    """Make a directory for a run; raise ``FileExistsError`` if it has files."""
+    directory.mkdir(parents=True, exist_ok=True)
+    if any(directory.iterdir()):
+        raise FileExistsError(say("runs.not_empty", path=str(directory)))
 
 
 def _stop(process: subprocess.Popen[bytes], family: set[psutil.Process]) -> None:

@@ -20,6 +20,10 @@ from paddle_lab.magics.options import explained, split_line
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from paddle_lab.launching.cluster import ClusterJob
+    from paddle_lab.launching.job import Job
     from paddle_lab.runs.directory import RunDirectory
 
 _NAME: Final = "paddle_ranks"
@@ -27,6 +31,7 @@ _FIRST_PICTURE_S: Final = 3.0
 _BETWEEN_PICTURES_S: Final = 1.0
 _LARGEST_SHARE: Final = 10
 """A picture may take this part of the time until the next."""
+_SCRIPT: Final = "cell.py"
 _FOLDER: Final = "paddle-lab-run-"
 LATEST: Final = "_run"
 """The variable with the latest run."""
@@ -35,6 +40,7 @@ LATEST: Final = "_run"
 def _parser() -> MagicArgumentParser:
     parser = MagicArgumentParser(_NAME, description=say("runs.command.magic"))
     parser.add_argument("-n", dest="ranks", type=int, default=2, help=say("runs.command.n"))
+    parser.add_argument("--cluster", metavar="NAME", help=say("runs.command.cluster"))
     parser.add_argument("--out", type=Path, metavar="DIR", help=say("runs.command.keep"))
     parser.add_argument("--check", choices=["collectives"], help=say("runs.command.check"))
     parser.add_argument("--launch", default="", metavar="OPTIONS", help=say("runs.command.launch"))
@@ -61,31 +67,19 @@ class RanksMagic:
         options, unknown = _parser().parse_known_args(split_line(line, backslash_escapes=False))
         if unknown:
             raise UsageError(say("magics.shows_options", magic=f"%%{_NAME}"))
-        from paddle_lab.launching.job import Job
         from paddle_lab.opened_run import open_run
 
         # Without --out, the files are deleted together with the run that is shown.
         folder = _temporary() if options.out is None else None
         directory = options.out or Path(folder.name if folder else "")
-        script = directory / "cell.py"
         live = _LiveRun()
         try:
-            job = Job(
-                [str(script.absolute())],
-                ranks=options.ranks,
-                directory=directory,
-                options=shlex.split(options.launch),
-                checks_collectives=options.check == "collectives",
-                write=sys.stdout.write,
-                tells_findings_at_end=False,
-                show=live.show,
-            )
+            job = self._job(options, directory / _SCRIPT, live)
+            # The magic's own line is the cell's first line.
+            (directory / _SCRIPT).write_text(f"\n{cell}", encoding="utf-8")
+            job.run()
         except OSError as error:
             raise UsageError(str(error)) from None
-        # The magic's own line is the cell's first line.
-        script.write_text(f"\n{cell}", encoding="utf-8")
-        try:
-            job.run()
         finally:
             # Show nothing if no rank has written anything.
             if any(directory.glob("rank-*.jsonl")):
@@ -93,6 +87,32 @@ class RanksMagic:
                 run.folder = folder
                 self._shell.user_ns[LATEST] = run
                 live.end(run)
+
+    def _job(self, options: Namespace, script: Path, live: _LiveRun) -> Job | ClusterJob:
+        is_checked = options.check == "collectives"
+        if options.cluster is None:
+            from paddle_lab.launching.job import Job
+
+            return Job(
+                [str(script.absolute())],
+                ranks=options.ranks,
+                directory=script.parent,
+                options=shlex.split(options.launch),
+                checks_collectives=is_checked,
+                write=sys.stdout.write,
+                tells_findings_at_end=False,
+                show=live.show,
+            )
+        from paddle_lab.launching.cluster import ClusterJob, client_of
+
+        client = client_of(options.cluster, self._shell.user_ns)
+        return ClusterJob(
+            script,
+            client=client,
+            checks_collectives=is_checked,
+            write=sys.stdout.write,
+            show=live.show,
+        )
 
 
 def _temporary() -> TemporaryDirectory[str]:

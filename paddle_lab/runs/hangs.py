@@ -70,6 +70,7 @@ class Waits:
         for rank in absent:
             if rank in self._logs:
                 lines[rank] = self._logs[rank].place
+        lines = dict(sorted(lines.items()))
         has_failed = any(collective.calls[rank].error for rank in waiting)
         if not absent:
             if has_failed:  # its ranks disagree, which is a finding of its own

@@ -76,3 +76,8 @@ def gathered_setups() -> dict[int, dict[str, Any]]:
     setups: list[dict[str, Any]] = []
     paddle.distributed.all_gather_object(setups, own)
     return dict(enumerate(setups))
+
+
+def has_gpu() -> bool:
+    """Tell whether Paddle would run on a GPU in this process."""
+    return str(require_paddle().device.get_device()).startswith("gpu")

@@ -122,8 +122,12 @@ def _ranks(
         total_ns = sum(times.values())
         width = round(80 * total_ns / longest_ns) if longest_ns else 0
         bar = (
-            f'<div style="display: inline-block; width: {width}px; height: 8px; '
-            f'background: #d08770; margin-right: 6px"></div>'
+            ""
+            if not width
+            else (
+                f'<div style="display: inline-block; width: {width}px; height: 8px; '
+                f'background: #d08770; margin-right: 6px"></div>'
+            )
         )
         whom = ", ".join(
             f"{say('runs.rank', rank=rank)} {_milliseconds(time_ns)}"

@@ -1,0 +1,172 @@
+"""A run in the engines of an ipyparallel cluster: each engine is a rank.
+
+Engines go on after the run, so the next cell finds the variables of this one. The directory of the
+run must be one that the engines see, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
+from paddle_lab.capture.ranks.rank_setup import has_gpu
+from paddle_lab.launching.job import refuse_files
+from paddle_lab.launching.rank_program import run_rank
+from paddle_lab.runs.directory import END_FILE, STALL_S, RunDirectory
+from paddle_lab.words import say
+
+_LOOK_S: Final = 0.2
+_STOP_S: Final = 5.0
+
+
+def client_of(name: str, variables: Mapping[str, Any]) -> Any:
+    """Return a client of a cluster.
+
+    Parameters
+    ----------
+    name
+        A variable with a client or a cluster, or a cluster's id.
+    variables
+        The notebook's variables.
+
+    Raises
+    ------
+    OSError
+        If ipyparallel is not installed, or if there is no such cluster.
+    """
+    try:
+        from ipyparallel import Client, Cluster  # type: ignore[import-not-found]
+    except ImportError:
+        raise OSError(say("runs.cluster.no_ipyparallel")) from None
+    held = variables.get(name)
+    if isinstance(held, Client):
+        return held
+    try:
+        found = held if isinstance(held, Cluster) else Cluster.from_file(cluster_id=name)
+        return found.connect_client_sync()
+    except Exception as error:  # noqa: BLE001  (ipyparallel raises many kinds)
+        raise OSError(say("runs.cluster.none", name=name, error=str(error))) from None
+
+
+class ClusterJob:
+    """Runs a script in the engines of a cluster, as :class:`~paddle_lab.launching.job.Job` does.
+
+    Parameters
+    ----------
+    script
+        The script, in the directory of the run.
+    client
+        A client of the cluster.
+    checks_collectives, write, show
+        As for a ``Job``.
+
+    Raises
+    ------
+    FileExistsError
+        If the directory has files.
+    """
+
+    def __init__(
+        self,
+        script: Path,
+        *,
+        client: Any,
+        checks_collectives: bool,
+        write: Callable[[str], object],
+        show: Callable[[RunDirectory], object],
+    ) -> None:
+        refuse_files(script.parent)
+        self._script = script.absolute()
+        self._engines = client[:]
+        self._client = client
+        self._check = "1" if checks_collectives else ""
+        self._write = write
+        self._show = show
+        self._directory = RunDirectory(self._script.parent, stall_s=STALL_S)
+        self._printed: dict[tuple[int, str], int] = {}
+        self._told: set[str] = set()
+
+    def run(self) -> None:
+        """Run the script to its end. An interrupt is passed on to the engines.
+
+        Raises
+        ------
+        OSError
+            If an engine does not see the directory.
+        """
+        endpoints = self._engines.apply_sync(endpoint_for, str(self._script))
+        if not all(endpoints):
+            raise OSError(say("runs.cluster.no_directory", path=str(self._script.parent)))
+        calls = [
+            self._client[engine].apply_async(
+                run_in_engine, str(self._script), rank, endpoints, self._check
+            )
+            for rank, engine in enumerate(self._engines.targets)
+        ]
+        has_ended = False
+        try:
+            while not all(call.ready() for call in calls):
+                time.sleep(_LOOK_S)
+                self._look(calls)
+            has_ended = True
+        finally:
+            if not has_ended:
+                self._client.send_signal(signal.SIGINT, block=True)
+                self._client.wait(calls, timeout=_STOP_S)
+            self._look(calls)
+            # One that is stuck in a collective has not ended.
+            code = max(
+                int(call.get()) if call.ready() and call.successful() else 1 for call in calls
+            )
+            ended = {"code": code, "stopped": not has_ended, "time_ns": time.time_ns()}
+            (self._script.parent / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
+
+    def _look(self, calls: list[Any]) -> None:
+        for rank, call in enumerate(calls):
+            for stream in ("stdout", "stderr"):
+                text = getattr(call, stream)
+                begin = self._printed.get((rank, stream), 0)
+                end = text.rfind("\n") + 1
+                self._printed[rank, stream] = end
+                for line in text[begin:end].splitlines():
+                    self._write(f"[{rank}] {line}\n")
+        if self._directory.read():
+            self._show(self._directory)
+        if self._directory.may_hang():
+            for finding in self._directory.findings():
+                if finding.kind == "hang" and finding.message not in self._told:
+                    self._told.add(finding.message)
+                    self._write(f"{finding}\n")
+
+
+def endpoint_for(script: str) -> str:
+    """Return an endpoint for this engine; ``""`` if it does not see the script."""
+    if not Path(script).is_file():
+        return ""
+    host = socket.gethostbyname(socket.gethostname())
+    with socket.socket() as taken:
+        taken.bind((host, 0))
+        return f"{host}:{taken.getsockname()[1]}"
+
+
+def run_in_engine(script: str, rank: int, endpoints: list[str], check: str) -> int:
+    """Run a script in this engine as one rank, and return its exit code."""
+    os.environ |= {
+        "PADDLE_TRAINER_ID": str(rank),
+        "PADDLE_TRAINERS_NUM": str(len(endpoints)),
+        "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
+        "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
+        CHECK_COLLECTIVES: check,
+    }
+    if not has_gpu():
+        os.environ["PADDLE_DISTRI_BACKEND"] = "gloo"  # as Paddle's launcher does
+    code = compile(Path(script).read_bytes(), script, "exec")
+    return run_rank(code, vars(sys.modules["__main__"]), Path(script).parent, rank)
