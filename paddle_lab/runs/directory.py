@@ -128,7 +128,14 @@ class RunDirectory:
     def _raised(self) -> list[RunFinding]:
         """Return the first error, since a failed collective follows from another rank's error."""
         failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
-        own = [log for log in failed if log.open_call is None and log.exit is not None]
+        # Whoever interrupted the run knows it.
+        own = [
+            log
+            for log in failed
+            if log.open_call is None
+            and log.exit is not None
+            and not log.exit["error"].startswith(KeyboardInterrupt.__name__)
+        ]
         if not own:
             return []
         first = min(own, key=lambda log: int(log.exit["time_ns"]) if log.exit else 0)
