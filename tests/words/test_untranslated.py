@@ -60,7 +60,6 @@ ALLOWED = {
     # SOT's own texts, and lines of the user's program.
     "capture/breaks/[kr]*.py": r".*",
     # Styles, policies and fonts.
-    "views/text/break_map.py": r' style="text-align',
     "views/html/run_page.py": r"(…; border|:root|text-align|overflow)",
     "views/html/page.py": r"\n?(html, body|(script|style|img|worker)-src)",
     "views/text/error_note.py": r"(border-left|color): ",

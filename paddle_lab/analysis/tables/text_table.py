@@ -45,7 +45,7 @@ def padded(text: str, width: int, *, is_number: bool = False) -> str:
 
 
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
-    """Return the same table as HTML; every cell is escaped text.
+    """Return the same table as HTML; every cell is escaped text, with code between backticks.
 
     If ``numbers`` are given, the other columns are flush left; a notebook has all flush right.
     """
@@ -60,9 +60,8 @@ def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ())
 
 
 def _html_row(tag: str, row: Row, styles: Sequence[str]) -> str:
-    cells = (
-        f"<{tag}{style}>{escape(cell)}</{tag}>" for cell, style in zip(row, styles, strict=True)
-    )
+    pairs = zip(row, styles, strict=True)
+    cells = (f"<{tag}{style}>{sentence_html(cell)}</{tag}>" for cell, style in pairs)
     return f"<tr>{''.join(cells)}</tr>"
 
 

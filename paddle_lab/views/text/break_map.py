@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paddle_lab.analysis.source.stacks import place
-from paddle_lab.analysis.tables.text_table import sentence_html
+from paddle_lab.analysis.tables.text_table import html_table, sentence_html
 from paddle_lab.words import say
 
 
@@ -112,15 +112,12 @@ class BreakMap:
 
     def _repr_html_(self) -> str:
         columns = ("place", "kind", "code", "effect", "advice")
-        head = "".join(f"<th{_LEFT}>{say(f'breaks.column.{one}')}</th>" for one in columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td{_LEFT}>{sentence_html(cell)}</td>" for cell in cells) + "</tr>"
-            for cells in (
-                (one.where, one.kind, f"`{one.cause or one.reason}`", one.effect, one.advice)
-                for one in self.breaks
-            )
-        )
-        table = f"<table><tr>{head}</tr>{rows}</table>" if rows else ""
+        head = [say(f"breaks.column.{one}") for one in columns]
+        rows = [
+            (one.where, one.kind, f"`{one.cause or one.reason}`", one.effect, one.advice)
+            for one in self.breaks
+        ]
+        table = html_table(head, rows, numbers=(len(columns),)) if rows else ""
         told = [f"<p>{sentence_html(line)}</p>" for line in self._head()]
         changes = [f"<p>{sentence_html(line.strip())}</p>" for line in self._changes()]
         return "".join([*told, table, *changes])
@@ -149,4 +146,3 @@ class BreakMap:
 
 _FEWEST_OPS = 10
 """Paddle compiles only pieces with at least this many ops; ``MIN_GRAPH_SIZE`` overrides it."""
-_LEFT = ' style="text-align: left"'

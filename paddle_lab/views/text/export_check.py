@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from paddle_lab.analysis.source.stacks import place
-from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.analysis.tables.text_table import html_table, sentence_html, text_table
 from paddle_lab.words import say
 
 
@@ -150,13 +150,13 @@ class ExportCheck:
         return "\n".join(told)
 
     def _repr_html_(self) -> str:
-        told = "".join(f"<p>{escape(one)}</p>" for one in self._sentences())
+        told = "".join(f"<p>{sentence_html(one)}</p>" for one in self._sentences())
         if self.blockers:
             header = [
                 say(f"export.column.{name}") for name in ("line", "source", "cause", "advice")
             ]
             rows = [
-                (place(Path(one.file).name, one.line, one.cell), one.source, one.cause, one.advice)
+                (place(one.file, one.line, one.cell), f"`{one.source}`", one.cause, one.advice)
                 for one in self.blockers
             ]
             told += html_table(header, rows, numbers=(99,))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import asdict, dataclass
-from html import escape
 from typing import TYPE_CHECKING
 
 from paddle_lab.analysis.source.stacks import place
-from paddle_lab.analysis.tables.text_table import html_table, text_table
+from paddle_lab.analysis.tables.text_table import html_table, sentence_html, text_table
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class StaticComparison:
 
     def _repr_html_(self) -> str:
         table = html_table(self._header(), self._shown(), numbers=(0, 3, 4)) if self.rows else ""
-        return f"<p>{escape(self.verdict)}</p>{table}"
+        return f"<p>{sentence_html(self.verdict)}</p>{table}"
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the rows as a data frame.
