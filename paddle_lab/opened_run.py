@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.api import PathLike, Trace, load
+from paddle_lab.garbage import collection_paused
 from paddle_lab.runs.directory import RunDirectory
 from paddle_lab.trace.file import write_atomically
 from paddle_lab.words import say
@@ -38,7 +39,8 @@ class Run:
         """The directory from which it was read."""
         self.world_size = directory.world
         """How many ranks the job has."""
-        self.findings: list[RunFinding] = directory.findings()
+        self._joined = directory.collectives
+        self.findings: list[RunFinding] = directory.findings(self._joined)
         """What is wrong, the earliest problem first. Each has ``kind``, ``severity``, ``file``,
         ``line``, ``message``, ``advice``, and ``places``: the file and line of each rank."""
 
@@ -52,7 +54,7 @@ class Run:
         """The collectives, joined by group and sequence number, in the order of the run."""
         from paddle_lab.views.text.run_tables import CollectiveTable
 
-        return CollectiveTable(self._directory.collectives)
+        return CollectiveTable(self._joined)
 
     def to_html(self, path: PathLike) -> Path:
         """Write one HTML file: the findings, the ranks, and the collectives by rank.
@@ -82,7 +84,7 @@ class Run:
         directory = self._directory
         states = {log.rank: directory.is_alive(log) for log in directory.logs}
         return run_content(
-            directory.logs, states, directory.collectives, self.findings, directory.world, newest
+            directory.logs, states, self._joined, self.findings, directory.world, newest
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:  # noqa: ARG002
@@ -101,7 +103,7 @@ class Run:
 
     def __repr__(self) -> str:
         logs = self._directory.logs
-        calls = len(self._directory.collectives)
+        calls = len(self._joined)
         head = say("runs.summary", n=len(logs), world=self.world_size, calls=calls)
         return "\n".join([head, *map(str, self.findings)])
 
@@ -121,10 +123,11 @@ def open_run(directory: PathLike) -> Run:
     """
     path = Path(os.fspath(directory))
     found = RunDirectory(path)
-    found.read()
-    if not found.logs:
-        raise FileNotFoundError(say("runs.nothing_there", path=str(path)))
-    return Run(found)
+    with collection_paused():
+        found.read()
+        if not found.logs:
+            raise FileNotFoundError(say("runs.nothing_there", path=str(path)))
+        return Run(found)
 
 
 def trace_path(directory: Path, rank: int) -> Path:

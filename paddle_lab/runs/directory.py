@@ -103,9 +103,15 @@ class RunDirectory:
         )
         return waited or all(log.still is not None or log.exit is not None for log in logs)
 
-    def findings(self) -> list[RunFinding]:
-        """Return what is wrong, the earliest problem first."""
-        logs, collectives = self.logs, self.collectives
+    def findings(self, collectives: list[Collective] | None = None) -> list[RunFinding]:
+        """Return what is wrong, the earliest problem first.
+
+        Parameters
+        ----------
+        collectives
+            The collectives, if they are known.
+        """
+        logs, collectives = self.logs, self.collectives if collectives is None else collectives
         now_ns = max((log.last_ns for log in logs), default=0)
         now_ns = max(now_ns, int((self.ended or {}).get("time_ns", 0)))
         if any(map(self.is_alive, logs)):

@@ -38,6 +38,8 @@ def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) ->
 def mismatch(collective: Collective) -> RunFinding | None:
     """Return the first argument in which the ranks' calls of a collective differ."""
     calls = collective.calls
+    if are_alike(collective):
+        return None
     for name in _ARGUMENTS:
         if name == "op" and collective.channel is not None:
             continue
@@ -61,6 +63,11 @@ def mismatch(collective: Collective) -> RunFinding | None:
                 collective.begin_ns,
             )  # fmt: skip
     return None
+
+
+def are_alike(collective: Collective) -> bool:
+    """Tell whether the calls of all ranks are the same in all but time."""
+    return len({call.alike for call in collective.calls.values()}) == 1
 
 
 def _argument(call: Call, name: str) -> Any:
@@ -95,6 +102,8 @@ def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
 
 def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
     """Yield pairs of ranks whose lines or parameters differ; none for a call with a root."""
+    if are_alike(collective):
+        return
     first, *others = sorted(collective.calls)
     mine = collective.calls[first]
     if mine.root >= 0:

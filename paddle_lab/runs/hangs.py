@@ -170,7 +170,7 @@ class Waits:
             "runs.hang.still", waiting=ranks_said(ranks), n=(self._now_ns - max(since)) // 10**9
         )
         return RunFinding(
-            "hang", message, say("runs.hang.advice"), tuple(ranks),
+            "hang", message, say("runs.hang.still_advice"), tuple(ranks),
             {log.rank: log.place for log in logs}, max(since), "warning",
         )  # fmt: skip
 

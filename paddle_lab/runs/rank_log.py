@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,6 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 _MOST_LINE_BYTES: Final = 1 << 24
+_TIMED: Final = re.compile(
+    rb'\{"kind":"(begin|end)","time_ns":(\d+),"id":(\d+)(?:,"site":(\d+))?\}$'
+)
+"""The usual events, of which there may be a million."""
 Place = tuple[str, int]
 """File and line; ``("", 0)`` if unknown."""
 NOWHERE: Final[Place] = ("", 0)
@@ -42,6 +47,8 @@ class Call:
     """The name of the tensor in the user's line."""
     buckets: list[list[str]] | None = None
     """The parameters whose gradients ``DataParallel`` reduces together, in its order."""
+    alike: int = 0
+    """Equal for calls of all ranks that are the same in all but rank and time."""
     shifted_ns: int = 0
     """How much its times were moved, because the clock of its machine is ahead."""
 
@@ -94,7 +101,7 @@ class RankLog:
     """Where it makes no progress, and since when; ``None`` while it does."""
     exit: dict[str, Any] | None = None
     last_ns: int = 0
-    _sites: dict[int, dict[str, Any]] = field(default_factory=dict)
+    _sites: dict[int, Call] = field(default_factory=dict)
     _read_bytes: int = 0
 
     def read(self) -> bool:
@@ -112,10 +119,25 @@ class RankLog:
         self._read_bytes += len(data)
         for line in data.splitlines():
             with suppress(ValueError, KeyError, TypeError, IndexError):  # a damaged line
+                if (timed := _TIMED.match(line)) is not None:
+                    self._take_timed(timed)
+                    continue
                 event = json.loads(line) if len(line) < _MOST_LINE_BYTES else None
                 if isinstance(event, dict):
                     self._take(event)
         return bool(data)
+
+    def _take_timed(self, event: re.Match[bytes]) -> None:
+        kind, time_ns = event[1], int(event[2])
+        if kind == b"begin":
+            call = Call.__new__(Call)  # a copy, in a tenth of the time
+            vars(call).update(vars(self._sites[int(event[4])]), begin_ns=time_ns)
+            self.calls.append(call)
+        else:
+            call = self.calls[int(event[3])]
+            call.end_ns = time_ns - call.shifted_ns
+        self.still = None
+        self.last_ns = time_ns
 
     def _take(self, event: dict[str, Any]) -> None:
         kind, time_ns = event.pop("kind"), int(event.pop("time_ns"))
@@ -123,9 +145,7 @@ class RankLog:
             notices = [*self.about.get("notices", ()), *event.get("notices", ())]
             self.rank, self.about = int(event["rank"]), {**event, "notices": notices}
         elif kind == "site":
-            self._sites[event["number"]] = event["site"]
-        elif kind == "begin":
-            self.calls.append(call_at(self.rank, self._sites[event["site"]], time_ns))
+            self._sites[event["number"]] = call_at(self.rank, event["site"], 0)
         elif kind == "notice":
             self.about.setdefault("notices", []).append(event["text"])
         elif kind in ("end", "wait"):
@@ -136,7 +156,7 @@ class RankLog:
             self.steps.append(Step(**event))
         else:
             self._take_state(kind, {**event, "time_ns": time_ns})
-        if kind in ("begin", "end", "moves", "exit"):
+        if kind in ("end", "moves", "exit"):
             self.still = None
         self.last_ns = time_ns
 
@@ -174,7 +194,9 @@ def call_at(rank: int, site: dict[str, Any], begin_ns: int) -> Call:
     """Return a rank's call, from what it wrote about the line."""
     shape = site.get("shape")
     size = None if shape is None else tuple(shape)
-    return Call(rank, begin_ns=begin_ns, **{**site, "ranks": tuple(site["ranks"]), "shape": size})
+    call = Call(rank, begin_ns=begin_ns, **{**site, "ranks": tuple(site["ranks"]), "shape": size})
+    call.alike = hash(json.dumps(site, sort_keys=True))
+    return call
 
 
 def place_of(stack: Sequence[Any]) -> Place:

@@ -20,13 +20,13 @@ def rank_file(directory: Path, rank: int, *events: dict[str, object], world: int
     first = {"kind": "rank", "rank": rank, "world": world, "process": 0, "host": "elsewhere"}
     rows = []
     for at, event in enumerate([first, *events]):
-        row = {"time_ns": at * SECOND_NS, **event}
+        row = {"kind": event["kind"], "time_ns": at * SECOND_NS, **event}
         if site := row.pop("site", None):
             rows.append({"time_ns": at * SECOND_NS, "kind": "site", "number": at, "site": site})
             row["site"] = at
         rows.append(row)
     path = directory / f"rank-{rank}.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
     return path
 
 
