@@ -276,9 +276,11 @@ class Trace(TraceAnswers):
         ValueError
             If there is no such view, or the height is out of bounds.
         """
+        from paddle_lab.replayed_values import ValueAnswers
         from paddle_lab.views.widgets.graph_widget import GraphWidget
 
-        return GraphWidget(self._output(view, height), page_of=page_of)
+        answers = ValueAnswers(self.value)
+        return GraphWidget(self._output(view, height), page_of=page_of, value_of=answers.answer)
 
     def shown(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget | StillGraph:
         """Return the output for a notebook: a widget, or its substitute if there are no widgets.

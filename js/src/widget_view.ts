@@ -4,11 +4,13 @@ import css from "built-widget.css";
 import { showFailure } from "./dom/failure.ts";
 import { installStyle } from "./dom/install_style.ts";
 import { askForPage } from "./jupyter/asked_page.ts";
+import { ask } from "./jupyter/asking.ts";
 import { inGraph } from "./model/state/owner.ts";
 import type { Mode, Selection } from "./model/state/view_state.ts";
 import { showPayload } from "./payload.ts";
 import type { Trace } from "./trace/trace.ts";
 import type { App } from "./views/app.ts";
+import type { AskValue, ValueAnswer } from "./views/facts/value_answer.ts";
 import { t } from "./words/page.ts";
 import { speak } from "./words/say.ts";
 
@@ -42,9 +44,13 @@ export async function showWidget(
     tellKernel(model, inGraph(trace, selection));
   const mode = model.get("_view");
   const page = (): Promise<Blob> => askForPage(model);
+  const askValue: AskValue = async (op, output, slice) =>
+    (await ask<ValueAnswer>(model, "value", { op, output, slice }, () => t("value.no_kernel")))
+      .answer;
   const options = {
     onSelect,
     page,
+    askValue,
     isStandalone: false,
     view: mode,
     ...(height ? { height } : {}),

@@ -27,6 +27,8 @@ class GraphWidget(CellWidget):
         ``"ladder"``, ``"memory"``, ``"table"`` or ``"time"``) and height (240 to 4000 pixels).
     page_of
         Makes the page that the export menu saves, from the payload.
+    value_of
+        Computes an op's output again, and returns the answer for the page.
 
     Raises
     ------
@@ -51,7 +53,13 @@ class GraphWidget(CellWidget):
     selected_op = traitlets.Int(-1).tag(sync=True)
     selected_grad_node = traitlets.Int(-1).tag(sync=True)
 
-    def __init__(self, output: GraphOutput, *, page_of: Callable[[bytes], str]) -> None:
+    def __init__(
+        self,
+        output: GraphOutput,
+        *,
+        page_of: Callable[[bytes], str],
+        value_of: Callable[[int, int, int], dict[str, Any]],
+    ) -> None:
         least, most = _LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX
         if output.view not in _VIEWS:
             raise ValueError(say("errors.no_graph_view", view=repr(output.view)))
@@ -60,6 +68,7 @@ class GraphWidget(CellWidget):
             raise ValueError(told)
         self._output = output
         self._page_of = page_of
+        self._value_of = value_of
         script, build = packed_script("widget_view.js")
         super().__init__(
             _data={"payload": output.payload},
@@ -74,8 +83,12 @@ class GraphWidget(CellWidget):
             self._stored = {"payload": output.stored}
 
     def hear(self, content: Any) -> None:
-        """Make the page that the export menu asks for (js/src/jupyter/asked_page.ts)."""
-        if not isinstance(content, dict) or content.get("kind") != "page":
+        """Answer what the page asks for (js/src/jupyter/asking.ts): a page, or a value."""
+        if not isinstance(content, dict):
+            return
+        if content.get("kind") == "value":
+            self._send_value(content)
+        if content.get("kind") != "page":
             return
         answer = {"kind": "page", "id": content.get("id")}
         self.send({**answer, "kind": "page_begun"})
@@ -85,6 +98,15 @@ class GraphWidget(CellWidget):
             self.send({**answer, "error": f"{type(error).__name__}: {error}"})
         else:
             self.send(answer, [page])
+
+    def _send_value(self, content: dict[str, Any]) -> None:
+        answer = {"kind": "value", "id": content.get("id")}
+        self.send({**answer, "kind": "value_begun"})
+        try:
+            answer |= self._value_of(*(int(content[name]) for name in ("op", "output", "slice")))
+        except Exception as error:  # noqa: BLE001  (the page shows the error)
+            answer["error"] = f"{type(error).__name__}: {error}"
+        self.send(answer)
 
     def substitute_html(self, note: str) -> str:
         """Return a still picture's HTML."""

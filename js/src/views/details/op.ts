@@ -20,6 +20,7 @@ import { attributesFact } from "./attributes.ts";
 import { findingNotes } from "./findings.ts";
 import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
+import { computedValues } from "./numbers/computed_value.ts";
 import { valueLine } from "./numbers/values.ts";
 import { isReadByProgram, programSection } from "./program.ts";
 
@@ -38,6 +39,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
       memoryFact(context.store),
       totals.threadCount > 1 && [t("op.thread"), String(trace.at("ops", "thread", op))],
     ]),
+    ...computedValues(context, op),
     programSection(context, op),
     renderStack(context, trace.stackOf(op)),
   ].filter((part) => part !== undefined);

@@ -3,6 +3,7 @@
 import type { TraceTotals } from "../../model/graph/trace_totals.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Trace } from "../../trace/trace.ts";
+import type { AskValue } from "./value_answer.ts";
 
 export interface PanelContext {
   readonly store: Store;
@@ -10,6 +11,8 @@ export interface PanelContext {
   readonly totals: TraceTotals;
   /** Shows the frame's line in the surrounding page if it can, else in the panel's source view. */
   openFrame(frame: number): void;
+  /** Computes a value again; undefined without a kernel. */
+  readonly askValue: AskValue | undefined;
   /** Shows a line in the panel's source view; `file` is a string code. */
   showSource(file: number, line: number): void;
 }

@@ -1,0 +1,53 @@
+/** Asks the kernel for something that only it has: a page of the graph, or a value. */
+
+import type { AnyModel } from "@anywidget/types";
+
+/** The kernel's answers: first that it has begun (`<kind>_begun`), then the answer or an error. */
+interface Answer {
+  readonly kind: string;
+  readonly id: string;
+  readonly error?: string;
+}
+
+/** A running, idle kernel answers within this time that it has begun. */
+const PATIENCE_MS = 5000;
+
+/**
+ * @param kind what is asked for
+ * @param content what the kernel needs to know
+ * @param silence the sentence if no kernel answers
+ * @throws Error with a readable message if no kernel answers, or if it answers with an error
+ */
+export function ask<A extends object>(
+  model: AnyModel,
+  kind: string,
+  content: object,
+  silence: () => string,
+  patience_ms = PATIENCE_MS,
+): Promise<{ answer: A; buffers: DataView<ArrayBuffer>[] }> {
+  const id = Math.random().toString(36).slice(2);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => end(() => reject(new Error(silence()))), patience_ms);
+    function end(settle: () => void): void {
+      clearTimeout(timer);
+      model.off("msg:custom", answered);
+      settle();
+    }
+    function answered(answer: Answer, buffers: DataView<ArrayBuffer>[]): void {
+      if (answer?.id !== id) return;
+      clearTimeout(timer);
+      if (answer.kind !== kind) return;
+      end(() =>
+        answer.error
+          ? reject(new Error(answer.error))
+          : resolve({ answer: answer as unknown as A, buffers }),
+      );
+    }
+    model.on("msg:custom", answered);
+    try {
+      model.send({ ...content, kind, id });
+    } catch {
+      end(() => reject(new Error(silence())));
+    }
+  });
+}

@@ -1,0 +1,84 @@
+"""What the page shows of a tensor's value: statistics, a histogram, and one slice as numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+MOST_ROWS: Final = 32
+"""The most rows, and the most columns, of a slice that are sent to the page."""
+
+
+def value_summary(array: npt.NDArray[Any], check: str, picked: int = 0) -> dict[str, Any]:
+    """Return a value's summary as JSON.
+
+    Parameters
+    ----------
+    check
+        What the value was compared with.
+    picked
+        Which slice of the last two axes, counted over all other axes.
+    """
+    numbers = np.abs(array) if array.dtype.kind == "c" else array
+    finite = numbers[np.isfinite(numbers)].astype(np.float64)
+    plane = _planes(array)
+    picked = max(0, min(picked, len(plane) - 1))
+    shown = plane[picked][:MOST_ROWS, :MOST_ROWS] if len(plane) else np.zeros((0, 0))
+    return {
+        "kind": "value",
+        "shape": list(array.shape),
+        "dtype": str(array.dtype),
+        "check": check,
+        "elements": int(array.size),
+        "zeros": int((array == 0).sum()),
+        "nans": int(np.isnan(array).sum()),
+        "infs": int(np.isinf(array).sum()),
+        "statistics": [float(found) for found in _statistics(finite)] if finite.size else None,
+        "bins": _bins(finite),
+        "slices": len(plane),
+        "slice": picked,
+        "index": [int(at) for at in np.unravel_index(picked, array.shape[:-2])]
+        if array.ndim > 2 and len(plane)
+        else [],
+        "plane": list(plane.shape[1:]),
+        "rows": [[_cell(cell) for cell in row] for row in shown.tolist()],
+    }
+
+
+def _statistics(finite: npt.NDArray[np.float64]) -> tuple[float, float, float, float]:
+    return finite.min(), finite.max(), finite.mean(), finite.std()
+
+
+def _bins(finite: npt.NDArray[np.float64]) -> list[list[int]]:
+    """Return rows of exponent, negative count and positive count, without gaps."""
+    nonzero = finite[finite != 0]
+    if not nonzero.size:
+        return []
+    exponents = np.frexp(nonzero)[1] - 1
+    least = int(exponents.min())
+    counts = [
+        np.bincount(exponents[side] - least, minlength=int(exponents.max()) - least + 1)
+        for side in (nonzero < 0, nonzero > 0)
+    ]
+    return [
+        [least + at, int(negative), int(positive)]
+        for at, (negative, positive) in enumerate(zip(*counts, strict=True))
+    ]
+
+
+def _planes(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array with three axes: slices, rows and columns."""
+    columns = array.shape[-1] if array.ndim else 1
+    rows = array.shape[-2] if array.ndim > 1 else 1
+    return array.reshape(math.prod(array.shape[:-2]) if array.ndim > 2 else 1, rows, columns)
+
+
+def _cell(value: Any) -> Any:
+    """Return a number, or text for what JSON has no number for."""
+    if isinstance(value, complex):
+        return f"{value:.4g}"
+    is_finite = not isinstance(value, float) or math.isfinite(value)
+    return value if is_finite else {"nan": "NaN", "inf": "Inf", "-inf": "−Inf"}[str(value)]
