@@ -45,8 +45,9 @@ def find(facts: Facts) -> Iterator[Found]:
             or not any(step > ops[0] for step in steps)
         ):
             continue
-        place = _eval_place(training, ops[0]) or facts.model_place(ops[0])
-        places.setdefault(place, set()).add(root)
+        place = _eval_place(training, ops[0])
+        if place is not None:  # else the mode was set before the trace, perhaps on purpose
+            places.setdefault(place, set()).add(root)
     for place, roots in places.items():
         if len(roots) >= _FEWEST:
             op = inside[min(roots)][0]
