@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,8 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FINDING_TABLES, MARK_ROLES, SEVERITIES
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import language, say
+
+_IGNORE = re.compile(r"# paddle-lab: ignore(?:\[(?P<kinds>[^\]]*)\])?")
 
 
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
@@ -47,7 +50,16 @@ def _run(check: Check, facts: Facts) -> list[Finding]:
     for one in found:
         finding = _finding(check, one)
         distinct.setdefault((finding.file, finding.line, finding.message), finding)
-    return sorted(distinct.values(), key=_rank)[: check.most]
+    wanted = [one for one in distinct.values() if not _is_ignored(one)]
+    return sorted(wanted, key=_rank)[: check.most]
+
+
+def _is_ignored(finding: Finding) -> bool:
+    """Tell whether the line says ``# paddle-lab: ignore``, or so with its kind in brackets."""
+    said = _IGNORE.search(finding.code)
+    return said is not None and (
+        said["kinds"] is None or finding.kind in re.split(r"[\s,]+", said["kinds"])
+    )
 
 
 def _finding(check: Check, found: Found) -> Finding:

@@ -162,17 +162,24 @@ def _initialised(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
 
 
 def _taken(recorder: Recorder, call: Call) -> tuple[str, Any]:
-    state = call.result
-    try:
-        number = len(recorder.events.states)
-        recorder.events.states[number] = weakref.ref(state)
-    except TypeError:
-        number = -1
+    states = recorder.events.states
+    number = len(states)
+    first = next(iter(call.result.values()), None)
+    states[number] = weakref.ref(call.result), id(first)
     return str(number), _parameter(call.args[0])
 
 
 def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Tell whether a state that is loaded or saved is one that ``state_dict()`` returned."""
-    state = call.args[0] if not isinstance(call.args[0], _paddle().nn.Layer) else call.args[1]
-    at = next((n for n, one in recorder.events.states.items() if one() is state), -1)
-    return None if at < 0 else (str(at), None)
+    """Tell which ``state_dict()`` returned a state that is loaded or saved, or its tensors."""
+    layer, state = call.args[0], call.args[-1]
+    is_loaded = isinstance(layer, _paddle().nn.Layer)
+    if not is_loaded:
+        state = layer  # ``paddle.save(state, path)``
+    first = next(iter(state.values()), None) if isinstance(state, dict) else None
+    if is_loaded and not any(first is one for one in (*layer.parameters(), *layer.buffers())):
+        return None  # another net is set to the values of this one
+    known = recorder.events.states.items()
+    same = [number for number, (one, _) in known if one() is state]
+    if is_loaded and not same:
+        same = [number for number, (_, tensor) in known if tensor == id(first)]
+    return (str(same[-1]), None) if same else None

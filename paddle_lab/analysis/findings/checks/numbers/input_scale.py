@@ -24,6 +24,12 @@ _MOVING = frozenset(("add", "linear", *AFFINE))
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines at which data that is far too large enters a net."""
     training = facts.answer(Training)
+    for op in training.forward_ops("floor_divide"):
+        seen = training.glance(training.origin(facts.inputs(op)[0]))
+        number = facts.attributes(op).strip()
+        if seen is not None and number.isdigit() and 0 < seen.largest < 2 * int(number):
+            yield warning("input-scale.floor", facts.place(op), op, number=number,
+                          largest=f"{seen.largest:.4g}")  # fmt: skip
     calls = facts.user_backward_calls
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
     for op in training.forward_ops(*AFFINE):

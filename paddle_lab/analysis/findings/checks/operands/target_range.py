@@ -3,8 +3,8 @@
 Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output that
 ends in sigmoid, tanh, softmax or ReLU cannot reach targets far outside of its range.
 
-Only data that no op made is judged, by its first values. It passes within twice the range, because
-data may have outliers.
+Only data that no op made is judged, by its first values. It passes within half a range more,
+because data may have outliers.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from paddle_lab.analysis.findings.facts.training import Glance, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0)}
+_ROUNDING = 0.02
 _BINARY = frozenset(("sigmoid_cross_entropy_with_logits", "bce_loss"))
 
 
@@ -28,6 +29,7 @@ def find(facts: Facts) -> Iterator[Found]:
         target = training.glance(training.origin(given[1])) if len(given) > 1 else None
         if target is not None and (target.smallest < 0 or target.largest > 1):
             yield warning("target-range.binary", facts.place(op), op, **_numbers(target))
+    yield from _soft(training)
     for op in training.forward_ops("subtract", "huber_loss"):
         pair = facts.inputs(op)
         if len(pair) != 2 or facts.shape(pair[0]) != facts.shape(pair[1]):
@@ -39,11 +41,29 @@ def find(facts: Facts) -> Iterator[Found]:
             if name not in _RANGES or target is None or not training.is_fed(output):
                 continue
             low, high = _RANGES[name]
-            room = high - low
+            room = (high - low) / 2
             if target.largest > high + room or target.smallest < low - room:
                 numbers = _numbers(target)
                 yield warning("target-range.output", facts.place(op), op, made=name, low=low,
                               high=high, **numbers)  # fmt: skip
+
+
+def _soft(training: Training) -> Iterator[Found]:
+    """Yield losses whose soft labels do not sum to 1."""
+    facts = training.facts
+    for op in training.forward_ops("cross_entropy_with_softmax"):
+        logits, labels = facts.inputs(op)[:2]
+        target, classes = training.glance(training.origin(labels)), facts.shape(labels)[-1:]
+        is_soft = training.attribute(op, "soft_label") == "True"
+        if (
+            is_soft
+            and target is not None
+            and classes
+            and facts.shape(labels) == facts.shape(logits)
+        ):
+            total = target.mean * classes[0]
+            if abs(total - 1) > _ROUNDING:
+                yield warning("target-range.soft", facts.place(op), op, total=f"{total:.3g}")
 
 
 def _numbers(glance: Glance) -> dict[str, str]:

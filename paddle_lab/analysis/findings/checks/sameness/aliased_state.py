@@ -27,7 +27,8 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         start, end = source.event.ops_before, call.event.ops_before
         steps = sum(start <= step.first_op < end for step in training.steps)
-        if steps:
+        # A dict from before a loop, saved again and again, follows the net on purpose.
+        if steps and (call.name != "save" or training.turns_around(source.event.scope)):
             yield warning("aliased-state.found", training.place(source), -1, n=steps,
                           used=training.place(call))  # fmt: skip
 

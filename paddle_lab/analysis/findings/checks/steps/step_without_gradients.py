@@ -25,6 +25,11 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield steps that came too early, and clears that came too early."""
     training = facts.answer(Training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
+    cleared = [one for one in training.called("clear_grad") if one.detail[-1:] != [""]]
+    made = training.called("Optimizer.__init__")
+    is_enough = len(calls) > _FEWEST and len(cleared) > _FEWEST and len(made) == 1
+    if is_enough and not (facts.record.optimizers["steps"] > 0).any():
+        yield warning("step-without-gradients.never", training.place(cleared[0]), n=len(calls))
     for steps in training.steps_of.values():
         looked = [step for step in steps if step.row in training.looked]
         if len(looked) < _FEWEST or len(calls) < _FEWEST:

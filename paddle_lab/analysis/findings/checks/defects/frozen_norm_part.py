@@ -1,0 +1,67 @@
+"""Known defects: wrong or missing gradients of a norm of which one part is frozen.
+
+Seen in Paddle 3.3 on the CPU (a test fails once they are mended): if the scale of ``layer_norm`` is
+frozen, the gradient of its input ignores the scale; if one of scale and bias of ``batch_norm`` is
+frozen or absent, the other gets no gradient.
+
+A frozen scale of ones changes nothing in ``layer_norm``, and passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+
+_SCALE, _BIAS = 3, 4
+_ONES = frozenset(("full", "full_"))
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield norms with a frozen part through which a gradient passed."""
+    training = facts.answer(Training)
+    frozen = facts.answer(GradientCuts).trained.frozen
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
+    for op in training.forward_ops("layer_norm", "batch_norm", "batch_norm_"):
+        if not is_used[op]:
+            continue
+        given = dict(zip(facts.input_slots(op), facts.inputs(op), strict=True))
+        place = facts.record.text(int(facts.record.tensors["place"][given[0]]))
+        if "gpu" in place.lower():
+            continue
+        if facts.op_name(op) == "layer_norm":
+            is_frozen = facts.first_value(given.get(1, given[0])) in frozen
+            if is_frozen and facts.needs_grad(given[0]) and not _is_ones(facts, given[1]):
+                yield warning("frozen-norm-part.scale", facts.place(op), op)
+        else:
+            parts = [given[slot] for slot in (_SCALE, _BIAS) if slot in given]
+            learning = [
+                one for one in parts
+                if facts.first_value(one) not in frozen and facts.needs_grad(one)
+            ]  # fmt: skip
+            if len(learning) == 1:
+                made = training.creation_place(learning[0])
+                yield warning("frozen-norm-part.other", made if made.line else facts.place(op), op)
+
+
+def _is_ones(facts: Facts, scale: int) -> bool:
+    """Tell whether a scale has its initial values of 1, as far as the trace knows."""
+    first = facts.first_value(scale)
+    maker = facts.producer(first)
+    is_first = scale == first and maker >= 0 and facts.op_name(maker) in _ONES
+    return is_first and not any(
+        event.tensor >= 0 and facts.first_value(event.tensor) == first
+        for event in facts.events("overwritten")
+    )
+
+
+CHECK = Check(
+    kind="frozen-norm-part",
+    find=find,
+    example="norm.weight.stop_gradient = True",
+    shared_cost="always",
+)

@@ -1,0 +1,56 @@
+"""A mean over the batch was divided by the size of the batch once more.
+
+Contract: ``reduction="mean"``, the default, has divided already. The gradient is too small by the
+size of the batch.
+
+Reported if backward begins at a mean divided by the number of samples, once for each step. Division
+by a number of accumulated batches passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import LOSSES, Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_FEWEST = 4
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield losses that are divided twice."""
+    training = facts.answer(Training)
+    calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
+    if not training.steps or len(calls) > len(training.steps):
+        return
+    for call in calls:
+        for op in (facts.op_of_node(node) for node in facts.roots(call)):
+            if op < 0 or facts.op_name(op) != "divide" or len(facts.inputs(op)) != 1:
+                continue
+            number = facts.attributes(op).strip()
+            mean = facts.producer(facts.inputs(op)[0])
+            if mean < 0 or facts.op_name(mean) not in {"mean", "mean_all"}:
+                continue
+            samples = _samples(training, mean)
+            if samples >= _FEWEST and number in {str(samples), f"{samples}.0"}:
+                yield warning("mean-divided.found", facts.place(op), op, n=samples)
+
+
+def _samples(training: Training, mean: int) -> int:
+    """Return the size of the batch that a mean was taken over, 0 if it is not known."""
+    facts = training.facts
+    maker = facts.producer(facts.inputs(mean)[0])
+    if maker >= 0 and facts.op_name(maker) in {*LOSSES, "square", "abs"}:
+        shape = facts.shape(facts.inputs(maker)[0])
+        return shape[0] if shape else 0
+    return 0
+
+
+CHECK = Check(
+    kind="mean-divided",
+    find=find,
+    example="loss = F.cross_entropy(logits, y) / x.shape[0]",
+    shared_cost="always",
+)

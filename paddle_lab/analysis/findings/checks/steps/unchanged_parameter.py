@@ -1,0 +1,54 @@
+"""Steps left a weight as it was, although it had a gradient.
+
+Contract (``Optimizer.step``): a weight that the optimizer holds and that has a gradient changes.
+Its own learning rate, from ``ParamAttr`` or its group, multiplies the optimizer's.
+
+Reported if a weight was the same after each of at least three steps while another one changed.
+Biases before a norm, whose gradients are rounding errors, pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_FEWEST = 3
+_VALUES = 2
+_SMALLEST_RATE = 1e-6
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield optimizers that leave a weight unchanged."""
+    training = facts.answer(Training)
+    for number, steps in training.steps_of.items():
+        same: dict[int, int] = {}
+        changed: set[int] = set()
+        for step in steps:
+            for tensor, gradient, has_changed, *_ in training.looked.get(step.row, ()):
+                if has_changed:
+                    changed.add(tensor)
+                elif gradient == _VALUES and step.rate > _SMALLEST_RATE:
+                    same[tensor] = same.get(tensor, 0) + 1
+        stuck = [
+            one for one, times in same.items()
+            if times >= _FEWEST and one not in changed and len(facts.shape(one)) > 1
+        ]  # fmt: skip
+        if stuck and changed:
+            name = facts.path(stuck[0]) or facts.tensor_name(stuck[0])
+            place = training.creation_place(stuck[0])
+            yield warning("unchanged-parameter.found", place if place.line else
+                          training.made_at(number), -1, name=name, n=same[stuck[0]],
+                          made=training.made_at(number))  # fmt: skip
+
+
+CHECK = Check(
+    kind="unchanged-parameter",
+    find=find,
+    example="nn.Linear(8, 8, weight_attr=paddle.ParamAttr(learning_rate=0.0))",
+    shared_cost="always",
+    holds_on=(),
+)
