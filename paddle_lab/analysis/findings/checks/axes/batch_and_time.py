@@ -4,7 +4,8 @@ Contract: Paddle's recurrent layers (without ``time_major=True``), ``MultiHeadAt
 Transformer layers take the batch first; PyTorch's take the time first by default. With exchanged
 axes a layer works along the batch, and samples mix.
 
-Reported if ``transpose`` exchanged the first two axes of a result of the net right before it. Data that was time-first before, and attention along rows and columns of images, pass.
+Reported if ``transpose`` exchanged the first two axes of a result of the net right before it. Data
+that was time-first before, and attention along rows and columns of images, pass.
 """
 
 from __future__ import annotations
