@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
@@ -60,7 +60,8 @@ def _owns(training: Training, root: int, changed: set[int]) -> bool:
     facts = training.facts
     scopes = facts.layer_calls[facts.record.ops["scope"]]
     for op in (scopes == root).nonzero()[0].tolist():
-        if any(facts.first_value(one) in changed for one in facts.inputs(op)):
+        parameters = [one for one in facts.inputs(op) if facts.tensor_kind(one) == PARAMETER]
+        if any(facts.first_value(one) in changed for one in parameters):
             return True
     return False
 

@@ -1,0 +1,13 @@
+import paddle
+from paddle import nn
+paddle.seed(0)
+net = nn.Linear(6, 3)
+schedule = paddle.optimizer.lr.ReduceOnPlateau(0.1, patience=5)
+opt = paddle.optimizer.Momentum(schedule, parameters=net.parameters())
+for epoch in range(3):
+    for batch in range(2):
+        loss = nn.functional.cross_entropy(net(paddle.randn([8, 6])), paddle.randint(0, 3, [8]))
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+    schedule.step(float(loss))
