@@ -249,6 +249,7 @@ class CaptureSession:
         self._remove_hooks()
         recorder.turns.end(_getframe())
         recorder.attempt(recorder.optimizers.finish, self._paddle)
+        recorder.attempt(recorder.loaders.finish, recorder.events, self._cells)
         kept = self._limiter.finish(has_memory=self._memory is not None)
         call = recorder.next_backward_call()
         if recorder.backward.walk_remaining(call):

@@ -46,14 +46,22 @@ class StallNote:
 
 
 def _lines(thread: StalledThread) -> list[str]:
-    places = [Line(*place, _cell(place[0]), source_line(*place[:2])) for place in thread.stack]
+    first, *callers = _shown(thread.stack)
     state = say(f"flights.stall.{thread.state}", detail=thread.detail)
-    first = places[0]
     head = say("flights.stall.thread", name=thread.name, place=str(first), text=first.text)
-    callers = (say("flights.frame", place=str(one), function=one.function) for one in places[1:])
-    return [head.rstrip(), f"    {state}", *(f"  {caller}" for caller in callers)]
+    lines = [head.rstrip(), f"    {state}", *(_frame(caller) for caller in callers)]
+    for number, process, stack in thread.workers:
+        lines.append("    " + say("flights.stall.worker", n=number, process=process))
+        lines += [_frame(line) for line in _shown(stack)]
+    return lines
 
 
-def _cell(file: str) -> int:
-    cell = cell_of(file)
-    return -1 if cell is None else cell
+def _shown(stack: tuple[tuple[str, int, str], ...]) -> list[Line]:
+    return [
+        Line(*place, -1 if (cell := cell_of(place[0])) is None else cell, source_line(*place[:2]))
+        for place in stack
+    ]
+
+
+def _frame(line: Line) -> str:
+    return "  " + say("flights.frame", place=str(line), function=line.function)

@@ -82,6 +82,7 @@ EVENT_KINDS: Final = (
     "graph_break",
     "recompiled",
     "called",
+    "loader_waits",
 )
 """Actions of the traced code other than ops. ``read``: a tensor's values were read into Python
 (``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made from Python values
@@ -91,7 +92,8 @@ EVENT_KINDS: Final = (
 previous step had already used; ``pylayer_rule``: a PyLayer was called against its rules;
 ``rootless_backward``: a backward call began at a tensor from which no gradient can flow;
 ``graph_break``: ``to_static`` split a function or runs it eagerly; ``recompiled``: it compiled a
-function again for another value; ``called``: a function of Paddle that runs no op was called."""
+function again for another value; ``called``: a function of Paddle that runs no op was called;
+``loader_waits``: how long a loop waited for a ``DataLoader``."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
 """How a compiled program ran: as a ``to_static`` function that was compiled as a whole, as one that
 SOT compiled in pieces, or by an ``Executor``."""

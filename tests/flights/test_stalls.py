@@ -78,6 +78,12 @@ def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     states = {name: (one.state, one.detail) for name, one in found.items()}
     first = loops.__code__.co_firstlineno
     assert states["MainThread"] == ("loader", "")
+    ((worker, process, stack),) = found["MainThread"].workers
+    assert worker == 0
+    assert process != os.getpid()
+    assert [(line, name) for _, line, name in stack] == [
+        (Slow.__getitem__.__code__.co_firstlineno + 1, "__getitem__")
+    ]
     assert states["locks"] == ("lock", "HELD")
     assert states["loops"] == ("loop", f"{first + 2}–{first + 3}")
     assert states["reads"] == ("waits", "")

@@ -23,6 +23,7 @@ class Feature(NamedTuple):
 _TENSOR: Final = "paddle.Tensor"
 _CORE: Final = "paddle.base.core"
 _EAGER: Final = f"{_CORE}.eager"
+_LOADER: Final = "paddle.io.dataloader.dataloader_iter"
 _GRAD_NODE: Final = f"{_CORE}.GradNodeBase"
 _LAYER: Final = "paddle.nn.Layer()"
 _DENSE: Final = f"{_CORE}.DenseTensor"
@@ -287,6 +288,12 @@ FEATURES: Final[dict[str, Feature]] = {
             "amp_ops": f"{_CORE}.Tracer._get_amp_op_list",
         },
         wanted_by="replay",
+    ),
+    "loader": Feature(
+        {
+            "loader_in_process": f"{_LOADER}._DataLoaderIterSingleProcess",
+            "loader_in_workers": f"{_LOADER}._DataLoaderIterMultiProcess",
+        }
     ),
     "collectives": Feature(
         {

@@ -14,6 +14,7 @@ from typing import Final
 
 import psutil
 
+from paddle_lab.capture.evidence.events.loader_samples import SAMPLES
 from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.ranks.user_stack import is_in_loader, user_frames
 from paddle_lab.capture.running_layer import thread_frame
@@ -43,6 +44,8 @@ class StalledThread:
     ``"computes"``."""
     detail: str = ""
     """The op, the lock's variable, the function that waits, or the lines of the loop."""
+    workers: tuple[tuple[int, int, tuple[Place, ...]], ...] = ()
+    """The ``DataLoader`` workers that are loading: number, process, and the user's lines."""
 
 
 class StallWatch:
@@ -118,7 +121,8 @@ class StallWatch:
                 (each.f_code.co_filename, each.f_lineno, each.f_code.co_name) for each in frames
             )
             state, detail = _state(frame, frames[0], share, thread.ident)
-            found.append(StalledThread(thread.name, places, state, detail))
+            workers = SAMPLES.loading() if state == "loader" else ()
+            found.append(StalledThread(thread.name, places, state, detail, workers))
         return found
 
     def _busy_share(self, thread: int, busy: dict[int, float]) -> float:

@@ -21,6 +21,7 @@ from paddle_lab.capture.evidence.events.training_calls import training_call_patc
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.hooks.backward_hooks import backward_patches
 from paddle_lab.capture.hooks.layer_hooks import layer_patches, optimizer_patches
+from paddle_lab.capture.hooks.loader_hooks import loader_patches
 from paddle_lab.capture.hooks.memory_hooks import arrival_patches, thread_patches
 from paddle_lab.capture.hooks.op_hooks import OpHooks
 from paddle_lab.capture.hooks.patches import FunctionPatch, Patch
@@ -45,6 +46,7 @@ _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
     ("pylayers", pylayer_patches),
     ("backward", backward_patches),
     ("threads", thread_patches),
+    ("loader", loader_patches),
 )
 
 

@@ -21,6 +21,7 @@ from paddle_lab.capture.breaks.log import BreakLog
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.evidence.events.event_log import EventLog
+from paddle_lab.capture.evidence.events.loader_waits import LoaderLog
 from paddle_lab.capture.evidence.events.pylayer_rules import PyLayerRules
 from paddle_lab.capture.evidence.events.step_gradients import StepGradients
 from paddle_lab.capture.evidence.optimizers import OptimizerLog
@@ -191,6 +192,11 @@ class Recorder:
     def breaks(self) -> BreakLog:
         """Records where functions of ``to_static`` were split, or ran eagerly."""
         return BreakLog(self.events)
+
+    @cached_property
+    def loaders(self) -> LoaderLog:
+        """Measures waits for batches."""
+        return LoaderLog()
 
     def thread(self) -> ThreadState:
         """Return the state of the calling thread."""

@@ -82,6 +82,11 @@ class EventLog:
         stack = self._stacks.take(frame, state.anchor, state.anchor_stack)
         for code, offset in reversed(places):
             stack = self._stacks.put(code, offset, stack)
+        self.add(kind, stack, detail, tensor=tensor)
+
+    def add(self, kind: str, stack: int, detail: str, *, tensor: int = NO_KEY) -> None:
+        """Note that something happened at a stack that was taken before."""
+        state = self._thread()
         self.events.append(
             Event(
                 EVENT_KINDS.index(kind),
