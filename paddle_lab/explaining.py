@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
     """Tell where ``to_static`` leaves a function's program, and why.
 
-    The function runs up to three times, without showing what it prints. Then everything is
-    restored: parameters, buffers, gradients, variables, the random generators, and Paddle's caches.
+    The function runs up to three times; what it writes by ``print`` is not shown. Then everything
+    is restored: parameters, buffers, gradients, variables, the random generators, Paddle's caches.
 
     Parameters
     ----------

@@ -81,11 +81,6 @@ class Op:
         return computes(self.name)
 
     @property
-    def is_constant(self) -> bool:
-        """Whether it holds a value that is part of the program."""
-        return self.name in _CONSTANTS
-
-    @property
     def is_list(self) -> bool:
         """Whether it only makes a list of values, or unpacks one."""
         return self.name in _LISTS

@@ -126,9 +126,15 @@ export class SyntheticTables {
 
   tensor(
     shape: string,
-    options: { kind?: (typeof TENSOR_KINDS)[number]; path?: string; producer?: number } = {},
+    options: {
+      kind?: (typeof TENSOR_KINDS)[number];
+      name?: string;
+      path?: string;
+      producer?: number;
+    } = {},
   ): number {
     return this.add("tensors", {
+      name: this.text(options.name ?? ""),
       dtype: this.text("float32"),
       shape: this.text(shape),
       place: this.text("cpu"),

@@ -108,11 +108,14 @@ export class ChipWriter {
 function chipLabel(trace: Trace, tensor: number): string {
   const name = trace.tensorLabel(tensor);
   const kind = trace.tensorKind(tensor);
+  const plain = name.replace(/^_+/, "");
+  const short = plain.length > LONGEST_CHIP ? `${plain.slice(0, LONGEST_CHIP - 1)}…` : plain;
   if (kind === "parameter" || kind === "buffer") {
-    const plain = name.replace(/^_+/, "");
-    const short = plain.length > LONGEST_CHIP ? `${plain.slice(0, LONGEST_CHIP - 1)}…` : plain;
     const symbol = SYMBOLS[name] ?? recurrentSymbol(name);
     return symbol ?? (short || (kind === "parameter" ? "W" : t("chip.buffer")));
+  }
+  if (/^[-\d[]/.test(name)) {
+    return short; // a constant of a static program: its name is its value
   }
   return t(kind === "gradient" ? "chip.gradient" : "chip.data");
 }

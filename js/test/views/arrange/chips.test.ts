@@ -14,3 +14,12 @@ test("chips of one op are told apart", async () => {
   const chips = new ChipWriter(await made.trace(), MEASURE).given(tensors, 120);
   expect(chips.map(({ label }) => label).reverse()).toEqual(["W ih0", "b hh1′", "W hh", "runnin…"]);
 });
+
+test("a constant of a static program shows its value, another tensor shows what it is", async () => {
+  const made = new SyntheticTrace();
+  const tensors = ["[2, 8]", "-1.5", "generated_tensor_7"].map((name) =>
+    made.tensor("[]", { kind: "external", name }),
+  );
+  const chips = new ChipWriter(await made.trace(), MEASURE).given(tensors, 120);
+  expect(chips.map(({ label }) => label).reverse()).toEqual(["[2, 8]", "-1.5", "data"]);
+});
