@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.models import MODELS
 from tests.replay.kept import KeepingLog
 
 _STEPS = 2
-_OPS_OF_EACH = 30
+_OPS_OF_EACH = 20
 _REFUSED = {
     "recompute_reentrant": {"RecomputeFunction"},
     "autoencoder": {"Tanh", "StraightThrough"},
@@ -135,3 +136,54 @@ def test_random_ops_of_all_kinds():
             paddle.standard_gamma(x.abs())
             paddle.binomial(paddle.full([3], 9), paddle.full([3], 0.5))
     assert values(trace) > 40
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="new memory can be filled with glibc alone")
+def test_outputs_that_nobody_wrote_are_refused():
+    norm = paddle.nn.BatchNorm1D(3)
+    x = paddle.randn([4, 3])
+    with paddle_lab.trace(replay=True) as trace:
+        norm.eval()
+        _ = norm(x)
+        norm.train()
+        _ = norm(x)
+        blank = paddle.empty([400])
+        _ = blank + 1
+        blank.fill_(3.0)
+        _ = blank + 2
+    in_eval, in_training = (op.key for op in trace.ops if op.name == "batch_norm")
+    for output in (3, 4):
+        with pytest.raises(paddle_lab.ReplayError, match="unwritten"):
+            trace.value(in_eval, output)
+        key = int(log_of(trace).row_keys[in_training])
+        kept = log_of(trace).outputs[key][output]
+        assert trace.value(in_training, output).tobytes() == kept.tobytes()
+    with pytest.raises(paddle_lab.ReplayError, match="unwritten"):
+        trace.value(in_training + 2)
+    assert trace.value(len(trace.ops) - 1).tolist() == [5.0] * 400
+
+
+def test_memory_that_several_tensors_share_over_steps():
+    layer = paddle.nn.Linear(3, 3)
+    table = paddle.nn.Embedding(10, 3)
+    parameters = [*layer.parameters(), *table.parameters()]
+    clip = paddle.nn.ClipGradByGlobalNorm(0.1)
+    optimizer = paddle.optimizer.AdamW(parameters=parameters, grad_clip=clip)
+    scaler = paddle.amp.GradScaler(init_loss_scaling=8.0)
+    averages = [one.clone().detach() for one in parameters]
+    aliases = [one.detach() for one in parameters]
+    view = table.weight.t()
+    ids = paddle.to_tensor([1, 2, 3])
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(3):
+            hidden = layer(table(ids))
+            loss = paddle.nn.functional.cross_entropy(hidden @ table.weight.t(), ids)
+            scaler.scale(loss).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.clear_grad()
+            with paddle.no_grad():
+                for average, one, alias in zip(averages, parameters, aliases, strict=True):
+                    average.scale_(0.9).add_(one * 0.1)
+                    _ = alias + 1, view * 2
+    assert values(trace) > 100

@@ -14,6 +14,7 @@ from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Irreplayable, Player, as_array
+from paddle_lab.capture.rerun.fill import BYTES, filled
 from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
 from paddle_lab.words import Text, say
 
@@ -74,14 +75,29 @@ class Replay:
         if not 0 <= output < len(call.made):
             raise IndexError(say("replay.no_output", n=len(call.made)))
         number = call.made[output]
-        player = Player(self._paddle, log, leading_to(log.calls, key, log.storage_of))
+        keys = leading_to(log.calls, key, log.storage_of)
         comparable = self._comparable(key)
+        keep = {number, *(number for _, number in comparable)}
+        player = Player(self._paddle, log, keys)
         with HOOKS.suspended():
-            player.run({number, *(number for _, number in comparable)})
-            tensor = player.tensors.get(number)
-            if tensor is None or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-                raise Irreplayable(say("replay.not_dense"))
-            return as_array(tensor), self._compared(player, comparable)
+            if output == 0 and not any(log.calls[one].name.startswith("empty") for one in keys):
+                array = self._run(player, number, keep)
+            else:
+                # An op may leave an output, or a part of it, unwritten: then two runs differ.
+                with filled(self._paddle, BYTES[0]):
+                    first = self._run(Player(self._paddle, log, keys), number, {number})
+                with filled(self._paddle, BYTES[1]):
+                    array = self._run(player, number, keep)
+                if first.tobytes() != array.tobytes():
+                    raise Irreplayable(say("replay.unwritten"))
+            return array, self._compared(player, comparable)
+
+    def _run(self, player: Player, number: int, keep: set[int]) -> Array:
+        player.run(keep)
+        tensor = player.tensors.get(number)
+        if tensor is None or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+            raise Irreplayable(say("replay.not_dense"))
+        return as_array(tensor)
 
     def gradient(self, call: int, op: int, tensor: int, *, is_leaf: bool) -> Array:
         """Return the gradient that a grad node gets in a backward call.
