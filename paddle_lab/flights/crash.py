@@ -66,7 +66,7 @@ class Crash:
         for op in innermost.values():
             yield say("flights.in_flight", op=str(op))
         if self.flight.is_running and self.ops and not innermost:
-            yield say("flights.between_ops")
+            yield say("flights.nested" if self.flight.is_nested else "flights.between_ops")
         if self.ops:
             yield say("flights.last_ops", n=len(self.ops), shown=min(_SHOWN_OPS, len(self.ops)))
             yield from (f"  {op}" for op in self.ops[-_SHOWN_OPS:])

@@ -91,6 +91,8 @@ class Flight:
     """The last trace's title."""
     is_running: bool = False
     """Whether that trace had not ended."""
+    is_nested: bool = False
+    """Whether a trace inside of that trace was open, in which no ops are recorded here."""
     was_asked: bool = False
     """Whether the kernel was asked to shut down."""
     stacks: str = ""
@@ -166,10 +168,12 @@ def _read_notes(lines: list[str]) -> tuple[Flight, list[tuple[int, _Names]], int
             flight.memory_kills = note["memory_kills"]
             clock_ns = note["time_ns"] - note["perf_ns"]
         elif kind == "trace":
-            flight.title, flight.is_running = note["title"], True
+            flight.title, flight.is_running, flight.is_nested = note["title"], True, False
             traces.append((note["after"], {}))
         elif kind == "trace_end":
             flight.is_running = False
+        elif kind in {"nested", "nested_end"}:
+            flight.is_nested = kind == "nested"
         elif kind == "shutdown":
             flight.was_asked = True
         elif kind in KEY_KINDS and traces:

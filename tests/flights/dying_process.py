@@ -25,6 +25,7 @@ WAYS = {
     "exit": "import os\nos._exit(3)",
     "backward": "import os\ny.register_hook(lambda grad: os._exit(3))\ny.sum().backward()",
     "fork": f"import os\n{FORK}",
+    "nested": "import os\nwith paddle_lab.trace():\n    x - 1\n    os._exit(3)",
     "end": "",
 }
 
@@ -36,7 +37,10 @@ def main(folder: str, *ways: str) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             KEPT.append((Path(folder), way))
             with paddle_lab.trace(title="the cell"):
-                exec(compile(OPS + WAYS[way], "program.py", "exec"), {"paddle": paddle})
+                exec(
+                    compile(OPS + WAYS[way], "program.py", "exec"),
+                    {"paddle": paddle, "paddle_lab": paddle_lab},
+                )
             sys.exit()
         _, status = os.waitpid(process, 0)
         Path(folder, f"{way}.status").write_text(str(os.waitstatus_to_exitcode(status)))

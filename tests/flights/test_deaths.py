@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -13,6 +14,7 @@ from paddle_lab.capture.native import NATIVE
 from paddle_lab.flights.crash import Crash, is_crash
 from paddle_lab.flights.flight import Flight, read_flight
 from paddle_lab.flights.folder import is_alive
+from paddle_lab.launching import deaths as launching
 from tests.flights import dying_process
 
 pytestmark = pytest.mark.skipif(NATIVE is None, reason="only the native part keeps the record")
@@ -89,6 +91,16 @@ def test_a_forked_process_writes_nothing(deaths: tuple[Path, dict[str, int]]) ->
     assert not flight.stacks
 
 
+def test_a_nested_trace_is_told_to_record_nothing_here(
+    deaths: tuple[Path, dict[str, int]],
+) -> None:
+    flight = read(deaths, "nested")
+    assert flight.ops[-1].name == "linear"
+    assert "A trace inside this one was open" in str(Crash(flight))
+    assert "No op was running" not in str(Crash(flight))
+    assert "No op was running" in str(Crash(read(deaths, "exit")))
+
+
 def test_a_normal_end_leaves_no_file(deaths: tuple[Path, dict[str, int]]) -> None:
     assert deaths[1]["end"] == 0
     assert [path.name for path in deaths[0].glob("end*")] == ["end.status"]
@@ -108,6 +120,21 @@ def test_a_damaged_record_is_no_record(deaths: tuple[Path, dict[str, int]], tmp_
     (tmp_path / "empty.ring").write_bytes(ring)
     (tmp_path / "empty.notes").write_bytes(b"")
     assert read_flight(tmp_path, "empty") is None
+
+
+def test_a_run_tells_how_its_ranks_died(
+    deaths: tuple[Path, dict[str, int]], tmp_path: Path
+) -> None:
+    for rank, way in enumerate(("kill", "segv", "term")):
+        for ending in (".ring", ".notes"):
+            copy(deaths[0] / f"{way}{ending}", tmp_path / f"rank-{rank}{ending}")
+    (tmp_path / "launcher.log").write_text(
+        "Container rank 0 status failed cmd ['python', 'train.py'] code -9 log workerlog.0\n"
+    )
+    killed, failed = map(str, launching.deaths(tmp_path))  # the launcher itself ended rank 2
+    assert killed.startswith("Rank 0 died with exit status -9 (SIGKILL).")
+    assert failed.startswith("Rank 1 died of SIGSEGV.")
+    assert "program.py, line 10, in read" in failed
 
 
 def test_a_death_between_traces_is_reported_only_after_a_fatal_signal() -> None:

@@ -51,8 +51,10 @@ class FlightRecord:
         self._counters = PaddleCounters()
 
     def enter(self, title: str) -> None:
-        """Begin to record the ops of a trace. Nested traces belong to the outermost one."""
+        """Begin to record the ops of a trace. While traces are nested, no ops are recorded."""
         self._depth += 1
+        if self._depth > 1:  # several recorders listen in Python, which writes no rows
+            self.note("nested")
         if self._depth > 1 or not KEPT or NATIVE is None:
             return
         try:
@@ -67,8 +69,7 @@ class FlightRecord:
     def leave(self) -> None:
         """Note that the trace has ended."""
         self._depth -= 1
-        if self._depth == 0:
-            self.note("trace_end")
+        self.note("nested_end" if self._depth else "trace_end")
 
     def note(self, kind: str, **values: object) -> None:
         """Write a line of notes; do nothing if this process keeps no record."""
