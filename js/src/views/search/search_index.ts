@@ -106,20 +106,15 @@ export class SearchIndex {
   ask(query: string): Answer {
     const terms = parseQuery(query);
     if (terms.length === 0) return { matches: [] };
-    const fits: { ops: Uint8Array; wanted: number }[] = [];
+    const isMatch = new Uint8Array(this.trace.opCount).fill(1);
     for (const term of terms) {
       const ops = this.#opsOfTerm(term);
       if (!(ops instanceof Uint8Array)) return { matches: [], problem: ops };
-      fits.push({ ops, wanted: term.isNot ? 0 : 1 });
-    }
-    const isMatch = new Uint8Array(this.trace.opCount).fill(1);
-    for (const { ops, wanted } of fits) {
+      const wanted = term.isNot ? 0 : 1;
       for (let op = 0; op < isMatch.length; op++) isMatch[op]! &= ops[op] ? wanted : 1 - wanted;
     }
     const matches: number[] = [];
-    isMatch.forEach((isIn, op) => {
-      if (isIn) matches.push(op);
-    });
+    for (let op = 0; op < isMatch.length; op++) if (isMatch[op]) matches.push(op);
     return { matches };
   }
 

@@ -3,7 +3,7 @@
 import { element } from "../../dom/element.ts";
 
 export const ROW_PX = 24;
-/** How many rows are written beyond the visible ones. */
+/** How many rows are written beyond the visible ones, once the reader scrolls. */
 const SPARE_ROWS = 20;
 
 export interface GridRows {
@@ -62,7 +62,7 @@ export class Grid {
     this.#current = -1;
     this.#table.setAttribute("aria-rowcount", String(rows.length + 2));
     this.element.scrollTop = 0;
-    this.#write(true);
+    this.#write(true, 0);
   }
 
   /** Show the same rows with changed marks. */
@@ -94,7 +94,7 @@ export class Grid {
     return [height("thead"), height("tfoot")];
   }
 
-  #write(isAnew: boolean): void {
+  #write(isAnew: boolean, spareRows = SPARE_ROWS): void {
     const rows = this.#rows;
     if (!rows) return;
     const seen = Math.floor(this.element.scrollTop / ROW_PX);
@@ -103,8 +103,8 @@ export class Grid {
       seen + Math.ceil((this.element.clientHeight || 600) / ROW_PX) + 1,
     );
     if (!isAnew && seen >= this.#first && seenEnd <= this.#end) return;
-    this.#first = Math.max(0, seen - SPARE_ROWS);
-    this.#end = Math.min(rows.length, seenEnd + SPARE_ROWS);
+    this.#first = Math.max(0, seen - spareRows);
+    this.#end = Math.min(rows.length, seenEnd + spareRows);
     const written: HTMLElement[] = [];
     for (let at = this.#first; at < this.#end; at++) {
       written.push(
