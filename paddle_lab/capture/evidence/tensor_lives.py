@@ -25,7 +25,6 @@ _ALL_UP_TO = 32
 _RARER_BY = 1.25
 _MANY = 20_000
 """If more tensors than this are alive, noting them takes noticeable time."""
-_FEW_KEYS = 1 << 24
 
 
 class TensorLives:
@@ -56,9 +55,9 @@ class TensorLives:
         if self._moments < self._next_look:
             return
         living = self._tensors.living_keys()
-        # While there are few keys, a table of all keys is the fastest way.
-        kind = "table" if self._tensors.next_key.next < _FEW_KEYS else None
-        dead = self._living[~np.isin(self._living, living, kind=kind)]
+        # Both are ascending. ``np.isin`` would make a table of all keys.
+        at = np.searchsorted(living, self._living)
+        dead = self._living[np.append(living, -1)[at] != self._living]
         self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))
         self._living, self._last_look = living, self._next_op.next
         is_cheap = self._moments < _ALL_UP_TO and len(living) < _MANY

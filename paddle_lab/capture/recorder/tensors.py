@@ -7,6 +7,7 @@ that detects a reused ``id``. Nothing is kept alive.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -50,10 +51,8 @@ class TensorPool:
     def __init__(self, parameter_type: type, ops: Tape, *, reads_place: bool) -> None:
         self.rows = Tape()
         """Rows of :class:`TensorCell`."""
-        self.shapes: dict[tuple[int, ...], int] = {(): 0}
-        self.dtypes: dict[Any, int] = {}
-        self.places: dict[Any, int] = {None: 0}
-        self.names: dict[str, int] = {"": 0}
+        self.shapes, self.dtypes = numbers(()), numbers()
+        self.places, self.names = numbers(None), numbers("")
         self.lineage = Lineage(ops, self.rows)
         self.known = ObjectTable()
         """Tensors, with their latest rows and the versions of the rows: see :func:`packed`."""
@@ -137,7 +136,7 @@ class TensorPool:
         self, tensor: Any, kind: int, op: int, previous: int, detached_from: int, name: str
     ) -> int:
         key: int = self.next_key()
-        dtype, name_key = _key_in(self.dtypes, tensor.dtype), _key_in(self.names, name)
+        dtype, name_key = self.dtypes[tensor.dtype], self.names[name]
         place, stop_gradient, version, address = 0, True, 0, 0
         # Reading more than the shape and dtype of an undefined tensor kills the process.
         if _is_defined(tensor):
@@ -146,7 +145,7 @@ class TensorPool:
             self.known.note(tensor, packed(key, version))
         self.rows.extend(
             (
-                key, _key_in(self.shapes, tuple(tensor.shape)), dtype, place, stop_gradient,
+                key, self.shapes[tuple(tensor.shape)], dtype, place, stop_gradient,
                 0 if version == NO_VERSION else version, kind, op, previous, detached_from,
                 name_key, id(tensor), address,
             )
@@ -157,7 +156,7 @@ class TensorPool:
         """Return the key of the tensor's place in :attr:`places`."""
         if not self.reads_place or not DOOR.is_initialized(tensor):
             return 0
-        return _key_in(self.places, tensor.place)
+        return self.places[tensor.place]
 
     def living(self) -> list[tuple[Any, int]]:
         """Return the tensors that are still alive, with their latest rows."""
@@ -196,9 +195,14 @@ def _is_old(row: int, tensor: Any) -> bool:
     return version != NO_VERSION and version != DOOR.inplace_version(tensor) & LARGEST_VERSION
 
 
-def _key_in(keys: dict[Any, int], value: Any) -> int:
-    known = keys.get(value)
-    return keys.setdefault(value, len(keys)) if known is None else known
+def numbers(*first: Any) -> defaultdict[Any, int]:
+    """Return a dict that numbers its keys in the order in which they are first looked up.
+
+    A look-up is one call of C, which no other thread interrupts.
+    """
+    found = defaultdict[Any, int](None, {value: number for number, value in enumerate(first)})
+    found.default_factory = found.__len__
+    return found
 
 
 def packed(key: int, version: int) -> int:
