@@ -97,7 +97,6 @@ class Block:
 
     ops: list[Op] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
-    keywords: dict[str, int] = field(default_factory=dict)
 
     @property
     def results(self) -> list[int]:

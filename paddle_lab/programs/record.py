@@ -130,9 +130,7 @@ class _Writer:
             for block, inner in self._inner(op, scope):
                 self._pass(block, op, self._tensors)
                 self._block(block.ops, [FORWARD] * len(block.ops), inner)
-                results += [
-                    key for end in block.ops if end.name == "cf.yield" for key in end.inputs
-                ]
+                results += block.results
         attributes = ", ".join(f"{name}={value}" for name, value in op.attributes.items())
         row = self._row(
             "ops",
