@@ -28,17 +28,17 @@ def running_layer() -> str:
         As in ``named_sublayers``; the class name of a root, or of a layer without a root; ``""``
         outside of layers.
     """
-    running = running_layers()
+    running = running_layers(thread_frame(threading.main_thread().ident or 0))
     return path_within(running[-1], running[0]) if running else ""
 
 
-def running_layers() -> list[Any]:
-    """Return the layers that the main thread is running, innermost first."""
+def running_layers(frame: FrameType | None) -> list[Any]:
+    """Return the layers that are running at a frame of a thread, innermost first."""
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
         return []
     # Its ``__call__`` is wrapped while a trace is open, but its ``forward`` never is.
-    return list(_running(layer_class.forward.__code__.co_filename))
+    return list(_running(layer_class.forward.__code__.co_filename, frame))
 
 
 def path_within(root: Any, layer: Any) -> str:
@@ -50,9 +50,8 @@ def path_within(root: Any, layer: Any) -> str:
         return type(layer).__name__
 
 
-def _running(file: str) -> Iterator[Any]:
+def _running(file: str, frame: FrameType | None) -> Iterator[Any]:
     """Yield the running layers, innermost first. ``file`` is the file of ``Layer.__call__``."""
-    frame = thread_frame(threading.main_thread().ident or 0)
     while frame is not None:
         code = frame.f_code
         name = code.co_name

@@ -108,12 +108,13 @@ class CollectiveHooks(PatchSet):
         def replacement(call: Any) -> Any:
             @wraps(call)
             def wrapper(process_group: Any, *args: Any, **kwargs: Any) -> Any:
-                key = self._events.attempt(self._begin_call, method, process_group, args)
-                if key is None:
+                begun = self._events.attempt(self._begin_call, method, process_group, args)
+                if begun is None:
                     return call(process_group, *args, **kwargs)
+                key, equal_on = begun
                 task = self.ran(key, call, process_group, *args, **kwargs)
-                if method.op in GIVES_ALL_THE_SAME:
-                    self._events.attempt(self._note_result, args[0], process_group)
+                if equal_on is not None:
+                    self._events.attempt(self._masks.add_result, args[0], equal_on)
                 if isinstance(task, DOOR.communication_task):
                     self._tasks[task] = key
                 return task
@@ -122,8 +123,12 @@ class CollectiveHooks(PatchSet):
 
         return replacement
 
-    def _begin_call(self, method: Method, process_group: Any, args: tuple[Any, ...]) -> int:
-        group = self._group_of(process_group)
+    def _begin_call(
+        self, method: Method, process_group: Any, args: tuple[Any, ...]
+    ) -> tuple[int, tuple[int, ...] | None]:
+        """Write that a call begins; return its number, and the ranks on which its result is equal."""
+        groups = DOOR.groups_by_id.values()
+        group = next(group for group in groups if group.process_group is process_group)
 
         def argument(position: int) -> Any:
             return args[position] if 0 <= position < len(args) else None
@@ -135,7 +140,8 @@ class CollectiveHooks(PatchSet):
         name, ranks = self._names.of(tensor) if is_tensor else "", tuple(group.ranks)
         if method.op == "all_reduce" and name.endswith(".grad"):
             self._names.reduced[name.removesuffix(".grad")] = ranks
-        return self.begin(
+        is_equal = is_tensor and not name and method.op in GIVES_ALL_THE_SAME
+        key = self.begin(
             method.op,
             group.id,
             ranks,
@@ -146,16 +152,9 @@ class CollectiveHooks(PatchSet):
             root=-1 if root is None else group.ranks[int(root)],
             peer=-1 if peer is None else group.ranks[int(peer)],
             tensor=name,
-            layer=self._layers.running(),
+            layer=self._layers.running(_getframe(1)),
         )
-
-    def _group_of(self, process_group: Any) -> Any:
-        groups = DOOR.groups_by_id.values()
-        return next(group for group in groups if group.process_group is process_group)
-
-    def _note_result(self, tensor: Any, process_group: Any) -> None:
-        if not self._names.of(tensor):
-            self._masks.add_result(tensor, tuple(self._group_of(process_group).ranks))
+        return key, ranks if is_equal else None
 
     def _name_of(self, kind: Any) -> str:
         """Return the name of a dtype or reduce op. Paddle takes long to make it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from types import FrameType
 from typing import Any
 
 from paddle_lab.capture.running_layer import path_within, running_layers
@@ -16,9 +17,9 @@ class LayerPaths:
             weakref.WeakKeyDictionary()
         )
 
-    def running(self) -> str:
-        """Return what :func:`~paddle_lab.capture.running_layer.running_layer` does."""
-        layers = running_layers()
+    def running(self, frame: FrameType) -> str:
+        """Return the path of the layer that is running at a frame, within its root."""
+        layers = running_layers(frame)
         if not layers:
             return ""
         layer, root = layers[0], layers[-1]
