@@ -126,7 +126,7 @@ class CollectiveHooks(PatchSet):
     def _begin_call(
         self, method: Method, process_group: Any, args: tuple[Any, ...]
     ) -> tuple[int, tuple[int, ...] | None]:
-        """Write that a call begins; return its number, and the ranks on which its result is equal."""
+        """Write that a call begins. Return its number, and the ranks that get the same result."""
         groups = DOOR.groups_by_id.values()
         group = next(group for group in groups if group.process_group is process_group)
 
