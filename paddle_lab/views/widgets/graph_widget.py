@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import current_thread, main_thread
 from typing import Any
 
 import traitlets
+from IPython.core.getipython import get_ipython
 
 from paddle_lab.views.html.notebook_output import GraphOutput
 from paddle_lab.views.html.static_files import packed_script, widget_module
@@ -102,6 +104,14 @@ class GraphWidget(CellWidget):
     def _send_value(self, content: dict[str, Any]) -> None:
         answer = {"kind": "value", "id": content.get("id")}
         self.send({**answer, "kind": "value_begun"})
+        loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
+        if loop is not None and current_thread() is not main_thread():
+            # In a subshell a cell may be running, whose random generators must not be touched.
+            loop.add_callback(self._compute_value, content, answer)
+        else:
+            self._compute_value(content, answer)
+
+    def _compute_value(self, content: dict[str, Any], answer: dict[str, Any]) -> None:
         try:
             answer |= self._value_of(*(int(content[name]) for name in ("op", "output", "slice")))
         except Exception as error:  # noqa: BLE001  (the page shows the error)
