@@ -11,7 +11,7 @@ from tests.bugs.silent_file import PROGRAMS, marked, mended, run
 
 MEANT = sorted((Path(__file__).parent / "meant").glob("*/*.py"))
 """Healthy programs that look like one with a silent error."""
-WITH_VALUES = {"dead_units"}
+WITH_VALUES = {"dead_units", "saturated"}
 """Programs whose error only the values of all tensors show."""
 
 

@@ -290,10 +290,15 @@ class Training:
         }
 
     def is_direct(self, op: int) -> bool:
-        """Tell whether the user's line calls a function for an op, and no layer of Paddle does."""
+        """Tell whether the user's line calls an op's function, or the user's layer calls its layer.
+
+        It is not, for example, if a ``Sequential`` that the user calls has the layer.
+        """
+        is_called = False
         for frame in stack_of(self.facts.record, self.facts.stack(op)):
             if frame.kind == "user":
-                return True
-            if frame.function in {"forward", "__call__", "Layer.__call__"}:
+                return not is_called or frame.function.rsplit(".", 1)[-1] == "forward"
+            is_called |= frame.function.rsplit(".", 1)[-1] in {"forward", "__call__"}
+            if frame.function.startswith("Sequential"):
                 return False
         return False

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
@@ -48,6 +50,10 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         (schedule, "__init__"): _identity,
         (paddle, "seed"): _first,
         (paddle.io.DataLoader, "__iter__"): _loader,
+        (np.random, "seed"): _first,
+        (np.random, "set_state"): _nothing,
+        (np.random, "shuffle"): _shuffled,
+        (np.random, "permutation"): _shuffled,
         (utils, "clip_grad_norm_"): _nothing,
         (utils, "clip_grad_value_"): _nothing,
         **{(kind, "__init__"): _identity for kind in with_subclasses(clips.ClipGradBase)
@@ -100,6 +106,13 @@ def _nothing(_recorder: Recorder, _call: Call) -> tuple[str, Any]:
 
 def _first(_recorder: Recorder, call: Call) -> tuple[str, Any]:
     return repr(next(iter((*call.args, *call.kwargs.values())), None))[:40], None
+
+
+def _shuffled(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    given = call.args[0] if call.args else None
+    if not isinstance(given, np.ndarray) or not given.ndim:
+        return None
+    return f"{len(given)} {given.dtype.kind} {id(given)}", None
 
 
 def _identity(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:

@@ -9,6 +9,7 @@ is shuffled, pass.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
@@ -17,11 +18,14 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 _INDEXING = frozenset(("gather", "index_select", "getitem", "take"))
 _DEEPEST = 4_000
+_FEWEST = 8
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield lines that reorder one of the two sides by a permutation of its own."""
     training = facts.answer(Training)
+    if training.steps:
+        yield from _in_numpy(training)
     if len(facts.ops_named({"randperm"})) < 2:
         return
     for loss in training.forward_ops(*LOSSES, "subtract"):
@@ -35,6 +39,19 @@ def find(facts: Facts) -> Iterator[Found]:
             if other is not None and other[0] != permutation:
                 yield warning("shuffled-apart.found", facts.place(op), op,
                               other=facts.place(other[1]))  # fmt: skip
+
+
+def _in_numpy(training: Training) -> Iterator[Found]:
+    """Yield shuffles of labels (integers) right after a shuffle of as many inputs (floats)."""
+    calls = training.called("shuffle", "permutation", "seed", "set_state")
+    for one, other in pairwise(calls):
+        if {one.name, other.name} <= {"shuffle", "permutation"}:
+            (length, kind, array), (same_length, other_kind, second) = one.detail, other.detail
+            kinds = {kind, other_kind}
+            is_pair = length == same_length and array != second and int(length) >= _FEWEST
+            if is_pair and "f" in kinds and kinds & {"i", "u"}:
+                place = training.place(other)
+                yield warning("shuffled-apart.found", place, -1, other=training.place(one))
 
 
 def _orders(training: Training, tensor: int) -> dict[int, tuple[int, int]]:

@@ -4,13 +4,14 @@ Contract (``Layer.eval``): validation runs without dropout and with batch norm's
 in training mode it also changes these statistics.
 
 Reported if a net that is trained here was called without a graph, with active dropout or batch
-statistics, and its result was compared with other data. Samples of a generator, teachers and
-targets, running statistics that are computed anew, and a Dropout layer itself set to ``train()``
-(Monte Carlo dropout) pass.
+statistics, and its result was compared with other data, or read if it is a classifier. Samples of
+a generator, teachers and targets, running statistics that are computed anew, and a Dropout layer
+itself set to ``train()`` or several passes over one input (Monte Carlo dropout) pass.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
@@ -41,8 +42,14 @@ def find(facts: Facts) -> Iterator[Found]:
             trained.add(int(scopes[around[-1]]))
         elif _is_active(training, op) and not any(map(facts.needs_grad, facts.outputs(op))):
             ops.setdefault(around[-1], op)
+    classifiers = _classifiers(training, is_used)
+    given = Counter(_given(facts, root) for root in ops)
     for root, op in ops.items():
-        if int(scopes[root]) in trained and _is_judged(training, op, root, is_used):
+        layer = int(scopes[root])
+        # Several passes over the same input in training mode are meant: Monte Carlo dropout.
+        if layer not in trained or given[_given(facts, root)] > 1:
+            continue
+        if _is_judged(training, op, root, is_used, by_reading=layer in classifiers):
             yield warning("validated-in-train.found", facts.model_place(op), op)
 
 
@@ -51,10 +58,30 @@ def _is_active(training: Training, op: int) -> bool:
     return training.attribute(op, "is_test") == "False" and not is_off
 
 
-def _is_judged(training: Training, op: int, root: int, is_used: Mask) -> bool:
+def _classifiers(training: Training, is_used: Mask) -> set[int]:
+    """Return the layers whose results a classification loss reads."""
+    facts = training.facts
+    own, scopes, layers = facts.layer_calls, facts.record.ops["scope"], facts.record.scopes["layer"]
+    found = set()
+    for op in training.forward_ops("cross_entropy_with_softmax", "bce_loss", "nll_loss"):
+        maker = training.origin_op(facts.inputs(op)[0])
+        root = int(own[scopes[maker]]) if maker >= 0 and is_used[op] else -1
+        if root >= 0:
+            found.add(int(layers[root]))
+    return found
+
+
+def _given(facts: Facts, root: int) -> int:
+    """Return the tensor that the first op of a layer's call reads."""
+    first = (facts.layer_calls[facts.record.ops["scope"]] == root).argmax()
+    return next(iter(facts.inputs(int(first))), -1)
+
+
+def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_reading: bool) -> bool:
     """Tell whether the net's result was compared with data, and went into no backward."""
     facts, own = training.facts, training.facts.layer_calls
     waiting, is_compared = list(facts.outputs(op)), False
+    read = {event.tensor for event in facts.events("read")}
     seen: set[int] = set()
     while waiting and len(seen) < _MOST * 16:
         for reader in facts.consumers(waiting.pop()):
@@ -67,6 +94,8 @@ def _is_judged(training: Training, op: int, root: int, is_used: Mask) -> bool:
             if is_outside and facts.op_name(reader) in _COMPARING:
                 is_compared = True
             waiting.extend(facts.outputs(reader))
+            if by_reading and not read.isdisjoint(facts.outputs(reader)):
+                is_compared = True
     return is_compared
 
 

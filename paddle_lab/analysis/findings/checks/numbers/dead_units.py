@@ -3,7 +3,8 @@
 Contract: a unit learns while some sample makes it positive (Maas et al. 2013).
 
 Reported if one line's ReLU gave only zeros at three steps, and never anything else, and its result
-went on into a backward. Single dead units pass.
+went on into a backward. A sigmoid or tanh counts if its mean slope was next to zero each time.
+Single dead units pass.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.trace.floats import from_bits
 
 _FEWEST = 3
-_SATURATED = 1e-6
+_SATURATED = 3e-3
+"""The mean slope of a sigmoid is at most 0.25, that of tanh 1."""
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of ReLUs without any output, and of saturated sigmoids."""
     training, stats = facts.answer(Training), facts.record.value_stats
     row_of = {tensor: row for row, tensor in enumerate(stats["tensor"].tolist())}
-    smallest, largest = from_bits(stats["smallest"]), from_bits(stats["largest"])
+    mean, norm = from_bits(stats["mean"]), from_bits(stats["norm"])
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
     by_layer: dict[tuple[int, str], list[tuple[int, bool]]] = {}
     for op in training.forward_ops("relu", "relu_", "sigmoid", "tanh"):
@@ -35,9 +37,9 @@ def find(facts: Facts) -> Iterator[Found]:
         if name.startswith("relu"):
             is_dead = bool(stats["zeros"][row] == stats["elements"][row])
         else:
-            low, high = float(smallest[row]), float(largest[row])
-            floor = 0.0 if name == "sigmoid" else -1.0
-            is_dead = low > 1 - _SATURATED or high < floor + _SATURATED
+            square = float(norm[row]) ** 2 / int(stats["elements"][row])
+            slope = float(mean[row]) - square if name == "sigmoid" else 1 - square
+            is_dead = slope < _SATURATED
         around = training.layers_around(op)
         layer = int(facts.record.scopes["layer"][around[0]]) if around else -1
         by_layer.setdefault((layer, str(facts.stack(op))), []).append((op, is_dead))

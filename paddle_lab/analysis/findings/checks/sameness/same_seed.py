@@ -1,6 +1,7 @@
 """The seed was set to the same number before each step.
 
-Contract (``paddle.seed``): the same seed gives the same dropout, noise and random batches again.
+Contract (``paddle.seed``, ``numpy.random.seed``): the same seed gives the same dropout, noise and
+random batches again.
 
 Reported if one line set one number at least three times with a training step after each, and the
 steps used random numbers. Different numbers, and a seed before each whole run, pass.
@@ -44,8 +45,17 @@ def find(facts: Facts) -> Iterator[Found]:
         has_random = all(
             bisect_left(random, end) > bisect_left(random, start) for start, end in spans
         )
-        if has_steps and has_random:
+        if has_steps and (has_random or _repeats(training, spans)):
             yield warning("same-seed.found", place, -1, n=len(calls), seed=seed)
+
+
+def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
+    """Tell whether the new data between two settings was the same each time."""
+    facts, found = training.facts, set()
+    for start, end in spans:
+        seen = [training.glance(one) for op in range(start, end) for one in facts.inputs(op)]
+        found.add(frozenset(one.digest for one in seen if one is not None and one.elements > 8))
+    return len(found) == 1 and found != {frozenset()}
 
 
 CHECK = Check(

@@ -14,6 +14,8 @@ from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 _FEWEST = 3
+_NOTHING = 1e-6
+"""A rate is as good as zero if it is this share of the highest rate so far."""
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -21,13 +23,15 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     for number, steps in training.steps_of.items():
         at, run = -1, 0
+        highest = 0.0
         for index, step in enumerate(steps):
-            run = run + 1 if step.rate == 0 else 0
+            highest = max(highest, step.rate)
+            run = run + 1 if step.rate <= highest * _NOTHING else 0
             if run == _FEWEST:
                 at = index
         if at < 0:
             continue
-        zeros = sum(step.rate == 0 for step in steps)
+        zeros = sum(step.rate <= highest * _NOTHING for step in steps)
         key, place = _why(training, number, steps[at].schedule)
         op = steps[at].first_op
         yield warning(f"rate-zero.{key}", place, op, n=zeros, steps=len(steps),
