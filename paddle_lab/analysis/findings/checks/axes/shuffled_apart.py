@@ -49,6 +49,7 @@ def _in_numpy(training: Training) -> Iterator[Found]:
             (length, kind, array), (same_length, other_kind, second) = one.detail, other.detail
             kinds = {kind, other_kind}
             is_pair = length == same_length and array != second and int(length) >= _FEWEST
+            is_pair &= one.event.ops_before == other.event.ops_before  # not of two epochs
             if is_pair and "f" in kinds and kinds & {"i", "u"}:
                 place = training.place(other)
                 yield warning("shuffled-apart.found", place, -1, other=training.place(one))
