@@ -74,11 +74,13 @@ class FlightRecord:
     def note(self, kind: str, **values: object) -> None:
         """Write a line of notes; do nothing if this process keeps no record."""
         if self._notes >= 0 and os.getpid() == self._process:
-            line = json.dumps({"kind": kind, "time_ns": time.time_ns(), **values}) + "\n"
-            data = line.encode("utf-8", "replace")
-            self._notes_bytes += len(data)
-            with suppress(OSError):
-                os.write(self._notes, data)
+            self._write(json.dumps({"kind": kind, "time_ns": time.time_ns(), **values}))
+
+    def _write(self, line: str) -> None:
+        data = f"{line}\n".encode("utf-8", "replace")
+        self._notes_bytes += len(data)
+        with suppress(OSError):
+            os.write(self._notes, data)
 
     @contextmanager
     def running(
@@ -193,7 +195,8 @@ class FlightRecord:
                 os.ftruncate(self._notes, 0)
                 self._note_process()
                 self._begin_trace()
-            self.note(KEY_KINDS[kind], key=key, what=self._described(kind, key, frame))
+            what = json.dumps(self._described(kind, key, frame))
+            self._write(f'{{"kind": "{KEY_KINDS[kind]}", "key": {key}, "what": {what}}}')
         except Exception:  # noqa: BLE001
             self.remove()
 
