@@ -299,12 +299,14 @@ FEATURES: Final[dict[str, Feature]] = {
         {
             "process_group": f"{_CORE}.ProcessGroup",
             "communication_task": f"{_CORE}.task",
-            "global_store": f"{_CORE}.create_or_get_global_tcp_store",
             "groups_by_id": (
                 "paddle.distributed.communication.group._GroupManager.group_map_by_id"
             ),
         },
         wanted_by="ranks",
+    ),
+    "collective_check": Feature(
+        {"global_store": f"{_CORE}.create_or_get_global_tcp_store"}, wanted_by="ranks"
     ),
     "export": Feature(
         {

@@ -70,7 +70,7 @@ class RankSession:
             names = GradientNames()
             masks = DropoutMasks(paddle, self._events)
             collectives = CollectiveHooks(paddle, self._events, names, masks)
-            if os.environ.get(CHECK_COLLECTIVES):
+            if os.environ.get(CHECK_COLLECTIVES) and DOOR.has("collective_check"):
                 collectives.check = self._check = CollectiveCheck(rank)
             reducers = DataParallelHooks(paddle, self._events, collectives, names)
             self._parts = [masks, collectives, reducers]
