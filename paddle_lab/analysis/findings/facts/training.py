@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,12 @@ _PASSING = frozenset(
 )  # fmt: skip
 _FARTHEST = 12
 _LAYER = SCOPE_KINDS.index("layer")
+
+
+@lru_cache(maxsize=4096)
+def _attribute(attributes: str, name: str) -> str:
+    found = re.search(rf"(?:^|, ){name}=(\[.*?\]|'.*?'|[^,]*)", attributes)
+    return found[1] if found else ""
 
 
 class Called(NamedTuple):
@@ -215,8 +221,7 @@ class Training:
 
     def attribute(self, op: int, name: str) -> str:
         """Return an argument of an op that is no tensor, ``""`` for none."""
-        found = re.search(rf"(?:^|, ){name}=(\[.*?\]|'.*?'|[^,]*)", self.facts.attributes(op))
-        return found[1] if found else ""
+        return _attribute(self.facts.attributes(op), name)
 
     def origin(self, tensor: int) -> int:
         """Return the tensor whose values a tensor has, past ops that only move values."""
