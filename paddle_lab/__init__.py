@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
-from paddle_lab.cluster_check import ClusterCheck, check_cluster
+from paddle_lab.cluster_check import check_cluster
 from paddle_lab.crash_reports import last_crash
 from paddle_lab.explaining import explain_static
 from paddle_lab.exporting import check_export, compare_static
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from paddle_lab.views.text.finding_text import CheckList
 
 __all__ = [
-    "ClusterCheck",
     "ReplayError",
     "Run",
     "Trace",

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_lab.api import PathLike, Trace, load
 from paddle_lab.garbage import collection_paused
-from paddle_lab.runs.directory import RunDirectory
 from paddle_lab.trace.file import write_atomically
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
+    from paddle_lab.runs.directory import RunDirectory
     from paddle_lab.runs.finding import RunFinding
     from paddle_lab.views.text.run_tables import CollectiveTable
 
@@ -121,6 +121,8 @@ def open_run(directory: PathLike) -> Run:
     OSError
         If it cannot be read.
     """
+    from paddle_lab.runs.directory import RunDirectory
+
     path = Path(os.fspath(directory))
     found = RunDirectory(path)
     with collection_paused():

@@ -9,6 +9,7 @@ memory are read.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,10 +46,17 @@ class StepLooks:
         The tensors that the trace has seen.
     optimizers
         The optimizers that the trace has seen.
+    number_of
+        Returns the number that events have for an object.
     """
 
-    def __init__(self, tensors: TensorPool, optimizers: OptimizerLog) -> None:
-        self._tensors, self._optimizers = tensors, optimizers
+    def __init__(
+        self,
+        tensors: TensorPool,
+        optimizers: OptimizerLog,
+        number_of: Callable[[object], int],
+    ) -> None:
+        self._tensors, self._optimizers, self._number_of = tensors, optimizers, number_of
         self._steps: list[tuple[int, int, float, str, str]] = []
         self._changes: list[tuple[int, ...]] = []
         self._losses: list[tuple[int, float]] = []
@@ -77,15 +85,18 @@ class StepLooks:
     def _begin(self, optimizer: Any, scope: int) -> list[_Look]:
         seen = self._optimizers.entry(optimizer)
         rate, clip = DOOR.learning_rate(optimizer), DOOR.gradient_clip(optimizer)
-        schedule = "" if isinstance(rate, (int, float)) else f"{type(rate).__name__} {id(rate)}"
+        schedule = "" if isinstance(rate, (int, float)) else self._named(rate)
         number = float(optimizer.get_lr())
-        clipping = "" if clip is None else f"{type(clip).__name__} {id(clip)}"
+        clipping = "" if clip is None else self._named(clip)
         step, looks = len(self._steps), []
         self._steps.append((scope, seen.number, number, schedule, clipping))
         if seen.steps <= _ALL_UP_TO or seen.steps & (seen.steps - 1) == 0:
             for parameter in _some(list(parameters_of(optimizer))):
                 looks += _looked(parameter, step)
         return looks
+
+    def _named(self, one: object) -> str:
+        return f"{type(one).__name__} {self._number_of(one)}"
 
     def after(self, looks: list[_Look] | None) -> None:
         """Look at the same parameters after the step."""

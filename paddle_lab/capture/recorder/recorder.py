@@ -186,7 +186,7 @@ class Recorder:
     @cached_property
     def step_looks(self) -> StepLooks:
         """Looks at what optimizers' steps found and changed."""
-        return StepLooks(self.tensors, self.optimizers)
+        return StepLooks(self.tensors, self.optimizers, self.events.number_of)
 
     @cached_property
     def breaks(self) -> BreakLog:

@@ -53,6 +53,11 @@ class EventLog:
         """How often each line made each call that is noted as an event."""
         self.states: dict[int, Any] = {}
         """Weak references to what ``state_dict()`` returned, by number."""
+        self._numbers: dict[int, int] = {}
+
+    def number_of(self, one: object) -> int:
+        """Return an object's number, in the order of first use. A later object may get it again."""
+        return self._numbers.setdefault(id(one), len(self._numbers))
 
     def note(
         self,

@@ -108,15 +108,16 @@ def _first(_recorder: Recorder, call: Call) -> tuple[str, Any]:
     return repr(next(iter((*call.args, *call.kwargs.values())), None))[:40], None
 
 
-def _shuffled(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+def _shuffled(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     given = call.args[0] if call.args else None
     if not isinstance(given, np.ndarray) or not given.ndim:
         return None
-    return f"{len(given)} {given.dtype.kind} {id(given)}", None
+    return f"{len(given)} {given.dtype.kind} {recorder.events.number_of(given)}", None
 
 
-def _identity(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    return f"{type(call.args[0]).__name__} {id(call.args[0])}", None
+def _identity(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    one = call.args[0]
+    return f"{type(one).__name__} {recorder.events.number_of(one)}", None
 
 
 def _scheduler(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
@@ -132,22 +133,23 @@ def _optimizer(recorder: Recorder, call: Call) -> tuple[str, Any]:
     return (str(recorder.optimizers.entry(optimizer).number) if optimizer is not None else ""), None
 
 
-def _loader(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+def _loader(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     loader = call.args[0]
+    number = recorder.events.number_of(loader)
     sampler = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
     try:
-        return f"{id(loader)} {len(loader)} {type(sampler).__name__}", None
+        return f"{number} {len(loader)} {type(sampler).__name__}", None
     except Exception:  # noqa: BLE001  (an iterable data set has no length)
-        return f"{id(loader)} 0 None", None
+        return f"{number} 0 None", None
 
 
 def _parameter(layer: Any) -> Any:
     return next(iter(layer.parameters()), None)
 
 
-def _layer(_recorder: Recorder, call: Call) -> tuple[str, Any]:
+def _layer(recorder: Recorder, call: Call) -> tuple[str, Any]:
     layer = call.args[0]
-    return f"{type(layer).__name__} {id(layer)}", _parameter(layer)
+    return f"{type(layer).__name__} {recorder.events.number_of(layer)}", _parameter(layer)
 
 
 def _mode(_recorder: Recorder, call: Call) -> tuple[str, Any]:
