@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
     """Tell where ``to_static`` leaves a function's program, and why.
 
-    The function runs up to three times; what it writes by ``print`` is not shown. Then everything
-    is restored: parameters, buffers, gradients, variables, the random generators, Paddle's caches.
+    The function runs up to three times; its ``print`` output is not shown. Then these are restored:
+    parameters, buffers, gradients, variables, the random generators, and Paddle's caches.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def explain_static(function: Callable[..., object], /, *inputs: Any, **named: An
     Returns
     -------
     BreakMap
-        Each of its ``breaks`` has a kind, file, line, cause and advice. Its ``recompilations`` say
-        which value made Paddle compile again, earlier or for these inputs. If the function raises,
-        ``error`` is a sentence about it.
+        Each of ``breaks`` has a kind, file, line, cause and advice. The ``recompilations`` say
+        which value made Paddle compile again, earlier or for these inputs. If the function raises
+        an error, ``error`` describes it in a sentence.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Notebook cells: which code is a cell, its number, and the text that the user sees.
+"""Notebook cells: which code belongs to a cell, the cell's number, and its text as typed.
 
 Apart from the widgets and the magics, only this module imports Jupyter's packages: cells must also
 be known without the magics, in ``with paddle_lab.trace():``.
@@ -57,21 +57,24 @@ class NotebookCells:
 
 
 def cell_of(file: str) -> int | None:
-    """Return the execution count of the running shell's cell with a file name; None without one."""
+    """Return the execution count of the cell whose code has a file name; ``None`` for others."""
     cells = running_cells()
     number = -1 if cells is None else cells.number(file)
     return None if number < 0 else number
 
 
 def source_line(file: str, line: int) -> str:
-    """Return the text of a line of a cell; ``""`` for a line of a file that was not read yet."""
+    """Return the text of a line of a cell; ``""`` for a file that ``linecache`` has not read."""
     entry = linecache.cache.get(file)
     lines = entry[2] if entry is not None and len(entry) == 4 else []
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
 def running_notebook() -> str | None:
-    """Return what identifies the notebook of this kernel, also after a restart; else ``None``."""
+    """Return a text that identifies this kernel's notebook, also after a restart of the kernel.
+
+    Return ``None`` outside of notebooks.
+    """
     cells = running_cells()
     return None if cells is None else cells.notebook()
 

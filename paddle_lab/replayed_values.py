@@ -1,4 +1,4 @@
-"""What :meth:`paddle_lab.Trace.value` returns, and the reason where it cannot."""
+"""Returns values that are computed again, for :meth:`paddle_lab.Trace.value` and ``gradient``."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 
 
 class ReplayError(RuntimeError):
-    """Why a value of a trace cannot be computed again, in one sentence."""
+    """A value of a trace cannot be computed again. The message says why in one sentence."""
 
 
 class ReplayedArray(np.ndarray[Any, Any]):
-    """A value that was computed again: a NumPy array."""
+    """A value that was computed again, as a NumPy array."""
 
     check: str = ""
-    """What it was compared with."""
+    """A sentence that says with what the value was compared."""
 
     def __array_finalize__(self, source: Any) -> None:
         self.check = getattr(source, "check", "")
 
 
 class ValueAnswers:
-    """Answers a page's questions about values. It keeps the last value, but not the trace.
+    """Answers a page's questions about values. Keeps the last value, but not the trace.
 
     Parameters
     ----------
@@ -61,13 +61,13 @@ class ValueAnswers:
                 self._array, self._last = value(op, output), (op, output)
         except ReplayError as reason:
             return {"error": str(reason)}
-        except IndexError:  # an op inside a compiled program, which only pictures have
+        except IndexError:  # an op inside a compiled program: only the picture has it
             return {"error": say("replay.outside")}
         return value_summary(self._array.view(np.ndarray), self._array.check, picked)
 
 
 def replayed_value(record: Record, replay: Replay | None, op: int, output: int) -> ReplayedArray:
-    """Return an output of an op; see :meth:`paddle_lab.Trace.value`."""
+    """Return an op's output, computed again; see :meth:`paddle_lab.Trace.value`."""
     if not 0 <= op < len(record.ops):
         raise IndexError(op)
     if replay is None:
@@ -127,12 +127,12 @@ def _kind(record: Record, call: int) -> int:
 
 
 def _agrees(record: Record, op: int, output: int, array: np.ndarray[Any, Any]) -> bool:
-    """Compare a value with what the record has; return whether that included statistics.
+    """Compare a value with the recorded shape and statistics; return whether there were statistics.
 
     Raises
     ------
     ReplayError
-        If they differ.
+        If the value differs from the record.
     """
     uses = record.uses
     of_op = (uses["op"] == op) & (uses["role"] == _OUTPUT)

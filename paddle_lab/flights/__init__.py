@@ -1,1 +1,1 @@
-"""Reads the flight record that a process left when it died: its last ops and their lines."""
+"""Reads the flight record of a process that died: the last ops and their lines."""

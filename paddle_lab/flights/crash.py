@@ -1,4 +1,4 @@
-"""What is known about the death of a process, in words."""
+"""Describes in words how a process died."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ _EXPLAINED: Final = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTER
 
 
 class Crash:
-    """How a kernel or a rank ended, and what it did last. Print it to read it.
+    """Tells how a kernel or a rank ended, and what it did last. Print this object to read it.
 
     Parameters
     ----------
     flight
-        The record that it left.
+        The flight record that the process left.
     ending
-        How it ended, if the caller knows: for example its exit status.
+        How the process ended, if the caller knows: for example the exit status.
     """
 
     def __init__(self, flight: Flight, ending: str = "") -> None:
         self.flight = flight
         self.signal = flight.signal
-        """The signal's name, ``"SIGSEGV"``; ``""`` if it is unknown."""
+        """The name of the signal, such as ``"SIGSEGV"``; ``""`` if it is unknown."""
         self.title = flight.title
-        """The title of the last trace: the cell."""
+        """The title of the last trace, which names the cell."""
         self.ops: list[FlightOp] = flight.ops
         """The last ops, the newest last. Each has ``name``, ``file``, ``line``, ``stack``,
         ``layer``, ``time_ns`` and ``duration_ns``."""
         self.in_flight: list[FlightOp] = flight.in_flight
         """The ops that were still running."""
         self.memory = flight.memory
-        """The last reading of memory, at most a second before the end while a cell ran."""
+        """The last measurement of memory. While a cell ran, it was at most a second old."""
         self.signal_stack = flight.signal_stack
         """Python's stack in the thread that received the signal, the innermost line last."""
         self.stacks = flight.stacks
         """Python's stacks of all threads at the signal, as ``faulthandler`` wrote them."""
         self.kernel_message = "" if flight.was_asked else kernel_message(flight.process)
-        """The operating system's message about this process, if it can be read."""
+        """The operating system's message about the process; ``""`` if there is none to read."""
         self._ending = ending
         now = memory_kill_count()
         self._memory_kills = now - flight.memory_kills if flight.memory_kills >= 0 else 0
@@ -111,9 +111,9 @@ def _clock(time_ns: int) -> str:
 
 
 def is_crash(flight: Flight) -> bool:
-    """Tell whether a dead process's record is worth a report.
+    """Tell whether the record of a dead process should be reported.
 
-    A kernel that is shut down or killed between two traced cells is no crash, as far as is known.
+    A kernel that was shut down or killed between two traced cells did not crash, as far as known.
     """
     fatal = flight.signal not in {"", "SIGTERM"}
     return flight.is_running or (fatal and not flight.was_asked)

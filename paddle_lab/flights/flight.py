@@ -18,7 +18,7 @@ from paddle_lab.words import say
 _FATAL: Final = re.compile(r"^Fatal Python error: (.+)$", re.MULTILINE)
 _FRAME: Final = re.compile(r'^ +File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 _RUNNERS: Final = ("interactiveshell.py", "rank_program.py")
-"""These files run cells and scripts, so their callers are not the user's code."""
+"""Files that run cells and scripts. Frames outside of them are not the user's code."""
 _CURRENT: Final = re.compile(r"^Current\sthread\s", re.MULTILINE)
 _SIGNALS: Final[dict[str | None, str]] = {
     signal.strsignal(number): number.name
@@ -56,13 +56,13 @@ class FlightOp:
     stack: tuple[Line, ...]
     """The user's lines, the innermost first."""
     layer: str
-    """The path of the layer that ran it; ``""`` outside of layers."""
+    """The path of the layer that ran the op; ``""`` outside of layers."""
     thread: int
-    """The number of its thread; 0 is the thread of the cell."""
+    """The number of the op's thread; 0 is the thread of the cell."""
     time_ns: int
-    """When it began, since the epoch."""
+    """When the op began, in ns since 1970."""
     duration_ns: int | None
-    """``None`` if it was still running."""
+    """How long the op ran; ``None`` if it was still running."""
 
     @property
     def place(self) -> Line:
@@ -79,31 +79,31 @@ class FlightOp:
 
 @dataclass
 class Flight:
-    """What a process did last, as its files tell."""
+    """What a process did last, read from its flight record."""
 
     ops: list[FlightOp]
     """The newest ops, in the order in which they began."""
     process: int = 0
     started_s: float = 0.0
     memory_kills: int = -1
-    """How many processes the operating system had killed for lack of memory when this began."""
+    """How many processes had been killed for lack of memory when the record began."""
     title: str = ""
-    """The last trace's title."""
+    """The title of the last trace."""
     is_running: bool = False
-    """Whether that trace had not ended."""
+    """Whether the last trace was still open."""
     is_nested: bool = False
-    """Whether a trace inside of that trace was open, in which no ops are recorded here."""
+    """Whether a nested trace was open, so that ops were not recorded."""
     was_asked: bool = False
     """Whether the kernel was asked to shut down."""
     stacks: str = ""
-    """Python's stacks at a signal, as ``faulthandler`` wrote them."""
+    """Python's stacks when the signal came, as ``faulthandler`` wrote them."""
     memory: dict[str, Any] = field(default_factory=dict)
-    """The last reading of memory: ``time_ns``, ``resident_bytes``, ``available_bytes``, and
-    ``allocated_bytes`` of each device."""
+    """The last measurement of memory: ``time_ns``, ``resident_bytes``, ``available_bytes``, and
+    ``allocated_bytes`` for each device."""
 
     @property
     def signal(self) -> str:
-        """The name of the signal that it received, or of Python's fatal error; ``""`` if none."""
+        """The name of the signal that ended the process, or Python's fatal error; else ``""``."""
         found = _FATAL.search(self.stacks)
         if found:
             return _SIGNALS.get(found[1].replace("-", " "), found[1])
@@ -111,7 +111,7 @@ class Flight:
 
     @property
     def signal_stack(self) -> list[Line]:
-        """The stack of the thread that received the signal, from the cell or script inwards."""
+        """The stack of the thread that received the signal, the innermost line last."""
         cells = {line.file: line.cell for op in self.ops for line in op.stack}
         current = _CURRENT.split(self.stacks)[-1]
         found = []
@@ -123,12 +123,12 @@ class Flight:
 
     @property
     def in_flight(self) -> list[FlightOp]:
-        """The ops that were running, the outermost first."""
+        """The ops that were running, the outermost op first."""
         return [op for op in self.ops if op.duration_ns is None] if self.is_running else []
 
 
 def read_flight(folder: Path, name: str) -> Flight | None:
-    """Read a flight record; ``None`` if its files are missing, or were cut off at their start."""
+    """Read a flight record; ``None`` if its files are missing or incomplete."""
     ring_path, notes_path = paths_of(folder, name)
     try:
         ring = ring_path.read_bytes()
@@ -155,7 +155,7 @@ _Names = dict[tuple[str, int], Any]
 
 
 def _read_notes(lines: list[str]) -> tuple[Flight, list[tuple[int, _Names]], int]:
-    """Return the flight without its ops, the names of each trace, and the clocks' difference."""
+    """Return the flight without ops, the names of each trace, and the offset to clock time."""
     flight, traces, clock_ns = Flight([]), list[tuple[int, _Names]](), 0
     plain: list[str] = []
     for line in lines:

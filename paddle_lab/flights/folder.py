@@ -17,16 +17,16 @@ from paddle_lab.flights.layout import NOTES, paths_of
 
 _OLD_S: Final = 7 * 24 * 3600.0
 KEPT: Final[list[tuple[Path, str]]] = []
-"""The folder and the name of the record that this process keeps of its traces, if it keeps one."""
+"""The folder and name of this process's flight record; empty if the process keeps none."""
 
 
 def flights_folder() -> Path:
-    """Return the folder. It is made if needed, and only this user may read it.
+    """Return the folder, and make it if needed. Only this user may read the folder.
 
     Raises
     ------
     OSError
-        If it cannot be made, or belongs to someone else.
+        If the folder cannot be made, or belongs to someone else.
     """
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"paddle-lab-flights-{user}"
@@ -37,14 +37,14 @@ def flights_folder() -> Path:
 
 
 def own_name(notebook: str) -> str:
-    """Return the name of this process's record of a notebook."""
+    """Return the name of the flight record that this process keeps for a notebook."""
     return f"{_prefix(notebook)}{os.getpid()}"
 
 
 def take_dead(folder: Path, notebook: str) -> Flight | None:
-    """Return the record of a notebook's newest dead process, and remove all of its dead ones.
+    """Return the newest record of a notebook's dead processes, and remove all records of these.
 
-    Records of other notebooks are removed if they are a week old.
+    Records of dead processes of other notebooks are removed if they are a week old.
     """
     found: list[tuple[float, Flight]] = []
     for path in folder.glob(f"*{NOTES}"):
@@ -64,7 +64,10 @@ def take_dead(folder: Path, notebook: str) -> Flight | None:
 
 
 def is_alive(flight: Flight) -> bool:
-    """Tell whether the process runs that wrote a record. Its number may be another's by now."""
+    """Tell whether the process that wrote a record still runs.
+
+    Another process may have the same process id by now, so the start times are compared.
+    """
     with suppress(psutil.Error):
         process = psutil.Process(flight.process)
         is_same = abs(process.create_time() - flight.started_s) < 1.0

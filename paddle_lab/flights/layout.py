@@ -1,9 +1,11 @@
 """The two files of a flight record.
 
-The *ring* is mapped into memory. It has a reading of memory, as JSON, and then the newest ops, one
-row each. Rows contain numbers. The *notes* say what the numbers are: one line of JSON for each
-number when it is first used, for the beginning and the end of each trace, and for a request to shut
-down. Python's ``faulthandler`` writes the stacks of a fatal signal between them, as plain text.
+The *ring* is mapped into memory. It begins with a measurement of memory, as JSON. Then come the
+newest ops, one row for each. The rows contain only numbers.
+
+The *notes* are lines of JSON. The first use of a number adds a line that tells its meaning. The
+beginning and end of a trace, and a request to shut down, also add a line. If a fatal signal comes,
+Python's ``faulthandler`` adds the stacks as plain text.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Final
 import numpy as np
 
 KEY_KINDS: Final = ("name", "stack", "layer")
-"""What the numbers in a row are."""
+"""The kinds of numbers in a row that the notes explain."""
 READING_BYTES: Final = 4096
 CAPACITY: Final = 16_384
 ROW: Final = np.dtype([

@@ -1,4 +1,4 @@
-"""What the operating system tells about processes that it ended because memory was short."""
+"""Asks the operating system about processes that it killed for lack of memory."""
 
 from __future__ import annotations
 

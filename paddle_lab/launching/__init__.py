@@ -1,1 +1,1 @@
-"""Starts a run of several ranks with Paddle's launcher, and watches it."""
+"""Starts a run of several ranks, with Paddle's launcher or in a cluster, and watches the run."""

@@ -1,7 +1,7 @@
 """A run in the engines of an ipyparallel cluster: each engine is a rank.
 
-Engines go on after the run, so the next cell finds the variables of this one. The directory of the
-run must be one that the engines see, too.
+The engines go on after the run, so the next run finds the variables of this run. The engines must
+be able to read and write the directory of the run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def client_of(name: str, variables: Mapping[str, Any]) -> Any:
     Parameters
     ----------
     name
-        A variable with a client or a cluster, or a cluster's id.
+        The name of a variable that is a client or a cluster, or the id of a cluster.
     variables
         The notebook's variables.
 
@@ -95,7 +95,7 @@ class ClusterJob:
         self._told: set[str] = set()
 
     def run(self) -> None:
-        """Run the script to its end. An interrupt is passed on to the engines.
+        """Run the script to its end. Pass an interrupt on to the engines.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class ClusterJob:
                 self._client.send_signal(signal.SIGINT, block=True)
                 self._client.wait(calls, timeout=_STOP_S)
             self._look(calls)
-            # One that is stuck in a collective has not ended.
+            # A call that hangs in a collective has not ended.
             code = max(
                 int(call.get()) if call.ready() and call.successful() else 1 for call in calls
             )
@@ -148,7 +148,7 @@ class ClusterJob:
 
 
 def endpoint_for(script: str) -> str:
-    """Return an endpoint for this engine; ``""`` if it does not see the script."""
+    """Return an endpoint for this engine; ``""`` if the engine cannot see the script."""
     if not Path(script).is_file():
         return ""
     host = socket.gethostbyname(socket.gethostname())

@@ -1,4 +1,4 @@
-"""How the ranks of a run died, from their flight records and the launcher's log."""
+"""Finds how ranks of a run died, from their flight records and the launcher's log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATUS: Final = re.compile(
 
 
 def deaths(directory: Path) -> Iterator[Crash]:
-    """Yield how ranks died. A rank that the launcher ended has left nothing to explain."""
+    """Yield how ranks died. Ranks that the launcher ended by SIGTERM are omitted."""
     log = (directory / "launcher.log").read_text(encoding="utf-8", errors="replace")
     codes = {int(rank): int(code) for rank, code in _STATUS.findall(log)}
     for path in sorted(directory.glob(flight_name("*") + NOTES)):

@@ -49,16 +49,15 @@ class Job:
         How long a rank must wait before this is reported as a hang.
     tells_findings_at_end
         Whether to write all findings at the end. A hang is always reported.
-
     show
-        Called with the run while it runs, when its ranks have written something.
+        Called with the directory of the run each time that ranks have written something.
 
     Raises
     ------
     FileExistsError
         If the directory has files.
     OSError
-        If it cannot be created.
+        If the directory cannot be created.
     """
 
     def __init__(
@@ -94,7 +93,7 @@ class Job:
     def run(self) -> int:
         """Run the script to its end, write the ranks' output, and return the launcher's exit code.
 
-        An interrupt stops all ranks. No process is left running in any case.
+        An interrupt stops all ranks. In any case, no process of the run is left.
         """
         environment = {
             **os.environ,
@@ -140,13 +139,13 @@ class Job:
             return
         for finding in self._run.findings():
             key = finding.kind, finding.ranks
-            # During the run only a hang is reported at once, because nothing may follow it.
+            # Only a hang is reported during the run, because a run that hangs may never end.
             if key not in self._told and (at_end or self._is_hanging(finding)):
                 self._told.add(key)
                 self._write(f"{finding}\n")
 
     def _know_family(self, launcher: int, *, now: bool = False) -> None:
-        """Note all processes of the run, because some may outlive their rank."""
+        """Note all processes of the run, because some may go on after their rank has ended."""
         if not now and time.monotonic() - self._family_s < _FAMILY_S:
             return
         self._family_s = time.monotonic()
@@ -167,7 +166,7 @@ def refuse_files(directory: Path) -> None:
 
 
 def _stop(process: subprocess.Popen[bytes], family: set[psutil.Process]) -> None:
-    """End the launcher and all ranks, at first by SIGTERM, which Paddle's launcher passes on."""
+    """End the launcher and all ranks: first by SIGTERM, then by SIGKILL."""
     left = [member for member in family if member.is_running()]
     for number in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
         for member in left:

@@ -1,4 +1,4 @@
-"""The output of the ranks, with the rank before each line."""
+"""Copies the output of the ranks, and writes the rank before each line."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import os
 import sys
 
 if __name__ == "__main__":
-    # As Python does for a script. Before, this was the folder of this file, with its modules.
+    # Python puts a script's folder here. So far this was the folder of this file.
     sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[1]))
 
 import traceback
@@ -55,7 +55,7 @@ def run_rank(
     Parameters
     ----------
     launcher
-        The process that started the run. This rank ends with it; 0 for none.
+        The process that started the run; 0 for none. If it ends, this rank ends, too.
     """
     recording = Recording(
         title=say("runs.rank", rank=rank),
@@ -69,7 +69,7 @@ def run_rank(
     trace = recording.__enter__()
     try:
         exec(code, namespace)  # noqa: S102  (the user's script)
-    except BaseException as raised:  # noqa: BLE001  (it is told below)
+    except BaseException as raised:  # noqa: BLE001  (reported below)
         error = raised
         if not isinstance(raised, SystemExit):
             _print_without_own_frames(raised)

@@ -13,9 +13,9 @@ from paddle_lab.notebook_cells import running_notebook
 
 
 def begin_flights(shell: Any) -> None:
-    """Report a crash once, and let traces of this kernel be recorded in files.
+    """Report a crash of the previous kernel once, and begin a flight record for this kernel.
 
-    Without a kernel, as in a terminal, nothing is recorded: the terminal shows how a process ends.
+    In a terminal nothing is recorded, because the terminal itself shows how a process ends.
     """
     notebook = running_notebook()
     if notebook is None or KEPT:
@@ -31,7 +31,7 @@ def begin_flights(shell: Any) -> None:
 
 
 def _note_shutdowns(kernel: Any) -> None:
-    """Note a request to shut down, since a busy kernel may be killed soon after it."""
+    """Note each request to shut down, because a busy kernel may be killed soon afterwards."""
     shut_down = kernel.do_shutdown
 
     def noted(*args: Any, **kwargs: Any) -> Any:

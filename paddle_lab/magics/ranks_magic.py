@@ -30,11 +30,11 @@ _NAME: Final = "paddle_ranks"
 _FIRST_PICTURE_S: Final = 3.0
 _BETWEEN_PICTURES_S: Final = 1.0
 _LARGEST_SHARE: Final = 10
-"""A picture may take this part of the time until the next."""
+"""The next picture comes after this many times the time that the picture took."""
 _SCRIPT: Final = "cell.py"
 _FOLDER: Final = "paddle-lab-run-"
 LATEST: Final = "_run"
-"""The variable with the latest run."""
+"""The name of the variable with the latest run."""
 
 
 def _parser() -> MagicArgumentParser:
@@ -116,7 +116,7 @@ class RanksMagic:
 
 
 def _temporary() -> TemporaryDirectory[str]:
-    """Return a new temporary directory, and remove those of kernels that were killed."""
+    """Return a new temporary directory. Remove the directories of kernels that no longer run."""
     for path in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
         kernel = path.name.removeprefix(_FOLDER).partition("-")[0]
         if kernel.isdigit() and not psutil.pid_exists(int(kernel)):
@@ -125,14 +125,14 @@ def _temporary() -> TemporaryDirectory[str]:
 
 
 class _LiveRun:
-    """The output that shows a run while it runs, and at last the run itself."""
+    """The output that shows a run, first while it goes on and then when it has ended."""
 
     def __init__(self) -> None:
         self._output: Any = None
         self._next_s = time.monotonic() + _FIRST_PICTURE_S
 
     def show(self, directory: RunDirectory) -> None:
-        """Show the run as it is now, if that takes little of the time."""
+        """Show the run as it is now, but not so often that this takes much of the time."""
         begin_s = time.monotonic()
         if begin_s < self._next_s:
             return

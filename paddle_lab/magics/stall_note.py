@@ -1,4 +1,4 @@
-"""The note in a cell's output while no op runs: where each thread is, and what it does there."""
+"""Shows in a cell's output, while no op runs, where each thread is and what the thread does."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MINUTE_S = 60
 
 
 class StallNote:
-    """One output, which is emptied when the cell goes on.
+    """The output of the note. It is emptied when the cell goes on.
 
     Parameters
     ----------
     shell
-        The shell whose cell runs. Its output is reached from any thread.
+        The shell whose cell runs. Any thread must be able to write the shell's output.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -30,7 +30,7 @@ class StallNote:
         self._told = ""
 
     def tell(self, seconds: float, threads: list[StalledThread]) -> None:
-        """Show where the threads are; with no threads, empty the output."""
+        """Show where the threads are. If there are no threads, empty the output."""
         text = ""
         if threads:
             shown_s = int(seconds) if seconds < _MINUTE_S else int(seconds // 10) * 10

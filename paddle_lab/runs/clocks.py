@@ -1,4 +1,4 @@
-"""How much the clocks of a job's machines differ, from the collectives that end together."""
+"""Finds how much the clocks of a job's machines differ, from collectives that end together."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _END_TOGETHER: Final = ("barrier", "all_reduce", "all_gather", "backward", "init
 
 
 def clock_shifts(collectives: Sequence[Collective], hosts: Mapping[int, str]) -> dict[int, int]:
-    """Return for each rank what its clock is ahead of the first rank's, in ns.
+    """Return for each rank how many ns its clock is ahead of the first rank's clock.
 
-    A barrier ends on all ranks at almost the same moment. So the median of the differences is the
-    clocks'. Ranks of one machine share a clock.
+    A barrier ends on all ranks at almost the same moment. So the clocks differ by the median of the
+    differences between the ends. Ranks on one machine share a clock.
 
     Parameters
     ----------
     hosts
-        From a rank to its machine.
+        The name of each rank's machine.
     """
     base = min(hosts, default=0)
     ahead: defaultdict[str, list[int]] = defaultdict(list)
@@ -37,7 +37,7 @@ def clock_shifts(collectives: Sequence[Collective], hosts: Mapping[int, str]) ->
 
 
 def align(collectives: Sequence[Collective], shifts: Mapping[int, int]) -> None:
-    """Express the times of all calls by the first rank's clock."""
+    """Convert the times of all calls to the first rank's clock."""
     for one in collectives if shifts else ():
         for rank, call in one.calls.items():
             shift = shifts.get(rank, 0) - call.shifted_ns

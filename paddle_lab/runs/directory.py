@@ -1,4 +1,4 @@
-"""The directory of a run: reads its ranks' files as they grow, and joins them."""
+"""The directory of a run: reads the files of the ranks as they grow, and joins their events."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ END_FILE: Final = "run.json"
 
 
 class RunDirectory:
-    """A run as its files describe it, while it runs or later.
+    """Reads a run from its files, while the run goes on or later.
 
     Parameters
     ----------
     path
         The directory.
     stall_s
-        How long a rank must wait for this to be a hang.
+        How long a rank must wait before the wait counts as a hang.
     """
 
     def __init__(self, path: Path, *, stall_s: float = STALL_S) -> None:
@@ -63,7 +63,7 @@ class RunDirectory:
 
     @property
     def ended(self) -> dict[str, Any] | None:
-        """The launcher's report of how the run ended; ``None`` while it runs."""
+        """The launcher's report of how the run ended; ``None`` while the run goes on."""
         try:
             told = json.loads((self.path / END_FILE).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -79,7 +79,7 @@ class RunDirectory:
         return found
 
     def is_alive(self, log: RankLog) -> bool:
-        """Tell whether the process of a rank is running, as far as this machine can know."""
+        """Tell whether a rank's process is running. On another machine, assume that it is."""
         if log.exit is not None or self.ended is not None:
             return False
         if log.about.get("host") != socket.gethostname():
@@ -94,7 +94,7 @@ class RunDirectory:
         return self.ended is None or not (self.ended.get("stopped") or has_failure)
 
     def may_hang(self) -> bool:
-        """Tell whether a rank has waited long enough, or all make no progress. This is fast."""
+        """Tell whether a rank waits long enough for a hang, or no rank makes progress. Is fast."""
         now_ns, logs = time.time_ns(), self.logs
         calls = [log.open_call for log in logs]
         waited = any(
@@ -121,7 +121,7 @@ class RunDirectory:
         hang = waits.finding()
         found = sorted([*found, *self._died()], key=lambda finding: finding.time_ns)
         if hang is not None:
-            # What made a rank stay away stands before those that wait for it.
+            # The finding that explains why a rank is absent comes before the hang.
             causes = [
                 one for one in found if one.kind in _ENDS and set(one.ranks) & set(hang.ranks)
             ]
@@ -134,7 +134,7 @@ class RunDirectory:
     def _raised(self) -> list[RunFinding]:
         """Return the first error, since a failed collective follows from another rank's error."""
         failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
-        # Whoever interrupted the run knows it.
+        # The user need not be told of an interrupt.
         own = [
             log
             for log in failed

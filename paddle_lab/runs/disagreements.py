@@ -1,7 +1,8 @@
 """Finds where the ranks disagree, even if nothing failed.
 
-The arguments of one collective are compared across its ranks. Lines alone may differ, since a
-program may have a branch for each rank. But two lines in opposite order on two ranks disagree.
+The arguments of each collective are compared between its ranks. The lines may differ, because a
+program may have a branch for each rank. But the ranks disagree if two of them run the same two
+lines in opposite order.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SIZES_DIFFER: Final = ("all_to_all",)
 
 
 def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) -> list[RunFinding]:
-    """Return the first disagreement of each kind in each group; later ones are its consequences."""
+    """Return the first disagreement of each kind in each group. Later ones follow from it."""
     found: dict[tuple[str, int], RunFinding] = {}
     for collective in collectives:
         finding = mismatch(collective)
@@ -89,7 +90,7 @@ def places(collective: Collective) -> dict[int, tuple[str, int]]:
 
 
 def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
-    """Return where two ranks have two lines, or two parameters, in opposite order."""
+    """Return where two ranks use two lines, or two parameters, in opposite order."""
     pairs: dict[tuple[int, int, Any, Any], Collective] = {}
     for collective in collectives:
         for first, second, mine, theirs in _differing(collective):
@@ -101,7 +102,10 @@ def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
 
 
 def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
-    """Yield pairs of ranks whose lines or parameters differ; none for a call with a root."""
+    """Yield pairs of ranks whose lines, parameters or variables differ.
+
+    Yield none for a call with a root rank.
+    """
     if are_alike(collective):
         return
     first, *others = sorted(collective.calls)
@@ -203,7 +207,7 @@ def _parameters(at: dict[int, Step]) -> RunFinding | None:
 
 
 def _dropouts(logs: Sequence[RankLog]) -> RunFinding | None:
-    """Return the first dropout that made the equal results of a collective differ."""
+    """Return the first dropout that made results differ that were the same on all ranks."""
     calls: defaultdict[tuple[Any, ...], dict[int, dict[str, Any]]] = defaultdict(dict)
     for log in logs:
         for one in log.dropouts:

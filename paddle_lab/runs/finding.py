@@ -32,21 +32,21 @@ class RunFinding:
     """What is wrong, in a sentence or two."""
     advice: str
     ranks: tuple[int, ...]
-    """The ranks that cause it, because they do not do what the others do."""
+    """The ranks that cause the problem, because they do not do what the other ranks do."""
     places: dict[int, Place] = field(default_factory=dict)
     """Maps a rank to its file and line."""
     time_ns: int = 0
-    """When it began, in ns since 1970."""
+    """When the problem began, in ns since 1970."""
     severity: Literal["error", "warning"] = "error"
 
     @property
     def file(self) -> str:
-        """The file of the first rank that is concerned."""
+        """The file where the first of these ranks is."""
         return self._at[0]
 
     @property
     def line(self) -> int:
-        """The line of the first rank that is concerned; 0 if it is unknown."""
+        """The line where the first of these ranks is; 0 if the line is unknown."""
         return self._at[1]
 
     @property

@@ -1,4 +1,4 @@
-"""Finds who waits for whom, and where the ranks are that others wait for."""
+"""Finds which rank waits for which other rank, and where that other rank is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Waits:
     collectives
         The collectives of the run.
     now_ns
-        The moment; for a run that ended, its end.
+        The moment: now, or the end of a run that has ended.
     stall_ns
         How long a rank must have waited.
     has_died
@@ -73,7 +73,7 @@ class Waits:
         lines = dict(sorted(lines.items()))
         has_failed = any(collective.calls[rank].error for rank in waiting)
         if not absent:
-            if has_failed:  # its ranks disagree, which is a finding of its own
+            if has_failed:  # its ranks disagree, which another finding reports
                 return None
             message = say("runs.hang.nobody", **values)
             return RunFinding(
@@ -107,14 +107,15 @@ class Waits:
         return any(self.waiting.get(rank) is call for rank, call in collective.calls.items())
 
     def _last_in_chain(self, collective: Collective) -> tuple[Collective, list[Collective]]:
-        """Follow who waits for whom to the last collective; in a cycle, to the smallest group's.
+        """Follow the chain of ranks that wait for each other to its last collective.
 
         Returns
         -------
         collective
-            The last collective.
+            The last collective; in a cycle, the collective of the smallest group.
         cycle
-            The collectives of a cycle, each waiting for a rank in the next; empty if there is none.
+            The collectives of a cycle: each waits for a rank that is in the next one. Empty if
+            there is no cycle.
         """
         chain = [collective]
         while collective.absent and (call := self.waiting.get(collective.absent[0])) is not None:
@@ -160,7 +161,7 @@ class Waits:
         return say(f"runs.state.{'still' if log.still else 'runs'}", rank=rank, place=place)
 
     def _all_still(self) -> RunFinding | None:
-        """Return that all ranks make no progress outside of collectives, if this is so."""
+        """Return a finding if no rank makes progress and none is in a collective."""
         logs = [log for log in self._logs.values() if log.exit is None and not self._has_died(log)]
         since = [int(log.still["since_ns"]) if log.still else self._now_ns for log in logs]
         if not logs or self._now_ns - max(since) < self._stall_ns:

@@ -1,4 +1,4 @@
-"""The log of one rank: its calls, where it makes no progress, how it ended."""
+"""The log of one rank: the calls, the places without progress, and how the rank ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_LINE_BYTES: Final = 1 << 24
 _TIMED: Final = re.compile(
     rb'\{"kind":"(begin|end)","time_ns":(\d+),"id":(\d+)(?:,"site":(\d+))?\}$'
 )
-"""The usual events, of which there may be a million."""
+"""The form of the usual events. There may be a million of them, so they are read fast."""
 Place = tuple[str, int]
 """File and line; ``("", 0)`` if unknown."""
 NOWHERE: Final[Place] = ("", 0)
@@ -33,7 +33,7 @@ class Call:
     """The user's frames, innermost first: file, line, function."""
     begin_ns: int
     end_ns: int | None = None
-    """When it returned; ``None`` while it runs. If it does not wait: when its task ended."""
+    """When the call ended; ``None`` while it runs. An asynchronous call ends with its task."""
     error: str = ""
     shape: tuple[int, ...] | None = None
     dtype: str = ""
@@ -41,16 +41,16 @@ class Call:
     root: int = -1
     peer: int = -1
     tensor: str = ""
-    """The parameter to which the tensor, a value or a gradient, belongs."""
+    """The parameter to which the tensor belongs, as its value or its gradient."""
     layer: str = ""
     variable: str = ""
     """The name of the tensor in the user's line."""
     buckets: list[list[str]] | None = None
-    """The parameters whose gradients ``DataParallel`` reduces together, in its order."""
+    """The groups of parameters whose gradients ``DataParallel`` reduces together, in order."""
     alike: int = 0
-    """Equal for calls of all ranks that are the same in all but rank and time."""
+    """A hash that is equal for calls that differ only in rank and time."""
     shifted_ns: int = 0
-    """How much its times were moved, because the clock of its machine is ahead."""
+    """How many ns were subtracted from the times, because the clock of the machine is ahead."""
 
     @property
     def place(self) -> Place:
@@ -70,20 +70,20 @@ class Call:
 
 @dataclass
 class Step:
-    """An optimizer's step for parameters whose gradients were communicated before."""
+    """An optimizer step that changes parameters whose gradients were reduced over ranks."""
 
     step: int
     stack: list[Any]
     backward: list[Any]
     """The place of the last backward call before the step."""
     without: dict[str, list[int]] | None
-    """The parameters that got no gradient, each with the ranks that reduce it; ``None`` if none got
-    one."""
+    """The parameters that got no gradient, each with the ranks that reduce its gradient; ``None``
+    if no parameter got a gradient."""
     digests: dict[str, tuple[int, list[int]]]
-    """Digests of the parameters' values at some steps, each with the ranks that reduce it."""
+    """At some steps: the checksum of each parameter, and the ranks that reduce its gradient."""
     parameters: int = 0
-    """A digest of the names and shapes of the optimizer's parameters. Names of ranks with other
-    parameters, perhaps of one more layer, say nothing about each other."""
+    """A checksum of the names and shapes of the optimizer's parameters. Only ranks with the same
+    checksum are compared by parameter name."""
 
 
 @dataclass
@@ -96,16 +96,16 @@ class RankLog:
     calls: list[Call] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     dropouts: list[dict[str, Any]] = field(default_factory=list)
-    """Digests of results of collectives before and after dropout, at some calls of each line."""
+    """Checksums of results of collectives before and after dropout, at some calls of each line."""
     still: dict[str, Any] | None = None
-    """Where it makes no progress, and since when; ``None`` while it does."""
+    """Where the rank makes no progress, and since when; ``None`` while it makes progress."""
     exit: dict[str, Any] | None = None
     last_ns: int = 0
     _sites: dict[int, Call] = field(default_factory=dict)
     _read_bytes: int = 0
 
     def read(self) -> bool:
-        """Read new events. An incomplete event is read later.
+        """Read new events. An event that is not written completely is read later.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class RankLog:
 
 
 def call_at(rank: int, site: dict[str, Any], begin_ns: int) -> Call:
-    """Return a rank's call, from what it wrote about the line."""
+    """Return a rank's call, from the description that the rank wrote of the line."""
     shape = site.get("shape")
     size = None if shape is None else tuple(shape)
     call = Call(rank, begin_ns=begin_ns, **{**site, "ranks": tuple(site["ranks"]), "shape": size})

@@ -1,4 +1,4 @@
-"""Finds what is wrong with the set-up of a job, before it communicates."""
+"""Finds mistakes in the set-up of a job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMPARED: Final = ("world", "endpoints", "backend", "paddle", "python", "paddle
 
 
 def setup_findings(setups: Mapping[int, Mapping[str, Any]]) -> list[RunFinding]:
-    """Return what is wrong with the set-ups of ranks, which ``rank_setup.py`` makes."""
+    """Return the mistakes in the set-ups of ranks. ``rank_setup.py`` collects the set-ups."""
     found = [_finding(*one) for rank, one_rank in setups.items() for one in _own(rank, one_rank)]
     return [*found, *_between(setups)]
 
@@ -26,7 +26,7 @@ def _finding(key: str, ranks: tuple[int, ...], values: dict[str, Any]) -> RunFin
 
 
 def _own(rank: int, setup: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, ...], Any]]:
-    """Yield what is wrong with one rank alone."""
+    """Yield the mistakes in the set-up of one rank."""
     number, world = str(setup["rank"]), str(setup["world"])
     for name, value in (("PADDLE_TRAINER_ID", number), ("PADDLE_TRAINERS_NUM", world)):
         if not value.isdigit():
@@ -50,7 +50,7 @@ def _own(rank: int, setup: Mapping[str, Any]) -> Iterator[tuple[str, tuple[int, 
 
 
 def _between(setups: Mapping[int, Mapping[str, Any]]) -> Iterator[RunFinding]:
-    """Yield where ranks do not fit together."""
+    """Yield the differences between ranks that must not be, such as two ranks on one GPU."""
     on_gpu: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     for rank, setup in setups.items():
         if setup["gpu"]:

@@ -1,4 +1,4 @@
-"""How long each rank waited in collectives, and for whom."""
+"""Adds up how long each rank waited in collectives, and for which ranks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from paddle_lab.runs.collectives import Collective
 
 
 def waited_for(collectives: Sequence[Collective]) -> dict[int, Counter[int]]:
-    """Return for each rank how many ns it waited, by the rank that came last.
+    """Return for each rank how many ns it waited for each rank that came last.
 
-    Only collectives count that all their ranks have begun, and not the start of the job. A sender
-    need not wait for its receiver, so only receivers are counted in messages.
+    A collective counts if all of its ranks have begun it. The start of the job does not count. For
+    ``send`` and ``recv`` only the receiver counts, because a sender need not wait.
     """
     found: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for one in collectives:

@@ -1,4 +1,4 @@
-"""The distinct rows of several columns, found by a 64-bit hash of each row."""
+"""Finds the distinct rows of several columns, by a 64-bit hash of each row."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def mixed(*columns: npt.NDArray[Any], seed: int = 0) -> Hashes:
 
 
 def distinct(*columns: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
-    """Return the first row of each distinct row of several columns, and each row's number in these.
+    """Number the distinct rows of several columns, in the order in which they first appear.
 
-    Distinct rows are in the order of their first rows. ``np.unique`` with an index takes more than
-    twice as long, because it sorts stably.
+    Return the position where each distinct row first appears, and for each row the number of its
+    distinct row. ``np.unique`` with ``return_index`` would take more than twice as long, because
+    then it uses a stable sort.
     """
     hashes, inverse = np.unique(mixed(*columns), return_inverse=True)
     first = np.empty(len(hashes), np.int64)

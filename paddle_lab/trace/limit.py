@@ -14,12 +14,12 @@ Keep = Literal["newest", "first", "steps"]
 
 KEEPS: Final[tuple[Keep, ...]] = get_args(Keep)
 DEFAULT_OPS: Final = 200_000
-"""A running trace holds up to twice as many, at about 900 bytes for each op."""
+"""A running trace holds up to twice as many ops. Each op takes about 900 bytes."""
 DEFAULT_REPLAY_MB: Final = 2_000
-"""The most megabytes of tensors that a trace holds to compute values again."""
+"""How many megabytes of tensors a trace holds at most, to compute values again later."""
 ALLOCATIONS_PER_OP: Final = 5
-"""The most allocations kept per op of the limit; training steps of models make fewer.
-A running trace holds up to twice as many, at about 150 bytes each."""
+"""How many allocations are kept at most for each op of the limit. Training steps make fewer.
+A running trace holds up to twice as many allocations. Each takes about 150 bytes."""
 _MORE_THAN_RUN: Final = 1 << 48
 
 
@@ -28,7 +28,7 @@ class Limit:
     """A limit for the length of a trace."""
 
     ops: int | None = DEFAULT_OPS
-    """The most ops it keeps; ``None`` for all."""
+    """The most ops that the trace keeps; ``None`` for all."""
     keep: Keep = "newest"
 
 
@@ -77,12 +77,14 @@ def limit_of_text(ops: str, keep: str) -> Limit:
 
 
 def replay_mb(replay: Any, most: Any) -> int:
-    """Return how many megabytes may be held for a replay, for ``replay=`` and ``replay_limit=``.
+    """Return how many megabytes of tensors may be held; 0 if ``replay`` is false.
+
+    The arguments are the user's ``replay=`` and ``replay_limit=``.
 
     Raises
     ------
     TypeError
-        If ``replay`` is no bool, or ``most`` no whole number.
+        If ``replay`` is not a bool, or ``most`` is not a whole number.
     ValueError
         If ``most`` is less than 1.
     """
@@ -96,7 +98,7 @@ def replay_mb(replay: Any, most: Any) -> int:
 
 
 def _counted(ops: int | None) -> int | None:
-    """Return the limit, reduced so that sums with it fit into 64 bits."""
+    """Return the limit, or a smaller one so that sums with the limit fit into 64 bits."""
     return None if ops is None else min(ops, _MORE_THAN_RUN)
 
 

@@ -1,4 +1,4 @@
-"""What the page shows of a tensor's value: statistics, a histogram, and one slice as numbers."""
+"""Summarises a tensor's value for the page: statistics, a histogram, and one slice as numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_ROWS: Final = 32
-"""The most rows, and the most columns, of a slice that are sent to the page."""
+"""How many rows and columns of a slice are sent to the page at most."""
 
 
 def value_summary(array: npt.NDArray[Any], check: str, picked: int = 0) -> dict[str, Any]:
@@ -18,9 +18,9 @@ def value_summary(array: npt.NDArray[Any], check: str, picked: int = 0) -> dict[
     Parameters
     ----------
     check
-        What the value was compared with.
+        A sentence that says with what the value was compared.
     picked
-        Which slice of the last two axes, counted over all other axes.
+        The number of the slice to show. A slice has the last two axes.
     """
     numbers = np.abs(array) if array.dtype.kind == "c" else array
     finite = numbers[np.isfinite(numbers)].astype(np.float64)
@@ -53,7 +53,7 @@ def _statistics(finite: npt.NDArray[np.float64]) -> tuple[float, float, float, f
 
 
 def _bins(finite: npt.NDArray[np.float64]) -> list[list[int]]:
-    """Return rows of exponent, negative count and positive count, without gaps."""
+    """Return for each exponent of 2 how many values are negative and how many are positive."""
     nonzero = finite[finite != 0]
     if not nonzero.size:
         return []
@@ -77,7 +77,7 @@ def _planes(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Return a number, or text for what JSON has no number for."""
+    """Return a value as a number, or as text if JSON has no such number."""
     if isinstance(value, complex):
         return f"{value:.4g}"
     is_finite = not isinstance(value, float) or math.isfinite(value)

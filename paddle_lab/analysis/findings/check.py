@@ -25,32 +25,32 @@ class Check:
     """One check; its module in :mod:`paddle_lab.analysis.findings.checks` calls it ``CHECK``."""
 
     kind: str
-    """The kind of its findings, and its name in ``check=``."""
+    """The kind of the check's findings, and the check's name in ``check=``."""
     find: Callable[[Facts], Iterable[Found]]
     example: str
-    """A few lines with the bug, for the documentation."""
+    """A few lines of code that have the bug; the documentation shows them."""
     needs: tuple[Evidence, ...] = ("events",)
     consequence_of: tuple[str, ...] = ()
-    """If this check and one of these kinds find an error, this error is only the consequence."""
+    """If a check of one of these kinds finds an error, this check's error is its consequence."""
     holds_on: tuple[Keep, ...] = KEEPS
-    """A limited trace keeps a part of a long run; on these parts the check gives no false alarm."""
+    """The parts of a long run that a limited trace may keep without false alarms of the check."""
     most: int = 20
-    """How many findings are kept: a mistake can be found at every op."""
+    """How many findings are kept, because one mistake may be found at every op."""
 
     shared_cost: str = ""
-    """The name of a text that several checks have as their cost."""
+    """The key of a text about the cost, if several checks share one text; else ``""``."""
 
     @property
     def title(self) -> str:
-        """The bug that it looks for, in a few words."""
+        """The bug that the check looks for, in a few words."""
         return say(f"findings.{self.kind}.title")
 
     @property
     def advice(self) -> str:
-        """What to do about it, in a sentence or two."""
+        """What the user can do about the bug, in a sentence or two."""
         return say(f"findings.{self.kind}.advice")
 
     @property
     def cost(self) -> str:
-        """Its cost while the code runs, in a few words."""
+        """What the check costs while the user's code runs, in a few words."""
         return say(f"findings.{self.shared_cost or self.kind}.cost")

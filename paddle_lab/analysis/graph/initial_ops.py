@@ -1,4 +1,4 @@
-"""Ops of Paddle's initializers: a model made in the traced code has one for each parameter."""
+"""Finds the ops of Paddle's initializers. A new model runs such an op for each parameter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILE = re.compile(r"[\\/]nn[\\/]initializer[\\/]")
 
 
 def initial_ops(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which ops an initializer ran: a frame of Paddle's ``nn/initializer`` is in the stack.
+    """Return which ops have a frame of Paddle's folder ``nn/initializer`` in their stacks.
 
     Returns
     -------

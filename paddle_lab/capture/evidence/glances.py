@@ -1,7 +1,8 @@
-"""A look at each tensor that no op made: data, labels and masks, when the trace first meets them.
+"""Notes statistics of tensors that no op made, such as data, labels and masks.
 
-It is always on. So it is cheap: it reads at most the first 65,536 values, only of tensors in the
-memory of the CPU, and at most 4,096 tensors of a trace. Parameters are left out.
+The statistics are taken when the trace first meets the tensor. They are always on, so they are
+cheap: they read at most the first 65,536 values, only tensors in CPU memory, and at most 4,096
+tensors of a trace. Parameters are left out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _FEW = 1 << 12
 
 
 class Glances(Collector):
-    """The collector that fills ``glances``.
+    """The collector that fills the table ``glances``.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class Glances(Collector):
         self._count = 0
 
     def open(self) -> None:
-        """Look at the tensors that the trace first meets from now on."""
+        """Look at each tensor that the trace meets for the first time from now on."""
         self._recorder.tensors.meeting_listeners.append(self._look)
 
     def close(self) -> None:
@@ -63,7 +64,7 @@ class Glances(Collector):
             if place is not None:
                 self._count += 1
                 self._rows.append((key, *_glance(place)))
-        except Exception as fault:  # noqa: BLE001  (the trace goes on without)
+        except Exception as fault:  # noqa: BLE001  (the trace goes on without this table)
             self._count = _MOST_TENSORS
             self._recorder.notices.append(say("notices.values.failed", fault=described(fault)))
 

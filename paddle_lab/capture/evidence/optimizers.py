@@ -25,7 +25,7 @@ class SeenOptimizer:
 
     def __init__(self, optimizer: Any, number: int) -> None:
         self.number = number
-        """Tells it from the trace's other optimizers."""
+        """The number that identifies the optimizer in the trace."""
         self.reference = weakref.ref(optimizer)
         self.class_name = type(optimizer).__name__
         self.steps = 0

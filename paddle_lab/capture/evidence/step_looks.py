@@ -1,9 +1,8 @@
-"""What optimizers' steps found and changed: learning rate, gradients, parameters.
+"""Notes the learning rate of each optimizer step, and looks at some parameters at some steps.
 
-Every step notes its learning rate. The first four steps of an optimizer, and then every step whose
-number is a power of two, also look at some of its parameters, 16 at most: whether the gradient was
-there, and whether the step changed the parameter. The first 4,096 values of a parameter in CPU
-memory are read.
+For each step, the learning rate is noted. Parameters are looked at in the first four steps of an
+optimizer, and then in steps 8, 16, 32, …: whether a parameter had a gradient, and whether the step
+changed the parameter. Only the first 4,096 values of at most 16 parameters in CPU memory are read.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ _NONE, _ZEROS, _VALUES = range(3)
 
 
 _Look = tuple[int, int, Any, int, bool]
-"""A step, what its gradient was, the parameter, its digest, and whether its units are equal."""
+"""The step, the state of the gradient, the parameter, its checksum, and whether units are equal."""
 
 
 class StepLooks:
-    """The steps of one trace.
+    """Notes the optimizer steps of one trace.
 
     Parameters
     ----------
@@ -62,7 +61,7 @@ class StepLooks:
         self._losses: list[tuple[int, float]] = []
 
     def note_loss(self, backward_call: int, roots: Any) -> None:
-        """Note the number at which a backward call begins, if it is one in the CPU's memory."""
+        """Note the value of the loss of a backward call, if it is one number in CPU memory."""
         loss = roots[0] if isinstance(roots, (list, tuple)) and len(roots) == 1 else roots
         if len(self._losses) >= _MOST_STEPS or isinstance(loss, (list, tuple)):
             return
@@ -72,14 +71,14 @@ class StepLooks:
             self._losses.append((backward_call, math.inf if nans or infs else number))
 
     def before(self, optimizer: Any, scope: int) -> list[_Look]:
-        """Look before a step changes anything; the step is already counted."""
+        """Look at parameters before a step changes them. The step is already counted."""
         if len(self._steps) >= _MOST_STEPS or not DOOR.has("optimizers"):
             return []
         if type(optimizer).__module__.startswith("paddle.incubate"):
-            return []  # it wraps another optimizer, and has a learning rate of zero
+            return []  # such an optimizer wraps another, and has a learning rate of zero
         try:
             return self._begin(optimizer, scope)
-        except AttributeError:  # an optimizer of another kind, without a rate or clip of its own
+        except AttributeError:  # another kind of optimizer, without a learning rate or clip
             return []
 
     def _begin(self, optimizer: Any, scope: int) -> list[_Look]:
@@ -141,7 +140,7 @@ def _looked(parameter: Any, step: int) -> list[_Look]:
 
 
 def _some(parameters: list[Any]) -> list[Any]:
-    """Return a few parameters from the first to the last, weights rather than biases."""
+    """Return a few parameters, spread from the first to the last. Prefer weights to biases."""
     if len(parameters) <= _MOST_PARAMETERS:
         return parameters
     weights = [one for one in parameters if len(one.shape) > 1] or parameters
@@ -149,7 +148,7 @@ def _some(parameters: list[Any]) -> list[Any]:
 
 
 def _has_equal_units(parameter: Any, place: tuple[int, int, int]) -> bool:
-    """Tell whether all output units of a weight have the same values, as far as these are read."""
+    """Tell whether all output units of a weight have the same values, among the values read."""
     shape, (address, elements, kind) = tuple(parameter.shape), place
     is_conv = len(shape) > 2
     width = math.prod(shape[1:])

@@ -55,7 +55,7 @@ class TensorLives:
         if self._moments < self._next_look:
             return
         living = self._tensors.living_keys()
-        # Both are ascending. ``np.isin`` would make a table of all keys.
+        # Both arrays are sorted, so a binary search is fast. ``np.isin`` makes a table of all keys.
         at = np.searchsorted(living, self._living)
         dead = self._living[np.append(living, -1)[at] != self._living]
         self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))

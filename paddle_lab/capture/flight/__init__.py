@@ -1,1 +1,1 @@
-"""Writes the flight record of this process: the ring of its last ops, in files."""
+"""Writes the flight record of this process: files that contain the last ops."""

@@ -1,8 +1,8 @@
 """Records the newest ops in a file that survives the process.
 
-The native hot path writes a row into a ring before each op, and its duration after it. This code
-opens the files and describes the numbers of the rows. Without the native part there is no flight
-record: in Python, a row would cost as much as the rest of the trace.
+Before each op, the native code writes a row into a ring; after the op, it adds the duration. This
+module opens the files and describes the numbers in the rows. Without the native code there is no
+flight record, because in Python a row would take as long as the rest of the trace.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class FlightRecord:
         self._counters = PaddleCounters()
 
     def enter(self, title: str) -> None:
-        """Begin to record the ops of a trace. While traces are nested, no ops are recorded."""
+        """Begin to record the ops of a trace. Inside a nested trace, no ops are recorded."""
         self._depth += 1
-        if self._depth > 1:  # several recorders listen in Python, which writes no rows
+        if self._depth > 1:  # then Python code records the ops, and writes no rows
             self.note("nested")
         if self._depth > 1 or not KEPT or NATIVE is None:
             return
@@ -63,7 +63,7 @@ class FlightRecord:
             self._title = title
             self._begin_trace()
             self.read_memory()
-        except Exception:  # noqa: BLE001  (a full disk, say: the cell runs without this record)
+        except Exception:  # noqa: BLE001  (for example a full disk; the cell runs anyway)
             self.remove()
 
     def leave(self) -> None:
@@ -72,7 +72,7 @@ class FlightRecord:
         self.note("nested_end" if self._depth else "trace_end")
 
     def note(self, kind: str, **values: object) -> None:
-        """Write a line of notes; do nothing if this process keeps no record."""
+        """Add a line to the notes. Do nothing if this process keeps no flight record."""
         if self._notes >= 0 and os.getpid() == self._process:
             self._write(json.dumps({"kind": kind, "time_ns": time.time_ns(), **values}))
 
@@ -86,7 +86,7 @@ class FlightRecord:
     def running(
         self, name: str, stack: int, state: ThreadState, frame: FrameType
     ) -> Iterator[None]:
-        """Record something other than an op for as long as it runs."""
+        """Record a ``with`` block, which runs no op, as a row with a name."""
         number = NATIVE.flight_enter(OP_NAMES.key(name), stack, state, frame) if NATIVE else 0
         try:
             yield
@@ -114,7 +114,7 @@ class FlightRecord:
         self._ring[: len(data) + 1] = data + b"\0"
 
     def running_op(self, thread: int) -> str:
-        """Return the name of the innermost op that a Python thread is running; ``""`` if none."""
+        """Return the name of the innermost op that a thread is running; ``""`` if none."""
         recorder = next(iter(SINKS.active), None)
         state = None if recorder is None else recorder.threads.get(thread)
         if self._ring is None or state is None:
@@ -127,11 +127,11 @@ class FlightRecord:
         return OP_NAMES.name(int(running["name"][running["number"].argmax()]))
 
     def remove(self) -> None:
-        """Stop recording, and remove the files: the process ends normally, or they failed."""
+        """Stop recording, and remove the files. Used at a normal end, and if writing failed."""
         if NATIVE is None or os.getpid() != self._process:
             return
         NATIVE.flight_close()
-        # The file of the notes stays open: faulthandler writes into it.
+        # The file of the notes stays open, because faulthandler writes into it.
         self._ring = None
         for name in KEPT:
             for path in paths_of(*name):
@@ -144,7 +144,7 @@ class FlightRecord:
         self._notes = os.open(notes_path, flags | os.O_APPEND, 0o600)
         descriptor = os.open(ring_path, flags, 0o600)
         try:
-            # A hole in the file would kill the process if the disk is full when a row is written.
+            # Write the whole file now. Otherwise a full disk would kill the process at a later row.
             os.write(descriptor, bytes(RING_BYTES))
             self._ring = mmap.mmap(descriptor, RING_BYTES)
         finally:
@@ -170,9 +170,10 @@ class FlightRecord:
         self.note("trace", after=NATIVE.flight_forget(), title=self._title)
 
     def _catch_signals(self) -> None:
-        """Let Python write its stacks when a signal ends it. Paddle's own handler runs as well.
+        """Let ``faulthandler`` write Python's stacks when a signal ends the process.
 
-        It must be enabled after the import of Paddle. If the user has enabled it, it is theirs.
+        It must be enabled after the import of Paddle, so that Paddle's handler runs as well. If the
+        user has already enabled ``faulthandler``, nothing is changed.
         """
         if not faulthandler.is_enabled():
             faulthandler.enable(self._notes)
@@ -180,7 +181,7 @@ class FlightRecord:
                 faulthandler.register(signal.SIGTERM, self._notes, all_threads=False, chain=True)
 
     def _leave_to_parent(self) -> None:
-        """Record nothing in a forked process; a fatal signal there is written to its stderr."""
+        """Record nothing in a forked process. ``faulthandler`` writes to its stderr instead."""
         if NATIVE is not None:
             NATIVE.flight_close()
         with suppress(OSError):
@@ -189,7 +190,7 @@ class FlightRecord:
         KEPT.clear()
 
     def _describe(self, kind: int, key: int, frame: FrameType) -> None:
-        """Note what a number is, when a row uses it for the first time."""
+        """Note the meaning of a number, when a row uses the number for the first time."""
         try:
             if self._notes_bytes > _MOST_NOTES_BYTES:
                 os.ftruncate(self._notes, 0)

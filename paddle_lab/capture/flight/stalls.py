@@ -1,4 +1,4 @@
-"""Watches a traced cell from a thread, and tells where its threads are while no op runs."""
+"""Watches a traced cell from a thread, and tells where the cell's threads are if no op runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from paddle_lab.notebook_cells import source_line
 _LOOK_S: Final = 0.5
 _MOST_LINES: Final = 4
 _IDLE_SHARE: Final = 0.1
-"""A thread that uses less of a core waits."""
+"""A thread that uses a smaller share of a core counts as waiting."""
 _WAITING: Final = ("threading.py", "queue.py", "selectors.py", "connection.py", "popen_fork.py")
-"""Files of the standard library whose functions wait for others."""
+"""Files of the standard library whose functions wait for other threads or processes."""
 _NAME: Final = re.compile(r"[A-Za-z_]\w*")
 Place = tuple[str, int, str]
 """File, line and function."""
@@ -34,7 +34,7 @@ Place = tuple[str, int, str]
 
 @dataclass(frozen=True)
 class StalledThread:
-    """Where a thread is, and what it does there."""
+    """Which lines a thread is running, and what the thread does there."""
 
     name: str
     stack: tuple[Place, ...]
@@ -43,25 +43,25 @@ class StalledThread:
     """``"op"``, ``"loader"``, ``"lock"``, ``"library"``, ``"waits"``, ``"loop"`` or
     ``"computes"``."""
     detail: str = ""
-    """The op, the lock's variable, the function that waits, or the lines of the loop."""
+    """The op, the variable with the lock, the function that waits, or the lines of the loop."""
     workers: tuple[tuple[int, int, tuple[Place, ...]], ...] = ()
     """The ``DataLoader`` workers that are loading: number, process, and the user's lines."""
 
 
 class StallWatch:
-    """Looks twice a second whether ops have run, and reads the memory for the flight record.
+    """Looks twice a second whether ops have run, and notes the memory in the flight record.
 
     Parameters
     ----------
     op_count
         Returns how many ops have run; ``None`` while ops are not recorded.
     tell
-        Called with the seconds without an op, and with the threads that run the user's code; with
-        none when the cell has gone on.
+        Called with the seconds without an op, and with the threads that run the user's code. When
+        the cell goes on, it is called with no threads.
     """
 
     stall_s: float = 5.0
-    """After so many seconds without an op a cell counts as stalled."""
+    """The seconds without an op after which a cell counts as stalled."""
 
     def __init__(
         self,
@@ -71,13 +71,13 @@ class StallWatch:
         self._op_count = op_count
         self._tell = tell
         self._cpu_s: dict[int, tuple[float, float]] = {}
-        """The time of each thread's last reading, and its time on a core until then."""
+        """For each thread: the time of the last look, and the CPU time used until then."""
         self._has_ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="paddle_lab", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Stop watching. The note has been taken back when this returns."""
+        """Stop watching. Before this returns, ``tell`` is called to take back what it showed."""
         self._has_ended.set()
         self._thread.join(timeout=2 * _LOOK_S)
 
@@ -101,7 +101,7 @@ class StallWatch:
                 if now_s - moved_s >= self.stall_s:
                     is_told = True
                     self._tell(now_s - moved_s, threads)
-            except Exception:  # noqa: BLE001  (the cell runs on without this)
+            except Exception:  # noqa: BLE001  (the cell goes on without being watched)
                 break
         if is_told:
             self._tell(0.0, [])
@@ -126,7 +126,7 @@ class StallWatch:
         return found
 
     def _busy_share(self, thread: int, busy: dict[int, float]) -> float:
-        """Return how much of a core a thread has used since the last look."""
+        """Return which share of a core a thread has used since the last look."""
         now_s, used_s = time.monotonic(), busy.get(thread, 0.0)
         before_s, before_used_s = self._cpu_s.get(thread, (now_s, used_s))
         self._cpu_s[thread] = now_s, used_s
@@ -134,10 +134,10 @@ class StallWatch:
 
 
 def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple[str, str]:
-    """Return what a thread does, and a detail. ``own`` is its innermost user frame."""
+    """Return what a thread does, and a detail. ``own`` is the innermost frame of user code."""
     is_busy = share > _IDLE_SHARE
     running = FLIGHT.running_op(thread)
-    # A hook that sleeps in a backward call is a user's frame, and idle.
+    # A user's hook in a backward call may wait. Then the thread is idle, in a frame of user code.
     if running and (is_busy or frame is not own):
         return "op", running
     if is_in_loader(frame):
@@ -155,10 +155,10 @@ def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple
 
 
 def _loop_lines(frame: FrameType) -> tuple[int, int] | None:
-    """Return the first and the last line of the loop whose end a frame is at.
+    """Return the first and last line of a loop, if the frame is at the end of the loop.
 
-    Python lets other threads run at the end of a loop's body, and where a function begins. So a
-    loop without calls is always seen at its end.
+    Python switches threads only at the end of a loop's body, and where a function begins. So a loop
+    without calls is always seen at the end of its body.
     """
     at = frame.f_lasti
     found = [one for one in dis.get_instructions(frame.f_code) if one.offset == at]

@@ -1,4 +1,4 @@
-"""Hooks around the iterations of ``DataLoader``."""
+"""Hooks around the iterators of ``DataLoader``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lab.capture.recorder.recorder import SINKS
 
 
 def loader_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patches around the making of an iterator, and around each of its batches."""
+    """Return the patches that measure the start of an iterator, and each wait for a batch."""
     SAMPLES.clear()
     return [
         AttributePatch(kind, name, around)
@@ -32,7 +32,7 @@ def _around_init(make: Callable[..., None]) -> Callable[..., None]:
         start_ns = perf_counter_ns()
         with SAMPLES.forking():
             make(iterator, loader)
-        # A loader may hold its iterator, so the loader itself would never be freed here.
+        # Do not keep the loader: it may hold the iterator, and then neither would be freed.
         is_shared, took_ns = bool(loader.use_shared_memory), perf_counter_ns() - start_ns
         BEGUN[iterator] = Begun(loader.num_workers, is_shared, took_ns)
 
@@ -42,7 +42,7 @@ def _around_init(make: Callable[..., None]) -> Callable[..., None]:
 def _around_next(take: Callable[[Any], Any]) -> Callable[[Any], Any]:
     @wraps(take)
     def wrapper(iterator: Any) -> Any:
-        # With workers, no thread is started here: the next epoch forks this process.
+        # With workers, start no thread in this process, because the next epoch forks the process.
         is_here = isinstance(iterator, DOOR.loader_in_process)
         start_ns, is_end = perf_counter_ns(), True
         try:

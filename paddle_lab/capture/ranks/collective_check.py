@@ -1,8 +1,8 @@
 """``check="collectives"``: compares each collective over Paddle's store before it runs.
 
-A collective that differs between ranks then raises on each of them at its line. Without the check
-it hangs, ends a process, or gives wrong numbers. Messages between two ranks are not compared,
-because a sender need not wait for its receiver.
+If a collective differs between ranks, each rank raises an error at its line. Without the check,
+such a collective hangs, ends a process, or gives wrong numbers. ``send`` and ``recv`` are not
+compared, because a sender need not wait for the receiver.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BETWEEN_TWO: Final = ("send", "recv")
 
 
 class RanksDisagreeError(RuntimeError):
-    """The ranks of a group are about to make different calls."""
+    """The ranks of a group are about to make different collective calls."""
 
 
 class CollectiveCheck:
@@ -42,12 +42,12 @@ class CollectiveCheck:
         self._counts: Counter[int] = Counter()
 
     def compare(self, site: dict[str, Any]) -> None:
-        """Wait until all ranks of the group have come to a call, and compare them.
+        """Wait until all ranks of the group are about to make a call, and compare their calls.
 
         Raises
         ------
         RanksDisagreeError
-            If they differ, or if a rank has ended.
+            If the calls differ, or if a rank has ended.
         """
         group, ranks = int(site["group"]), site["ranks"]
         if group < 0 or site["op"] in _BETWEEN_TWO or self._rank not in ranks:
@@ -68,7 +68,7 @@ class CollectiveCheck:
             raise RanksDisagreeError(str(finding).partition(": ")[2])
 
     def end(self, stack: tuple[tuple[str, int, str], ...]) -> None:
-        """Tell the ranks that wait for this one that its program has ended."""
+        """Tell the ranks that wait for this rank that this rank's program has ended."""
         for group in DOOR.groups_by_id.values():
             if group.process_group is not None and self._rank in group.ranks:
                 site = {"op": "", "group": group.id, "stack": stack}

@@ -1,8 +1,8 @@
 """Hooks around collectives: the methods of Paddle's process groups.
 
-All collectives of ``paddle.distributed`` call them, also those of objects. ``DataParallel`` reduces
-gradients in C++ without them; then the whole backward call counts as one collective
-(:mod:`paddle_lab.capture.ranks.data_parallel`).
+All collectives of ``paddle.distributed`` call these methods, also those for Python objects. But
+``DataParallel`` reduces gradients in C++ without these methods. Therefore such a backward call
+counts as one collective: see :mod:`paddle_lab.capture.ranks.data_parallel`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from paddle_lab.capture.ranks.user_stack import lines_of, user_frames, variable_
 
 
 class CollectiveHooks(PatchSet):
-    """Writes an event when a collective begins, and one when it ends.
+    """Writes an event when a collective begins, and one when the collective ends.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class CollectiveHooks(PatchSet):
     names
         Finds the parameter of a gradient.
     masks
-        Told of each tensor that becomes the same on all ranks.
+        Gets each tensor that a collective makes the same on all ranks.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class CollectiveHooks(PatchSet):
     def begin(
         self, op: str, group: int, ranks: tuple[int, ...], value: object = None, **values: object
     ) -> int:
-        """Write that a collective of a value begins, and return its number."""
+        """Write that a collective begins, and return the number of the call."""
         frames = user_frames(_getframe(1))
         site: dict[str, Any] = {
             "op": op,
@@ -93,7 +93,7 @@ class CollectiveHooks(PatchSet):
         return key
 
     def ran(self, key: int, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Run the function that does the work of a collective, and write how it ended."""
+        """Run the function of a collective, and write how the call ended."""
         try:
             if self.check is not None and (site := self._unchecked.pop(key, None)) is not None:
                 self.check.compare(site)
@@ -126,7 +126,7 @@ class CollectiveHooks(PatchSet):
     def _begin_call(
         self, method: Method, process_group: Any, args: tuple[Any, ...]
     ) -> tuple[int, tuple[int, ...] | None]:
-        """Write that a call begins. Return its number, and the ranks that get the same result."""
+        """Write that a call begins. Return the call's number, and the ranks with equal results."""
         groups = DOOR.groups_by_id.values()
         group = next(group for group in groups if group.process_group is process_group)
 
@@ -157,7 +157,7 @@ class CollectiveHooks(PatchSet):
         return key, ranks if is_equal else None
 
     def _name_of(self, kind: Any) -> str:
-        """Return the name of a dtype or reduce op. Paddle takes long to make it."""
+        """Return the name of a dtype or reduce op. Names are kept, because ``str()`` is slow."""
         name = self._kind_names.get(kind)
         if name is None:
             name = self._kind_names[kind] = str(kind).rpartition(".")[2].lower()

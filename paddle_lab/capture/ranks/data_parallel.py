@@ -1,8 +1,8 @@
 """Records what ``DataParallel`` does in C++, and checks that all ranks have equal parameters.
 
-A backward call in which ``DataParallel`` reduces gradients counts as one collective. At an
-optimizer step, digests are written of the parameters whose gradients were reduced, because they
-must be equal on all ranks; and the names of those that got no gradient.
+A backward call in which ``DataParallel`` reduces gradients counts as one collective. An optimizer
+step writes checksums of the parameters whose gradients were reduced, because these parameters must
+be equal on all ranks. It also writes the names of parameters that got no gradient.
 """
 
 from __future__ import annotations
@@ -106,7 +106,10 @@ class DataParallelHooks(PatchSet):
             self._armed = weakref.ref(model)
 
     def _begin_backward(self) -> int | None:
-        """Write that ``DataParallel`` will reduce in a backward call; ``None`` if it will not."""
+        """Write that a backward call with ``DataParallel`` begins, and return its number.
+
+        Return ``None`` if ``DataParallel`` will reduce no gradients in the call.
+        """
         self._names.forget_addresses()
         self._backward_stack = user_stack(_getframe(3))
         model = self._armed() if self._armed is not None else None
@@ -132,7 +135,7 @@ class DataParallelHooks(PatchSet):
         return wrapper
 
     def _tell_step(self, optimizer: Any) -> None:
-        """Write which parameters lack a gradient and, at steps 1, 2, 4, 8, …, digests of values."""
+        """Write which parameters got no gradient; at steps 1, 2, 4, 8, … also write checksums."""
         reduced, without = self._names.next_step()
         if not reduced:
             return
@@ -161,7 +164,7 @@ class DataParallelHooks(PatchSet):
 
 
 def _buckets_of(model: Any) -> Buckets:
-    """Return the names of the parameters that ``DataParallel`` reduces together, in its order."""
+    """Return the groups of parameters that ``DataParallel`` reduces together, in its order."""
     names = [
         one.name
         for one in model.parameters()

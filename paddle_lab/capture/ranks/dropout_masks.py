@@ -1,7 +1,7 @@
-"""Records what dropout does to the result of a collective, which is the same on all ranks.
+"""Records what dropout does to results of collectives that are the same on all ranks.
 
-Such a tensor must still be the same afterwards, so the ranks must draw the same mask. Only a tensor
-that a collective itself gave is looked at: what is computed from it is not known here.
+The ranks must draw the same dropout mask for such a tensor, so that it stays the same on all ranks.
+Only results of collectives are looked at, not tensors that are computed from them.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class DropoutMasks(PatchSet):
         super().__init__(patch)
 
     def add_result(self, tensor: Any, ranks: tuple[int, ...]) -> None:
-        """Note that a tensor is the same on some ranks, because a collective gave it."""
+        """Note that a collective made a tensor the same on some ranks."""
         key = id(tensor)
         forget = weakref.ref(tensor, lambda _: self._results.pop(key, None))
         self._results[key] = forget, tensor.inplace_version, ranks
@@ -59,7 +59,7 @@ class DropoutMasks(PatchSet):
         return wrapper
 
     def _tell(self, x: Any, result: Any) -> None:
-        """Write digests at calls 1, 2, 4, 8, … of a line."""
+        """Write checksums before and after dropout, at calls 1, 2, 4, 8, … of a line."""
         held, version, ranks = self._results[id(x)]
         is_held = held() is x
         if not is_held or x.inplace_version != version:

@@ -1,4 +1,4 @@
-"""The file of one rank: one line of JSON for each event, written as it happens."""
+"""The file of one rank. Each event is written at once, as one line of JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _Result = TypeVar("_Result")
 
 
 class EventFile:
-    """Appends events. Each is written by one system call, so a crash does not lose it.
+    """Appends events to a file. One system call writes an event, so a crash does not lose events.
 
     Parameters
     ----------
@@ -43,7 +43,8 @@ class EventFile:
         Parameters
         ----------
         site
-            What is the same each time the line is run. It is written once. Its values are hashable.
+            What is the same for all calls of the line. It is written only once. The values must be
+            hashable.
         """
         key = tuple(site.values())
         number = self._sites.get(key)
@@ -53,7 +54,7 @@ class EventFile:
         with self._lock:
             call = self.call_count
             self.call_count += 1
-        # The same JSON as by note(), which takes four times as long.
+        # This writes the same JSON as note(), in a quarter of the time.
         self._write(
             f'{{"kind":"begin","time_ns":{time.time_ns()},"id":{call},"site":{number}}}\n'.encode()
         )
@@ -69,7 +70,7 @@ class EventFile:
         self._write(f"{line}\n".encode("utf-8", "replace"))
 
     def attempt(self, action: Callable[..., _Result], *args: Any) -> _Result | None:
-        """Run code of ours. The user's call runs even if it fails; then ``None`` is returned."""
+        """Run Paddle Lab's own code. If it fails, return ``None``, so that the user's call runs."""
         try:
             return action(*args)
         except Exception as error:  # noqa: BLE001
@@ -77,7 +78,7 @@ class EventFile:
             return None
 
     def _tell_fault(self, error: Exception) -> None:
-        """Write once that something of the run is missing."""
+        """Write, once for each error, that a part of the record is missing."""
         text = say("runs.fault", fault=f"{type(error).__name__}: {error}")
         if text not in self._faults:
             self._faults.add(text)

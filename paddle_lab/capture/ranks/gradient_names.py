@@ -1,7 +1,7 @@
 """Finds the parameter that a gradient belongs to, and the parameters that got a gradient.
 
-The name of an unnamed tensor must not be read: Paddle would make one, and shift the names of later
-tensors. So gradients are found by address.
+Gradients are found by address, not by name. If an unnamed tensor's name is read, Paddle makes a
+name, and this changes the names of later tensors.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class GradientNames:
         self._hooks: list[Any] = []
         self._hooked: set[str] = set()
         self.reduced: dict[str, tuple[int, ...]] = {}
-        """Parameters whose gradients were reduced since the last optimizer step, each with the
-        ranks of the group: only these ranks must have equal parameters."""
+        """The parameters whose gradients were reduced since the last optimizer step. Each has the
+        ranks of the group: only these ranks must have equal values."""
         self.may_lack: set[str] = set()
-        """Parameters that some ranks may not use, with ``find_unused_parameters=True``."""
+        """Parameters that may have no gradient, because of ``find_unused_parameters=True``."""
         self.got: set[str] = set()
         """Parameters that got a gradient since the last optimizer step."""
 
@@ -73,7 +73,8 @@ class GradientNames:
     def next_step(self) -> tuple[dict[str, tuple[int, ...]], dict[str, tuple[int, ...]] | None]:
         """Return the parameters reduced since the last step, and those that got no gradient.
 
-        The second is ``None`` if no parameter got one: a rank without a batch contributes zeros.
+        The second is ``None`` if no parameter got a gradient, because a rank without a batch
+        contributes zeros.
         """
         reduced, got = self.reduced, self.got | self.may_lack
         without = {name: ranks for name, ranks in reduced.items() if name not in got}

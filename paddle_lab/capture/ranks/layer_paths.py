@@ -1,4 +1,4 @@
-"""The path of the layer that runs, found once for each layer: the search walks its whole root."""
+"""Finds the path of the running layer. Paths are kept, because a search walks the whole model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paddle_lab.capture.running_layer import path_within, running_layers
 
 
 class LayerPaths:
-    """Remembers the paths of layers while their roots live."""
+    """Keeps the path of each layer as long as the layer's outermost layer lives."""
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[Any, str]] = (
@@ -18,7 +18,7 @@ class LayerPaths:
         )
 
     def running(self, frame: FrameType) -> str:
-        """Return the path of the layer that is running at a frame, within its root."""
+        """Return the path of the layer that is running at a frame, within the outermost layer."""
         layers = running_layers(frame)
         if not layers:
             return ""

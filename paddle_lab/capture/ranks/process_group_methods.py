@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Method(NamedTuple):
-    """The positions of the arguments of a process group's method; -1 for none."""
+    """The positions of the arguments of a process group's method; -1 if it has no such argument."""
 
     op: str
     tensor: int = 0

@@ -1,4 +1,4 @@
-"""What a rank writes into the directory of its run, from start to end."""
+"""Records one rank of a run, from the start to the end of the rank's program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from paddle_lab.capture.ranks.user_stack import error_stack
 from paddle_lab.capture.ranks.watchdog import Watchdog
 
 CHECK_COLLECTIVES: Final = "PADDLE_LAB_CHECK_COLLECTIVES"
-"""The environment variable that makes each collective be compared before it runs."""
+"""If this environment variable is set, each collective is compared before it runs."""
 
 
 class RankSession:
@@ -38,7 +38,7 @@ class RankSession:
     op_count
         Returns how many ops have run.
     launcher
-        The process that started the run. This rank ends with it; 0 for none.
+        The process that started the run; 0 for none. If it ends, this rank ends, too.
 
     Raises
     ------
@@ -76,13 +76,13 @@ class RankSession:
             self._parts = [masks, collectives, reducers]
 
     def open(self) -> None:
-        """Install the hooks. A trace is opened after this and ends before :meth:`close`."""
+        """Install the hooks. The trace opens after this call and ends before :meth:`close`."""
         for part in self._parts:
             part.open()
         self._watchdog.open()
 
     def end(self, error: BaseException | None) -> None:
-        """Write how the program ended, and tell the other ranks if they compare their calls."""
+        """Write how the program ended. If ranks compare their calls, tell the other ranks."""
         code = error.code if isinstance(error, SystemExit) else int(error is not None)
         is_failure = error is not None and not isinstance(error, SystemExit)
         self._events.note(

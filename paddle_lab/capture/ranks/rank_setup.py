@@ -1,4 +1,4 @@
-"""What a rank knows about its job: environment variables, device, backend, versions."""
+"""Collects a rank's set-up: environment variables, device, backend, versions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def rank_setup() -> dict[str, Any]:
     values = os.environ
     endpoint = values.get("PADDLE_CURRENT_ENDPOINT", "")
     is_started = bool(paddle.distributed.is_initialized())
-    # Before, the program may not have chosen its device yet.
+    # Before the ranks connect, the program may not have chosen a device yet.
     device = str(paddle.device.get_device()) if is_started else ""
     return {
         "rank": values.get("PADDLE_TRAINER_ID", "0"),
@@ -47,7 +47,7 @@ def rank_setup() -> dict[str, Any]:
 
 
 def _gpu(device: str) -> str:
-    """Return the machine's name of the GPU that a rank uses; ``""`` if it uses none."""
+    """Return the id of a rank's GPU among all GPUs of the machine; ``""`` without a GPU."""
     kind, _, number = device.partition(":")
     if kind != "gpu":
         return ""
@@ -69,7 +69,7 @@ def _is_taken(endpoint: str) -> bool:
 
 
 def gathered_setups() -> dict[int, dict[str, Any]]:
-    """Return the set-up of this rank; if the ranks are connected, those of all ranks."""
+    """Return the set-ups of all ranks; of this rank alone, if the ranks are not connected yet."""
     paddle, own = require_paddle(), rank_setup()
     if not paddle.distributed.is_initialized():
         return {int(own["rank"]) if own["rank"].isdigit() else 0: own}

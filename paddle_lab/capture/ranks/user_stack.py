@@ -21,7 +21,7 @@ MOST_FRAMES: Final = 8
 _MOST_ITEMS: Final = 16
 _RUNNER: Final = -1
 _KINDS: Final[dict[str, int]] = {}
-"""The kinds of the files seen so far. Finding them for each frame would cost more than all else."""
+"""The kind of each file seen so far, because finding the kind of a file takes long."""
 _RANK_PROGRAM: Final = os.path.join(OWN_FOLDER, "launching", "rank_program.py")
 Line = tuple[str, int, str]
 """File, line and function."""
@@ -33,12 +33,12 @@ def user_stack(frame: FrameType | None) -> tuple[Line, ...]:
 
 
 def lines_of(frames: list[FrameType]) -> tuple[Line, ...]:
-    """Return the lines at which frames are."""
+    """Return the line that each frame is running."""
     return tuple([(one.f_code.co_filename, one.f_lineno, one.f_code.co_name) for one in frames])
 
 
 def user_frames(frame: FrameType | None) -> list[FrameType]:
-    """Return the innermost user frames of a stack."""
+    """Return the innermost frames of user code in a stack."""
     found: list[FrameType] = []
     while frame is not None and len(found) < MOST_FRAMES:
         file = frame.f_code.co_filename
@@ -56,7 +56,7 @@ def user_frames(frame: FrameType | None) -> list[FrameType]:
 
 
 def variable_of(frame: FrameType, value: object) -> str:
-    """Return the name of an object in a frame, perhaps as an item of a variable, else ``""``."""
+    """Return the name of an object in a frame, such as ``x`` or ``inputs[0]``, else ``""``."""
     code = frame.f_code
     names = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
     containers = []
@@ -83,7 +83,7 @@ def _kind_of(file: str) -> int:
 
 
 def error_stack(error: BaseException | None) -> tuple[Line, ...]:
-    """Return the innermost user frames of the traceback of an error."""
+    """Return the innermost lines of user code in the traceback of an error."""
     found: list[Line] = []
     traceback: Any = None if error is None else error.__traceback__
     while traceback is not None:
@@ -95,7 +95,7 @@ def error_stack(error: BaseException | None) -> tuple[Line, ...]:
 
 
 def is_in_loader(frame: FrameType | None) -> bool:
-    """Tell whether the code is waiting inside Paddle's ``DataLoader``."""
+    """Tell whether a frame is inside Paddle's ``DataLoader``."""
     part = os.path.join("paddle", "io", "dataloader")
     while frame is not None:
         if part in frame.f_code.co_filename:

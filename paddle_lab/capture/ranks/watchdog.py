@@ -21,7 +21,7 @@ _STILL_S: Final = 1.0
 
 
 class Watchdog:
-    """Checks twice a second. It needs the GIL, which Paddle releases while waiting for ranks.
+    """Checks twice a second. This works in collectives, because Paddle releases the GIL there.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Watchdog:
     op_count
         Returns how many ops have run.
     launcher
-        The process that started the run. This rank ends with it; 0 for none.
+        The process that started the run; 0 for none. If it ends, this rank ends, too.
     """
 
     def __init__(self, events: EventFile, op_count: Callable[[], int], launcher: int) -> None:
@@ -72,7 +72,7 @@ class Watchdog:
 
 
 def _is_alive(process: int) -> bool:
-    """Tell whether a process runs; a zombie does not."""
+    """Tell whether a process is running. A zombie process is not."""
     with suppress(psutil.NoSuchProcess):
         return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
     return False

@@ -1,1 +1,1 @@
-"""Computes values of a finished trace again, from what its code began with."""
+"""Computes values of a finished trace again, from the tensors that the traced code began with."""

@@ -1,4 +1,4 @@
-"""Records, while a trace is open, what its ops need to run again later."""
+"""Records what the ops of an open trace need to run again later."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 _WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor")
-"""Methods of ``paddle.Tensor`` that may write into it, or change its graph, without an op."""
+"""Methods of ``paddle.Tensor`` that may write a tensor, or change its graph, without an op."""
 _PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
-"""The same, in the door's table; they make another tensor share the memory."""
+"""Such methods in the table of :data:`DOOR`. They make another tensor share the memory."""
 
 
 class CallLog(Collector):
     """The collector of :mod:`paddle_lab.capture.replay`. It fills no table.
 
-    Each tensor object gets a number. If its memory is written without an op that the trace sees,
-    it gets a new number when it is next read, and its value is held again.
+    Each tensor object gets a number. If the tensor's memory is written without an op that the trace
+    sees, then the next read gives the tensor a new number, and its value is held again.
 
     Parameters
     ----------
@@ -54,26 +54,26 @@ class CallLog(Collector):
         self._paddle = paddle
         self._type = recorder.tensor_type
         self.calls: dict[float, RecordedCall] = {}
-        """By the key of the op, in order. Calls that are no ops have keys between those of ops."""
+        """The calls by key, in order. An op's call has the op's key; others have keys between."""
         self.backward: list[RecordedCall] = []
         """The backward calls, in the order in which they began."""
         self.held = HeldTensors(paddle, limit_bytes)
         self.storage_of: dict[int, int] = {}
         self.row_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
-        """The key of each row of the record's ``ops``."""
+        """The key of the op in each row of the record's table ``ops``."""
         self.refused: Text | None = None
-        """Why nothing can be computed again."""
+        """Why no value can be computed again; ``None`` if values can be."""
         self.numbers = ObjectTable()
-        """Tensors, with their numbers and versions."""
+        """The number and the inplace version of each living tensor."""
         self.threads = openmp_threads(paddle)
         self.has_hooks = False
         """Whether the user's code put hooks on gradients."""
         self._next_number = 0
         self._between_ops = 0
         self._stale: dict[int, int] = {}
-        """For a storage that was written unseen: the first number that is valid again."""
+        """For each storage that was written without an op: the first number that is valid now."""
         self._pending: dict[int, RecordedCall] = {}
-        """By thread: the op that is running."""
+        """The running op of each thread."""
         self._next: Any = None
         self._generator = DOOR.default_cpu_generator()
         self._has_device = bool(paddle.is_compiled_with_cuda())
@@ -118,7 +118,7 @@ class CallLog(Collector):
         self.held.keep_all()
 
     def forget(self, gone: Forgotten) -> None:
-        """Give up if earlier ops are dropped: later values depend on them."""
+        """Forget dropped ops. Give up if kept ops follow them, because their values need these."""
         first = min(gone.ops, default=0)
         left = {key: call for key, call in self.calls.items() if key < first}
         # Only keys of ops are whole numbers.
@@ -128,7 +128,7 @@ class CallLog(Collector):
             self.calls = left
 
     def release(self, why: Text) -> None:
-        """Drop everything that is held."""
+        """Drop all held tensors and all calls, and remember why."""
         self.close()
         self.refused = self.refused or why
         self.calls, self.backward, self.storage_of = {}, [], {}
@@ -137,7 +137,7 @@ class CallLog(Collector):
     def add_rows(
         self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
-        """Keep the keys of the record's ops."""
+        """Add no rows, but remember the keys of the record's ops."""
         self.row_keys = keys.ops.keys.copy()
 
     # -- ops ----------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ class CallLog(Collector):
     def before(
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
     ) -> None:
-        """Note an op that is about to run, and keep what it overwrites."""
+        """Note an op that is about to run, and copy the values that it will overwrite."""
         if self.refused is None:
             try:
                 self._note_op(function, name, args, kwargs)
@@ -170,7 +170,7 @@ class CallLog(Collector):
                     self._keep(call, args[at])
         if is_random(name):
             call.random_states = self._random_states()
-        if self._has_device:  # Paddle's mixed precision does nothing on the host
+        if self._has_device:  # mixed precision has no effect on the CPU
             call.amp = self._amp_state()
         call.next_op = self._recorder.next_op.next
         self._pending[get_ident()] = call
@@ -181,14 +181,14 @@ class CallLog(Collector):
         if self.refused is None:
             try:
                 self._note_result(op, result)
-            except Exception as fault:  # noqa: BLE001  (likewise)
+            except Exception as fault:  # noqa: BLE001  (the trace goes on without a replay)
                 self.release(Text("replay.failed", fault=described(fault)))
 
     def _note_result(self, op: int, result: Any) -> None:
         call = self._pending.pop(get_ident(), None)
         if call is None or call.next_op != op:
-            # A PyLayer, a program, or an op whose key another thread took: its results are held
-            # when they are read. The same tensor may have been numbered inside.
+            # This is a PyLayer, a program, or an op whose key another thread took. Its results are
+            # held when they are read. Ops inside may have given these tensors numbers already.
             self.calls[op] = RecordedCall(None, "")
             for tensor in tensors_in(result, self._type):
                 if not tensor.stop_gradient:
@@ -235,14 +235,14 @@ class CallLog(Collector):
         ]
 
     def _lose(self, call: RecordedCall, number: int, storage: int) -> None:
-        """Note that an op returned an argument: it may have written into it unannounced."""
+        """Note that an op returned one of its arguments, and may have written into the argument."""
         call.writes.append(storage)
         held = self.held.by_number.get(number)
         if held is not None and not held.is_copy:
             held.tensor, held.lost = None, Text("replay.unknown_write", op=call.name)
 
     def _number(self, tensor: Any) -> int:
-        """Return the number of a tensor's memory as it is now; hold the value if it is new."""
+        """Return the number of a tensor. If the value is new, take a number and hold the value."""
         packed = self.numbers.find(tensor)
         if packed >= 0 and DOOR.inplace_version(tensor) & LARGEST_VERSION == (
             packed & LARGEST_VERSION
@@ -263,7 +263,7 @@ class CallLog(Collector):
         return number
 
     def _around_alias(self, place: str | tuple[Any, str]) -> AttributePatch:
-        """Return a patch that notes calls of a function, no op, that returns the same memory."""
+        """Return a patch that notes calls of a function such as ``detach``, which runs no op."""
         made: Any = DOOR.now(place) if isinstance(place, str) else getattr(*place)
         function = inspect.unwrap(made)
 
@@ -282,7 +282,7 @@ class CallLog(Collector):
     # -- writes -------------------------------------------------------------------------------
 
     def _keep(self, call: RecordedCall, written: Any) -> None:
-        """Keep what an op overwrites in an argument."""
+        """Copy the values that an op overwrites in an argument."""
         for tensor in tensors_in(written, self._type):
             if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
                 continue
@@ -290,7 +290,7 @@ class CallLog(Collector):
             call.writes.append(storage)
             own = self.held.by_number.get(self.numbers.find(tensor) >> VERSION_BITS)
             if self.held.keep_before_write(storage, start, size_bytes, own):
-                # Other tensors see the write, too, which a replay on copies would not repeat.
+                # The write also changes other tensors. A replay on copies would not repeat that.
                 self._stale[storage] = self._next_number
 
     def _before_write(self, recorder: Recorder, call: Call) -> None:
@@ -309,7 +309,7 @@ class CallLog(Collector):
         return property(descriptor.__get__, write, doc=descriptor.__doc__)
 
     def _keep_unseen(self, tensor: Any) -> None:
-        """Keep what is about to be overwritten without an op."""
+        """Copy values that are about to be overwritten without an op."""
         if DOOR.is_initialized(tensor) and DOOR.is_dense(tensor):
             storage, start, size_bytes = span_of(tensor)
             self.held.keep_before_write(storage, start, size_bytes, None)
@@ -323,7 +323,7 @@ class CallLog(Collector):
         for tensor, packed in self.numbers.living():
             if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
                 gradient = tensor.grad
-                if gradient is not None:  # the call adds to it
+                if gradient is not None:  # the backward call adds to this gradient
                     self._keep_unseen(gradient)
         self._backward_call("run_backward", call)
 

@@ -1,4 +1,4 @@
-"""The calls of a trace that can run again: functions, arguments, and what they read and write."""
+"""The calls of a trace that can run again: functions, arguments, tensors they read and write."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Ref(NamedTuple):
-    """An argument that is a tensor."""
+    """Stands for an argument that is a tensor."""
 
     number: int
     stop_gradient: bool
@@ -26,32 +26,32 @@ class RecordedCall:
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] | None = None
     reads: list[int] = field(default_factory=list)
-    """Numbers of tensors."""
+    """The numbers of the tensors among the arguments."""
     writes: list[int] = field(default_factory=list)
-    """Storages that it writes in place."""
+    """The storages that the call writes in place."""
     made: list[int] = field(default_factory=list)
-    """Numbers of the tensors that it returned, in order."""
+    """The numbers of the returned tensors, in order."""
     random_states: list[Any] | None = None
-    """States of the generators before it ran."""
+    """The states of the random generators before the call, if the op may draw random numbers."""
     builds_graph: bool = False
     amp: Any = None
-    """The state of automatic mixed precision, ``None`` where it is off."""
+    """The state of automatic mixed precision, ``None`` if it was off."""
     next_op: int = 0
-    """The key that the next op was to get when it began."""
+    """The key that the next op would get, when the call began."""
 
 
 Number = Callable[[Any], int]
 
 
 def frozen(value: Any, number: Number, tensor_type: type, reads: list[int]) -> Any:
-    """Return an argument with a :class:`Ref` for each tensor, which holds none of the tensors.
+    """Return a copy of an argument in which a :class:`Ref` stands for each tensor.
 
     Parameters
     ----------
     number
         Returns the number of a tensor.
     reads
-        Gets the numbers of the tensors.
+        The numbers of the tensors are appended to this list.
     """
     if isinstance(value, tensor_type):
         key = number(value)
@@ -66,7 +66,7 @@ def frozen(value: Any, number: Number, tensor_type: type, reads: list[int]) -> A
 
 
 def thawed(value: Any, tensor_of: Callable[[Ref], Any]) -> Any:
-    """Return an argument with a tensor for each :class:`Ref`."""
+    """Return a copy of an argument in which each :class:`Ref` is replaced by its tensor."""
     kind = type(value)
     if kind is Ref:
         return tensor_of(value)

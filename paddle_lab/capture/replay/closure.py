@@ -1,4 +1,4 @@
-"""Which recorded calls lead to a value."""
+"""Finds the recorded calls that a value depends on."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from paddle_lab.capture.replay.calls import RecordedCall
 def leading_to(
     calls: Mapping[float, RecordedCall], target: float, storage_of: dict[int, int]
 ) -> list[float]:
-    """Return the keys of the calls that must run again for a call, in order, with the call itself.
+    """Return the keys of a call and of all calls that must run before it, in order.
 
-    A call is needed if it made a tensor that is read later, or wrote into the memory of one.
+    A call must run if it made a tensor that a later of these calls reads, or if it wrote into the
+    memory of such a tensor.
 
     Parameters
     ----------
     calls
-        By the key of the op, in order.
+        All calls by key, in order.
     target
         The key of the call whose results are asked for.
     storage_of
@@ -37,7 +38,7 @@ def leading_to(
             needed.update(call.reads)
             storages.update(storage_of[number] for number in call.reads)
             storages.discard(-1)
-        # A backward call reads what earlier ops saved, so what was written in between counts.
+        # A backward call reads tensors that earlier ops saved, so writes since then count, too.
         has_backward = any(calls[key].name in BACKWARD for key in found)
         if not has_backward or needed <= extra:
             return found[::-1]

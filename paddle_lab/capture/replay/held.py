@@ -1,7 +1,7 @@
-"""The tensors that a trace began with, held so that their values can be read later.
+"""Holds the tensors that a trace began with, so that their values can be read later.
 
-A held tensor first shares its memory with the user's tensor. It is copied just before something
-writes into that memory, and at the end of the trace.
+A held tensor first shares the memory of the user's tensor. The memory is copied just before
+something writes into it, or else at the end of the trace.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from paddle_lab.words import Text
 
 @dataclass(slots=True)
 class Held:
-    """One tensor that no recorded op made, with its value from when the trace first read it."""
+    """A tensor that no recorded op made, with the value that the trace first read."""
 
     tensor: Any
-    """Shares the user's memory, or is a copy; ``None`` if the value is lost."""
+    """A tensor that shares the user's memory, or a copy; ``None`` if the value is lost."""
     start: int
-    """Address of the first byte."""
+    """The address of the first byte."""
     size_bytes: int
     stop_gradient: bool
     has_history: bool
-    """Whether it had a backward graph that the trace did not see."""
+    """Whether the tensor already had a backward graph, which the trace did not see."""
     is_copy: bool = False
     lost: Text | None = None
     """Why the value is lost."""
     unwritten: tuple[tuple[int, ...], Any] | None = None
-    """Shape and dtype of a tensor without memory, into which an op was about to write."""
+    """The shape and dtype of a tensor that had no memory yet, because an op was to write it."""
 
     def meets(self, start: int, size_bytes: int) -> bool:
-        """Tell whether it shares memory with a range of bytes."""
+        """Tell whether the tensor shares memory with a range of bytes."""
         return self.start < start + size_bytes and start < self.start + self.size_bytes
 
 
@@ -56,10 +56,10 @@ class HeldTensors:
         self.by_number: dict[int, Held] = {}
         self.size_bytes = 0
         self._sharing: dict[int, list[Held]] = {}
-        """By storage: those that are not copies yet."""
+        """By storage: the held tensors that still share the user's memory."""
 
     def hold(self, number: int, tensor: Any) -> int:
-        """Hold a tensor. Return its storage, -1 if it has none."""
+        """Hold a tensor. Return its storage, -1 if the tensor has none."""
         if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
             held = self.by_number[number] = Held(None, 0, 0, True, False)  # noqa: FBT003
             if DOOR.is_initialized(tensor):
@@ -83,7 +83,7 @@ class HeldTensors:
     def keep_before_write(
         self, storage: int, start: int, size_bytes: int, own: Held | None
     ) -> bool:
-        """Copy the values that a write will change. Tell whether there were others than ``own``."""
+        """Copy the values that a write will change. Tell whether any of them are not ``own``."""
         sharing = self._sharing.get(storage)
         if not sharing:
             return False
@@ -113,9 +113,9 @@ class HeldTensors:
 
 
 def span_of(tensor: Any) -> tuple[int, int, int]:
-    """Return a tensor's storage (the address of its block), its first byte, and its size.
+    """Return the storage (the address of its block), the first byte, and the size of a tensor.
 
-    Strides may leave gaps, so the size is that of the rest of the block if it is not contiguous.
+    For a tensor that is not contiguous, the first byte and the size are those of the whole block.
     """
     start = tensor.data_ptr()
     storage = start - DOOR.storage_offset(tensor)

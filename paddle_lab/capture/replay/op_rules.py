@@ -1,4 +1,4 @@
-"""What the arguments do not tell about an op: which of them it writes, and whether it is random."""
+"""Tells which arguments an op writes, and whether an op may draw random numbers."""
 
 from __future__ import annotations
 
@@ -42,5 +42,5 @@ def written_by(name: str) -> Writes:
 
 @cache
 def is_random(name: str) -> bool:
-    """Tell whether an op may draw from a random generator; too many ops are better than too few."""
+    """Tell whether an op may draw from a random generator. In doubt the answer is yes."""
     return any(part in name for part in _RANDOM)

@@ -1,4 +1,4 @@
-"""Runs recorded calls again, and leaves the program's state as it was."""
+"""Runs recorded calls again, and then restores the program's state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEVELS = {1: "O1", 2: "O2", 3: "OD"}
 
 
 class Irreplayable(Exception):  # noqa: N818  (a reason, not a fault)
-    """Why a value cannot be computed again, as a sentence for the user."""
+    """A value cannot be computed again. The message is a sentence for the user."""
 
 
 def as_array(tensor: Any) -> npt.NDArray[Any]:
@@ -60,7 +60,7 @@ class Player:
         """The tensors of the replay, by number."""
 
     def run(self, keep: Collection[int]) -> None:
-        """Run the calls. Only the kept tensors stay, by their numbers."""
+        """Run the calls. Of their tensors, keep only those with the numbers ``keep``."""
         last_use = {
             number: at
             for at, call in enumerate(self._calls)
@@ -77,12 +77,12 @@ class Player:
                     self.tensors.pop(number, None)
 
     def gradients(self, backward: RecordedCall, number: int, made_by: float | None) -> list[Any]:
-        """Run the calls and a backward call; return each gradient of a tensor.
+        """Run the calls and a backward call, and return each gradient that a tensor gets.
 
         Parameters
         ----------
         number
-            The tensor.
+            The tensor's number.
         made_by
             The key of the op whose grad node gets the gradient; ``None`` for a leaf.
         """
@@ -90,7 +90,7 @@ class Player:
         found: list[Any] = []
 
         def keep(gradient: Any) -> None:
-            if gradient is not None:  # an output that nothing used
+            if gradient is not None:  # ``None`` for an output that nothing used
                 found.append(as_array(gradient))
 
         def watch() -> None:
@@ -128,7 +128,7 @@ class Player:
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
-        """Run a ``with`` block unseen by traces, and restore the program's state."""
+        """Run a ``with`` block that traces do not record, and restore the program's state."""
         restores = random_restores(self._paddle)
         was_enabled = self._paddle.is_grad_enabled()
         active, SINKS.active = SINKS.active, ()

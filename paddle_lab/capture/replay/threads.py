@@ -1,4 +1,4 @@
-"""The number of threads that Paddle's kernels on the host use: it changes the bits of sums."""
+"""The number of threads of Paddle's CPU kernels. The last bits of sums depend on this number."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def _openmp(libraries: str) -> Any:
 
 
 def openmp_threads(paddle: Any) -> int | None:
-    """Return how many threads the calling thread's parallel regions have; None if unknown."""
+    """Return how many threads kernels use if the calling thread runs them; None if unknown."""
     library = _openmp(os.path.join(os.path.dirname(paddle.__file__), "libs"))
     return None if library is None else int(library.omp_get_max_threads())
 
 
 @contextmanager
 def with_threads(paddle: Any, threads: int | None) -> Iterator[None]:
-    """Run a ``with`` block with another number of threads."""
+    """Run a ``with`` block with a given number of kernel threads; ``None`` changes nothing."""
     now = openmp_threads(paddle)
     if threads is None or now is None or now == threads:
         yield

@@ -1,4 +1,4 @@
-"""The values of a finished trace, computed again."""
+"""Computes values of a finished trace again."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Array = npt.NDArray[Any]
 
 
 class Replay:
-    """What one trace holds to compute its values again.
+    """Computes the values of one trace again.
 
     Parameters
     ----------
     log
-        What was noted while the trace was open.
+        The calls and tensors that were noted while the trace was open.
     is_interrupted
         Whether the traced code was interrupted.
     """
@@ -50,19 +50,19 @@ class Replay:
         _hold(log)
 
     def value(self, op: int, output: int) -> tuple[Array, int]:
-        """Return an op's output, and how many living tensors of the trace the replay agreed with.
+        """Return an op's output, and how many of the user's tensors the replay gave again.
 
         Parameters
         ----------
         op
-            Row in the record's ``ops``.
+            The op's row in the record's table ``ops``.
         output
-            Which of the op's tensors.
+            The position among the op's outputs.
 
         Raises
         ------
         Irreplayable
-            If the value cannot be had, with the reason.
+            If the value cannot be computed. The message is the reason.
         IndexError
             If the op has no such output.
         """
@@ -83,7 +83,7 @@ class Replay:
             if output == 0 and not any(log.calls[one].name.startswith("empty") for one in keys):
                 array = self._run(player, number, keep)
             else:
-                # An op may leave an output, or a part of it, unwritten: then two runs differ.
+                # An op may leave a part of an output unwritten. Then two runs differ.
                 with filled(self._paddle, BYTES[0]):
                     first = self._run(Player(self._paddle, log, keys), number, {number})
                 with filled(self._paddle, BYTES[1]):
@@ -105,18 +105,19 @@ class Replay:
         Parameters
         ----------
         call
-            Number of the backward call.
+            The number of the backward call.
         op
-            Row in ``ops``: the op that made the node; for a leaf, one that reads the tensor.
+            The row in ``ops`` of the op that made the grad node; for a leaf, of an op that reads
+            the leaf.
         tensor
-            Which of the op's outputs; for a leaf, which of its inputs.
+            The position among the op's outputs. For a leaf: the position among the op's inputs.
         is_leaf
             Whether the node accumulates the gradient of a leaf.
 
         Raises
         ------
         Irreplayable
-            If the gradient cannot be had, with the reason.
+            If the gradient cannot be computed. The message is the reason.
         """
         log = self.log
         self._check()
@@ -130,7 +131,7 @@ class Replay:
         numbers = made_by.reads if is_leaf else made_by.made
         if not 0 <= tensor < len(numbers):
             raise IndexError(say("replay.no_output", n=len(numbers)))
-        target = backward.next_op - 0.25  # after calls between the same ops
+        target = backward.next_op - 0.25  # after the other calls between these two ops
         calls = {one: found for one, found in log.calls.items() if one < target}
         keys = leading_to({**calls, target: backward}, target, log.storage_of)[:-1]
         read = {number for one in keys for number in calls[one].reads} | {*backward.reads}
@@ -145,7 +146,7 @@ class Replay:
         return gradient
 
     def _check(self) -> None:
-        if os.getpid() != self._process:  # a forked process has no threads of Paddle
+        if os.getpid() != self._process:  # Paddle's threads do not exist in a forked process
             raise Irreplayable(say("replay.process"))
         if not self._paddle.in_dynamic_mode():
             raise Irreplayable(say("replay.static"))
@@ -153,7 +154,7 @@ class Replay:
             raise Irreplayable(str(self.log.refused))
 
     def _comparable(self, target: int) -> list[tuple[Any, int]]:
-        """Return a few of the user's tensors that still are what the trace computed."""
+        """Return the user's tensors that still have the values that the trace computed."""
         log, found = self.log, []
         later = {
             storage for key, call in log.calls.items() if key > target for storage in call.writes
@@ -172,7 +173,7 @@ class Replay:
         return found
 
     def _compared(self, player: Player, comparable: list[tuple[Any, int]]) -> int:
-        """Compare results with the user's tensors; return how many are equal."""
+        """Compare up to four results with the user's tensors; return how many were compared."""
         count = 0
         for tensor, number in comparable:
             replayed = player.tensors.get(number)

@@ -1,4 +1,4 @@
-"""The set-up of the ranks of a job as a table."""
+"""Shows the set-ups of the ranks of a job as a table."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _COLUMNS = ("rank", "host", "device", "backend", "endpoint", "paddle")
 
 
 class ClusterCheck(Reported):
-    """The set-up of the ranks, and what is wrong with it.
+    """The set-ups of the ranks, and the mistakes in them.
 
     Parameters
     ----------
     setups
-        From a rank to its set-up.
+        The set-up of each rank.
     """
 
     def __init__(self, setups: Mapping[int, dict[str, Any]]) -> None:
         self.ranks = setups
-        """Maps a rank to what it knows about the job, by name."""
+        """The set-up of each rank, as a dict of named values."""
         self.findings: list[RunFinding] = setup_findings(setups)
-        """What is wrong, each with ``message``, ``severity`` and ``ranks``."""
+        """The mistakes in the set-ups. Each has ``message``, ``severity`` and ``ranks``."""
 
     def _report(self) -> Report:
         rows = [

@@ -1,9 +1,10 @@
 """The cell waits for batches of a ``DataLoader`` during more than half of the time of its loop.
 
-The finding has the measured times, and the line of the dataset where most samples were taken. The
-advice fits the loader's settings.
+The finding tells the measured times, and the line of the dataset that took most of the time. The
+advice depends on the loader's settings.
 
-No alarm: waits of less than half a second in all, and less than three batches.
+The check does not report waits of less than half a second in all, or loops of less than three
+batches.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _LEAST_SAMPLES: Final = 10
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the loops that wait for batches most of the time."""
+    """Yield the loops that wait for batches during more than half of their time."""
     for event in facts.events("loader_waits"):
         wait = json.loads(event.detail)
         elapsed_ns = max(wait["elapsed_ns"], 1)

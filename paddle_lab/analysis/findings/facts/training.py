@@ -1,4 +1,4 @@
-"""What checks of silent errors ask: calls that ran no op, steps, values of data, origins."""
+"""Facts for checks of training: calls, optimizer steps, values of data, and origins of values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _attribute(attributes: str, name: str) -> str:
 
 
 class Called(NamedTuple):
-    """A call that ran no op."""
+    """A call of a function that the trace notes as an event, such as ``Layer.eval``."""
 
     event: Event
     name: str
@@ -53,12 +53,12 @@ class Step(NamedTuple):
     schedule: str
     clip: str
     first_op: int
-    """-1 if it ran no op, or its ops were dropped."""
+    """-1 if the step ran no op, or if the trace dropped the step's ops."""
     last_op: int
 
 
 class Glance(NamedTuple):
-    """The values of a tensor that no op made."""
+    """Statistics of the values of a tensor that no op made."""
 
     elements: int
     zeros: int
@@ -80,7 +80,7 @@ class Training:
 
     @cached_property
     def calls(self) -> dict[str, list[Called]]:
-        """The calls that ran no op, by name, in order."""
+        """The noted calls of each function, by name, in order."""
         found: dict[str, list[Called]] = {}
         for event in self.facts.events("called"):
             name, *detail = event.detail.split(" ")
@@ -88,7 +88,7 @@ class Training:
         return found
 
     def called(self, *names: str) -> list[Called]:
-        """Return the calls of some functions, in order."""
+        """Return the noted calls of some functions, in order."""
         rows = [call for name in names for call in self.calls.get(name, ())]
         return sorted(rows, key=lambda call: call.event.row)
 
@@ -133,7 +133,7 @@ class Training:
         return self.facts.place(step.first_op) if step.first_op >= 0 else Place()
 
     def made_at(self, number: int) -> Place:
-        """Return the line that made an optimizer; without one the line of its first step."""
+        """Return the line that made an optimizer; if it is not known, the line of a first step."""
         for call in self.called("Optimizer.__init__"):
             if call.detail == [str(number)]:
                 return self.place(call)
@@ -142,7 +142,11 @@ class Training:
 
     @cached_property
     def looked(self) -> dict[int, list[tuple[int, int, bool, bool, int, int]]]:
-        """By row of a step: tensor, gradient, changed, equal units, digests before and after."""
+        """For each examined step, by its row: the examined parameters.
+
+        Each has: tensor, state of the gradient, whether the value changed, whether the units are
+        equal, and the checksums before and after the step.
+        """
         table = self.facts.record.tables["parameter_steps"]
         names = (
             "optimizer_step",
@@ -160,14 +164,14 @@ class Training:
 
     @cached_property
     def backward_scopes(self) -> dict[int, int]:
-        """The scope inside each backward call."""
+        """The first scope inside each backward call, by the number of the call."""
         scopes = self.facts.record.scopes
         rows = np.flatnonzero(scopes["backward_call"] >= 0).tolist()
         return {int(scopes["backward_call"][row]): row for row in reversed(rows)}
 
     @cached_property
     def losses(self) -> dict[int, float]:
-        """The number at which backward calls began."""
+        """The value of the loss at which each backward call began."""
         table = self.facts.record.tables["losses"]
         calls, values = table["backward_call"].tolist(), from_bits(table["value"]).tolist()
         return dict(zip(calls, values, strict=True))
@@ -181,7 +185,7 @@ class Training:
         return [scope for scope in around if scopes["kind"][scope] == _LAYER]
 
     def layer_class(self, scope: int) -> str:
-        """Return the class of the layer that a scope is a call of."""
+        """Return the class of the layer that was called in a scope."""
         layers = self.facts.record.layers
         return self.facts.record.text(
             int(layers["class"][self.facts.record.scopes["layer"][scope]])
@@ -193,7 +197,10 @@ class Training:
         return frozenset(self.facts.record.eval_scopes["scope"].tolist())
 
     def turns_around(self, scope: int) -> list[tuple[int, int]]:
-        """Return loop and number of the turns around a scope, from the innermost out."""
+        """Return the iterations of loops around a scope, from the innermost out.
+
+        Each is a pair: the loop, and the number of the iteration.
+        """
         return [self._turns[at] for at in self.facts.scopes_around(scope) if at in self._turns]
 
     @cached_property
@@ -216,15 +223,15 @@ class Training:
         return {tensor: Glance._make(rest) for tensor, *rest in rows}
 
     def glance(self, tensor: int) -> Glance | None:
-        """Return the values of a tensor that no op made."""
+        """Return statistics of a tensor's values, ``None`` if an op made the tensor."""
         return self._glances.get(self.facts.first_value(tensor))
 
     def attribute(self, op: int, name: str) -> str:
-        """Return an argument of an op that is no tensor, ``""`` for none."""
+        """Return the text of an op's argument that is no tensor, ``""`` if there is none."""
         return _attribute(self.facts.attributes(op), name)
 
     def origin(self, tensor: int) -> int:
-        """Return the tensor whose values a tensor has, past ops that only move values."""
+        """Follow a tensor back through ops that only move values; return the tensor before them."""
         for _ in range(_FARTHEST):
             op = self.facts.producer(tensor)
             if op < 0 or self.facts.op_name(op) not in _PASSING or not self.facts.inputs(op):
@@ -241,12 +248,12 @@ class Training:
         return self.facts.producer(self.origin(tensor))
 
     def is_fed(self, tensor: int) -> bool:
-        """Tell whether a tensor is computed from parameters."""
+        """Tell whether a tensor is a parameter, or was computed from parameters."""
         op = self.facts.producer(tensor)
         return self.facts.tensor_kind(tensor) == PARAMETER or op in self.facts.fed_ops
 
     def readers(self, tensor: int) -> Iterator[int]:
-        """Yield the ops that read a tensor's values, past ops that only move them."""
+        """Yield the ops that read a tensor, directly or after ops that only move values."""
         waiting = [tensor]
         seen: set[int] = set()
         while waiting:
@@ -260,7 +267,7 @@ class Training:
                     yield op
 
     def reached_losses(self, tensor: int) -> list[int]:
-        """Return the loss ops that some further ops compute from a tensor."""
+        """Return the loss ops that the tensor reaches through a limited number of other ops."""
         waiting, found = [tensor], []
         seen: set[int] = set()
         while waiting and len(seen) < 64:
@@ -275,13 +282,13 @@ class Training:
         return found
 
     def forward_ops(self, *names: str) -> list[int]:
-        """Return the ops of the forward with some names, outside of PyLayers."""
+        """Return the ops of the forward phase that have one of some names."""
         return [op for op in self.facts.ops_named(names) if self.facts.phase(op) == FORWARD]
 
     # -- lines --------------------------------------------------------------------------------
 
     def creation_place(self, parameter: int) -> Place:
-        """Return the line that made a parameter in this trace, or no line."""
+        """Return the line that made a parameter, without a line if it is older than the trace."""
         first = self.facts.first_value(parameter)
         stack = self._created.get(first, -1)
         return self.facts.place_of_stack(stack) if stack >= 0 else Place()
@@ -295,9 +302,9 @@ class Training:
         }
 
     def is_direct(self, op: int) -> bool:
-        """Tell whether the user's line calls an op's function, or the user's layer calls its layer.
+        """Tell whether the user's code calls an op itself, or calls the layer of the op itself.
 
-        It is not, for example, if a ``Sequential`` that the user calls has the layer.
+        If the user's code calls a ``Sequential`` that contains the layer, the call is not direct.
         """
         is_called = False
         for frame in stack_of(self.facts.record, self.facts.stack(op)):

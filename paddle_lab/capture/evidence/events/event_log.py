@@ -50,13 +50,13 @@ class EventLog:
         self._thread, self._stacks, self._next_op = thread, stacks, next_op
         self.events: list[Event] = []
         self.calls_of_lines: dict[tuple[str, int, int], int] = {}
-        """How often each line made each call that is noted as an event."""
+        """Counts the calls of each function from each line, for functions noted as events."""
         self.states: dict[int, Any] = {}
-        """Weak references to what ``state_dict()`` returned, by number."""
+        """The dicts that ``state_dict()`` returned, as weak references, by number."""
         self._numbers: dict[int, int] = {}
 
     def number_of(self, one: object) -> int:
-        """Return an object's number, in the order of first use. A later object may get it again."""
+        """Return an object's number. A later object at the same address has the same number."""
         return self._numbers.setdefault(id(one), len(self._numbers))
 
     def note(
@@ -90,7 +90,7 @@ class EventLog:
         self.add(kind, stack, detail, tensor=tensor)
 
     def add(self, kind: str, stack: int, detail: str, *, tensor: int = NO_KEY) -> None:
-        """Note that something happened at a stack that was taken before."""
+        """Note an event at a stack that was taken before."""
         state = self._thread()
         self.events.append(
             Event(

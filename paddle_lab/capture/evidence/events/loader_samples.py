@@ -1,7 +1,8 @@
-"""Samples where ``DataLoader`` workers, or this process, load data: the lines of the dataset.
+"""Finds the lines of the dataset that take the most time, by sampling.
 
-A worker is forked. A thread in it looks fifty times a second where the worker is, and writes it
-into memory that it shares with the notebook's process.
+A worker of a ``DataLoader`` is a forked process. A thread in the worker looks fifty times a second
+which line is running, and writes the lines into memory that it shares with the notebook's process.
+Without workers, a thread of this process looks at this process.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _FETCHER: Final = os.path.join("paddle", "io", "dataloader", "fetcher.py")
 
 
 class LoaderSamples:
-    """The samples of one process; :data:`SAMPLES` is the only instance."""
+    """The samples of this process and its workers; :data:`SAMPLES` is the only instance."""
 
     def __init__(self) -> None:
         self._memory: mmap.mmap | None = None
@@ -41,14 +42,14 @@ class LoaderSamples:
         self._thread: threading.Thread | None = None
 
     def clear(self) -> None:
-        """Forget all samples, when a trace begins."""
+        """Forget all samples. This is called when a trace begins."""
         self._lines.clear()
         if self._memory is not None:
             self._memory[:] = bytes(len(self._memory))
 
     @contextmanager
     def forking(self) -> Iterator[None]:
-        """Sample the workers that a block forks."""
+        """Sample the workers that a ``with`` block forks."""
         if self._memory is None and hasattr(os, "register_at_fork"):
             self._memory = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
             os.register_at_fork(after_in_child=self._begin_in_worker)
@@ -60,7 +61,7 @@ class LoaderSamples:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Sample this process while the block waits for a batch."""
+        """Sample this process while a ``with`` block waits for a batch."""
         self._waiting += 1
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(
@@ -73,7 +74,7 @@ class LoaderSamples:
             self._waiting -= 1
 
     def workers(self) -> dict[int, dict[str, Any]]:
-        """Return what each worker wrote last: ``lines`` with counts, and its ``stack`` now."""
+        """Return what each worker wrote last: counted ``lines``, and its ``stack`` at that time."""
         found = {}
         for number in range(_SLOTS if self._memory is not None else 0):
             assert self._memory is not None
@@ -82,12 +83,12 @@ class LoaderSamples:
             ]
             try:
                 found[number] = json.loads(text)
-            except ValueError:  # nothing there, or it is being written
+            except ValueError:  # the worker has written nothing yet, or is writing now
                 continue
         return found
 
     def loading(self) -> tuple[tuple[int, int, tuple[Line, ...]], ...]:
-        """Return the workers that load data now: number, process, and the user's lines."""
+        """Return the workers that load data now: worker number, process, and the user's lines."""
         return tuple(
             (number, one["process"], tuple((file, line, name) for file, line, name in one["stack"]))
             for number, one in self.workers().items()
@@ -95,7 +96,7 @@ class LoaderSamples:
         )
 
     def slowest(self) -> tuple[str, int, float, int] | tuple[()]:
-        """Return the line of most samples: file, line, its share, and the number of all samples."""
+        """Return the line with the most samples: file, line, share of samples, and all samples."""
         lines = Counter(self._lines)
         for worker in self.workers().values():
             for file, line, function, count in worker["lines"]:
@@ -107,7 +108,7 @@ class LoaderSamples:
         return file, line, count / total, total
 
     def _sample_here(self) -> None:
-        """Sample this process until no batch has been waited for during a second."""
+        """Sample this process until it has not waited for a batch for a second."""
         last_s = time.monotonic()
         while time.monotonic() - last_s < 1.0:
             time.sleep(_LOOK_S)
@@ -154,7 +155,7 @@ class LoaderSamples:
 
 
 def _dataset_stack(thread: int) -> tuple[Line, ...]:
-    """Return the user's lines that load data in a thread, the innermost first."""
+    """Return the user's lines that are loading data in a thread, the innermost first."""
     frame = innermost = thread_frame(thread)
     while frame is not None and not frame.f_code.co_filename.endswith(_FETCHER):
         frame = frame.f_back

@@ -15,41 +15,41 @@ if TYPE_CHECKING:
 
 
 class Begun(NamedTuple):
-    """The beginning of an iterator, and its loader's settings."""
+    """How long an iterator took to start, and the settings of its loader."""
 
     workers: int
     is_shared: bool
     took_ns: int
-    """How long it took to make the iterator, which starts the workers."""
+    """How long it took to make the iterator and start the workers."""
 
 
 BEGUN: weakref.WeakKeyDictionary[Any, Begun] = weakref.WeakKeyDictionary()
-"""The beginning of each iterator."""
+"""The start of each living iterator."""
 
 
 @dataclass
 class LoaderWait:
-    """All waits for one loader at one line."""
+    """All waits of one loop for batches."""
 
     workers: int
     is_shared: bool
     """Whether the loader uses shared memory."""
     elapsed_ns: int = 0
-    """The time from the first wait of each iterator to its last one."""
+    """The time from the first wait to the last, summed over the iterators."""
     waited_ns: int = 0
     outer_ns: int = 0
-    """The waits for the first batch and for the end of each iterator: workers start and end."""
+    """The time of waits for the first batch and the end of each iterator, with start of workers."""
     batches: int = 0
     iterators: int = 0
 
 
 class LoaderLog:
-    """The waits of one trace, by the stack of the loop."""
+    """The waits of one trace. Loops are told apart by their stacks."""
 
     def __init__(self) -> None:
         self.waits: dict[int, LoaderWait] = {}
         self._ends_ns: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        """When the last wait of each iterator ended; 0 after the end of its data."""
+        """When the last wait of each iterator ended; 0 once the iterator has no more data."""
 
     def note(self, iterator: Any, stack: int, times_ns: tuple[int, int], *, is_end: bool) -> None:
         """Note a wait for a batch, or for the end of the data."""

@@ -69,7 +69,7 @@ class StepGradients:
             if found is not None and found.zeros < found.elements:
                 used.is_added_to = True
             else:
-                self._used.pop(identity, None)  # another thread may have done it
+                self._used.pop(identity, None)  # another thread may have removed the entry
 
     def _is_stale(self, parameter: Any) -> bool:
         used = self._used.get(id(parameter))

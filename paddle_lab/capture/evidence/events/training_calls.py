@@ -1,7 +1,7 @@
-"""Notes calls of Paddle that steer a training and run no op: modes, schedules, seeds, checkpoints.
+"""Notes calls of Paddle and NumPy that control training: modes, schedulers, seeds, checkpoints.
 
-Each is an event ``called``; its detail is the call's name and what the checks need of it. A line
-that repeats a call is noted 64 times at most.
+Each call is noted as an event ``called``. The event's detail is the name of the function, and what
+the checks need to know about the call. At most 64 calls of a function are noted for each line.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from paddle_lab.capture.rows.cells import NO_KEY
 
 _MOST_OF_A_LINE = 64
 _Details = Callable[[Recorder, Call], tuple[str, Any] | None]
-"""Returns what the checks need of a call, and a tensor that it is about or ``None``."""
+"""Returns what the checks need to know about a call, and the tensor concerned or ``None``."""
 
 
 def training_call_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that note ``called`` events."""
+    """Return the patches that note events ``called``."""
     layer, schedule = paddle.nn.Layer, paddle.optimizer.lr.LRScheduler
     optimizer, scaler = paddle.optimizer.Optimizer, paddle.amp.GradScaler
     utils, clips = paddle.nn.utils, paddle.nn.clip
@@ -121,7 +121,7 @@ def _identity(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
 
 
 def _scheduler(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    # A scheduler makes its first step itself, and steps those that it wraps.
+    # Paddle's code steps a new scheduler once, and also steps schedulers that another one wraps.
     is_own = call.frame.f_globals.get("__name__") == "paddle.optimizer.lr"
     return None if is_own else _identity(recorder, call)
 
@@ -158,7 +158,7 @@ def _mode(_recorder: Recorder, call: Call) -> tuple[str, Any]:
 
 
 def _repeated(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Tell of a container that has one layer with parameters several times."""
+    """Describe a container that has one layer with parameters several times; else ``None``."""
     layers = [layer for layer in call.args[0] if layer is not None]
     counts = Counter(map(id, layers))
     repeated = next((layer for layer in layers if counts[id(layer)] > 1), None)
@@ -185,14 +185,14 @@ def _taken(recorder: Recorder, call: Call) -> tuple[str, Any]:
 
 
 def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Tell which ``state_dict()`` returned a state that is loaded or saved, or its tensors."""
+    """Return the number of the ``state_dict()`` call whose result is loaded or saved."""
     layer, state = call.args[0], call.args[-1]
     is_loaded = isinstance(layer, _paddle().nn.Layer)
     if not is_loaded:
         state = layer  # ``paddle.save(state, path)``
     first = next(iter(state.values()), None) if isinstance(state, dict) else None
     if is_loaded and not any(first is one for one in (*layer.parameters(), *layer.buffers())):
-        return None  # another net is set to the values of this one
+        return None  # the net gets the values of another net
     known = recorder.events.states.items()
     same = [number for number, (one, _) in known if one() is state]
     if is_loaded and not same:

@@ -1,4 +1,4 @@
-"""The values of a tensor in the memory of the CPU, read without an op."""
+"""Reads the values of a tensor in CPU memory without an op."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ MOST_ELEMENTS = 1 << 16
 
 
 def memory_of(tensor: Any, most: int = MOST_ELEMENTS) -> tuple[int, int, int] | None:
-    """Return address, count of readable values and position in :data:`KINDS`; None on a device."""
+    """Return a tensor's address, its number of values up to ``most``, and its dtype's number.
+
+    Return ``None`` if the values cannot be read as they are, for example on a GPU. The number of a
+    dtype is its position in :data:`KINDS`.
+    """
     if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return None
     kind = kind_of(tensor.dtype)
@@ -33,10 +37,10 @@ def memory_of(tensor: Any, most: int = MOST_ELEMENTS) -> tuple[int, int, int] | 
 
 
 def digest_at(address: int, elements: int, kind: int) -> int:
-    """Return a checksum of some values."""
+    """Return a checksum of the values at an address."""
     return zlib.crc32(bytes_at(address, elements, kind))
 
 
 def bytes_at(address: int, elements: int, kind: int) -> Any:
-    """Return the memory of some values."""
+    """Return the bytes of the values at an address."""
     return (ctypes.c_char * (elements * np.dtype(STORED[kind]).itemsize)).from_address(address)

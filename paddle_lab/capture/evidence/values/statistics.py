@@ -31,7 +31,7 @@ class Statistics(NamedTuple):
     norm: float
     """Square root of the sum of squares."""
     deviation: float
-    """Standard deviation of the finite values, with their count as divisor, as in ``numpy.std``."""
+    """Standard deviation of the finite values, divided by their count as in ``numpy.std``."""
 
 
 Seen = tuple[tuple[int, ...], Any, int, Scanned]
@@ -122,7 +122,7 @@ def is_floating(dtype: Any) -> bool:
 
 
 def kind_of(dtype: Any) -> int:
-    """Return a dtype's position in :data:`KINDS`, -1 if it cannot be scanned."""
+    """Return a dtype's position in :data:`KINDS`, -1 if its tensors cannot be scanned."""
     if id(dtype) not in _kinds:
         name = str(dtype).removeprefix("paddle.")
         _kinds[id(dtype)] = KINDS.index(name) if name in KINDS else _NO_KIND, dtype

@@ -1,1 +1,1 @@
-"""Checks of axes that were mixed up, and results that were lost."""
+"""Checks of axes that were mixed up, and of results that nothing used."""

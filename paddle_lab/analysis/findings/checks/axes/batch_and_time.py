@@ -1,11 +1,13 @@
-"""A layer that takes [batch, time, …] got [time, batch, …].
+"""A layer that takes inputs of shape [batch, time, …] got [time, batch, …].
 
 Contract: Paddle's recurrent layers (without ``time_major=True``), ``MultiHeadAttention`` and
-Transformer layers take the batch first; PyTorch's take the time first by default. With exchanged
-axes a layer works along the batch, and samples mix.
+Transformer layers take the batch as the first axis. The same layers of PyTorch take the time as
+the first axis by default. If the axes are exchanged, the layer works along the batch and mixes
+samples.
 
-Reported if ``transpose`` exchanged the first two axes of a result of the net right before it. Data
-that was time-first before, and attention along rows and columns of images, pass.
+The check reports a ``transpose`` that exchanges the first two axes of a result of the net right
+before such a layer. It does not report data that had the time first from the beginning, or
+attention along the rows and columns of images.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _EXCHANGE = "[1, 0, 2]"
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield transposes right before such layers."""
+    """Yield the transposes right before layers that take the batch first."""
     training = facts.answer(Training)
     said: set[Place] = set()
     for op in training.forward_ops("transpose"):

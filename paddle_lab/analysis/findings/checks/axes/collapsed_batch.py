@@ -1,9 +1,9 @@
 """``squeeze`` without an axis removed the batch axis of a batch of one sample.
 
-Contract (``paddle.squeeze``): without ``axis`` every axis of size 1 is removed. The same line gives
-another number of axes for the last, short batch: then broadcasting mixes its values.
+Contract (``paddle.squeeze``): without ``axis`` every axis of size 1 is removed. If the last batch
+has one sample, the result has one axis less than for other batches, and broadcasting mixes values.
 
-It is reported if one line gave both numbers of axes, and only the batch differed.
+The check reports a line whose results have fewer axes for a batch of one sample than for others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the squeezes that collapsed a batch."""
+    """Yield the squeezes that removed the batch axis."""
     training = facts.answer(Training)
     ranks: dict[int, set[int]] = {}
     ops = [op for op in training.forward_ops("squeeze", "squeeze_") if facts.inputs(op)]

@@ -1,10 +1,10 @@
-"""An op normalises over a single value, so its result does not depend on its input.
+"""An op normalises over a single value, so the result does not depend on the input.
 
-Contract: softmax over one class is always 1 and its cross entropy 0; a norm over one value is
-always 0, or its bias.
+Contract: softmax over one class is always 1, and its cross entropy is always 0. A norm over one
+value always gives 0, or the bias of the norm.
 
-Batch norm passes for batches of one sample whose channels have several values, and so does
-attention to a single token.
+The check does not report batch norm of one sample whose channels have several values, or attention
+to a single token.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NORMS = ("layer_norm", "batch_norm", "batch_norm_", "instance_norm", "group_nor
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield softmaxes and norms over one value."""
+    """Yield the softmaxes and norms that normalise over one value."""
     training = facts.answer(Training)
     for op in training.forward_ops("softmax", "log_softmax", "cross_entropy_with_softmax", *_NORMS):
         if not facts.inputs(op) or not training.is_fed(facts.inputs(op)[0]):
@@ -35,7 +35,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _values(training: Training, op: int, name: str, shape: tuple[int, ...]) -> int:
-    """Return how many values each result is normalised over, 0 if that is not known."""
+    """Return over how many values the op normalises, 0 if the number is not known."""
     if not shape or 0 in shape or training.attribute(op, "use_softmax") == "False":
         return 0
     if name == "layer_norm":

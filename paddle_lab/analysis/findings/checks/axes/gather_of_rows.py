@@ -1,10 +1,10 @@
 """``gather`` picked rows of a batch where one column of each row was meant.
 
-Contract (``paddle.gather``): it takes whole rows ``x[index]``. PyTorch's ``gather`` is
-``paddle.take_along_axis``.
+Contract (``paddle.gather``): the function takes whole rows, as ``x[index]`` does. The function that
+works like PyTorch's ``gather`` is ``paddle.take_along_axis``.
 
-It is reported if as many indices as rows were given, every index is a number of a column, and
-there are far more rows than columns. Rows that are looked up in a table pass.
+The check reports a call with one index for each row, if every index could be a column and there are
+at least twice as many rows as columns. It does not report rows that are looked up in a parameter.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FEWEST = 8
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield such gathers."""
+    """Yield the gathers that seem to mean columns."""
     training = facts.answer(Training)
     for op in training.forward_ops("gather", "index_select"):
         pair = facts.inputs(op)

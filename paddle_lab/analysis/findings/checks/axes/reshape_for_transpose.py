@@ -1,10 +1,10 @@
-"""A reshape exchanged axes; only ``transpose`` moves the values with them.
+"""``reshape`` was used to exchange axes, where ``transpose`` was meant.
 
-Contract (``paddle.reshape``): the order of values in memory stays. A reshape from [N, C, H, W] to
-[N, H, W, C] gives the right shape and mixes channels with positions.
+Contract (``paddle.reshape``): the values keep their order in memory. A reshape from [N, C, H, W] to
+[N, H, W, C] gives the right shape, but mixes channels with positions.
 
-An axis that is split or merged passes, and so does the shift of relative positions, where two
-sizes differ by 1. Axes of one size cannot be told apart.
+The check does not report a reshape that splits or merges axes, or the shift of relative positions
+in attention, where the last two sizes differ by 1. Axes of the same size cannot be told apart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield reshapes in which an axis has moved."""
+    """Yield the reshapes that move an axis."""
     training = facts.answer(Training)
     for op in training.forward_ops("reshape", "reshape_"):
         if not facts.inputs(op) or not facts.outputs(op):
@@ -33,7 +33,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
-    """Return the size of an axis that is on both sides, but after other values; 0 for none."""
+    """Return the size of an axis that is at another position after the reshape, 0 for none."""
     left, right = ([size for size in shape if size != 1] for shape in (before, after))
     if 0 in left or left == right:
         return 0
@@ -51,7 +51,7 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
 
 
 def _groups(sizes: list[int], ends: set[int]) -> list[list[int]]:
-    """Divide the axes where the number of values so far is one of ``ends``."""
+    """Divide the axes into groups. A group ends where the product of sizes is in ``ends``."""
     groups: list[list[int]] = [[]]
     total = 1
     for size in sizes:

@@ -1,9 +1,9 @@
-"""Inputs and labels were put in order by two different permutations.
+"""Inputs and labels were shuffled by two different permutations.
 
-Contract: row i of the inputs belongs to row i of the labels; both need one permutation.
+Contract: row i of the inputs belongs to row i of the labels, so both need the same permutation.
 
-It must be seen that both came into one loss. Negatives of contrastive losses, where one side alone
-is shuffled, pass.
+For shuffles by Paddle's ops, one loss must read both sides. The check does not report the negatives
+of contrastive losses, where only one side is shuffled.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FEWEST = 8
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield lines that reorder one of the two sides by a permutation of its own."""
+    """Yield the lines that shuffle labels by another permutation than the inputs."""
     training = facts.answer(Training)
     if training.steps:
         yield from _in_numpy(training)
@@ -42,21 +42,21 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _in_numpy(training: Training) -> Iterator[Found]:
-    """Yield shuffles of labels (integers) right after a shuffle of as many inputs (floats)."""
+    """Yield NumPy's shuffles of floats (inputs) and integers (labels) of the same length."""
     calls = training.called("shuffle", "permutation", "seed", "set_state")
     for one, other in pairwise(calls):
         if {one.name, other.name} <= {"shuffle", "permutation"}:
             (length, kind, array), (same_length, other_kind, second) = one.detail, other.detail
             kinds = {kind, other_kind}
             is_pair = length == same_length and array != second and int(length) >= _FEWEST
-            is_pair &= one.event.ops_before == other.event.ops_before  # not of two epochs
+            is_pair &= one.event.ops_before == other.event.ops_before  # of one epoch
             if is_pair and "f" in kinds and kinds & {"i", "u"}:
                 place = training.place(other)
                 yield warning("shuffled-apart.found", place, -1, other=training.place(one))
 
 
 def _orders(training: Training, tensor: int) -> dict[int, tuple[int, int]]:
-    """Return by length the permutation that ordered a tensor's data, and the op that did it."""
+    """Return, by length, the ``randperm`` that shuffled a tensor's data, and the indexing op."""
     facts = training.facts
     waiting, seen = [tensor], set[int]()
     found: dict[int, tuple[int, int]] = {}

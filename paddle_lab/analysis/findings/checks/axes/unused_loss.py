@@ -1,9 +1,10 @@
-"""A loss was computed with its graph and never joined a backward call.
+"""A loss was computed with its graph, but no backward call used this graph.
 
-Contract: each term that should train the net is a part of the tensor on which backward is called.
+Contract: each term that should train the net is part of the tensor on which backward is called.
 
-It is reported if one line made such a single number at least twice, beside backward calls, and
-nothing read it. A number that is logged, kept or evaluated without a graph passes.
+The check reports a line that computed a loss of one value at least twice, if nothing read these
+values and backward calls ran on other losses. It does not report a loss that is logged, that is
+still kept, or that has no graph.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "su
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of losses that were computed for nothing."""
+    """Yield the lines of losses that nothing used."""
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
     if len(calls) < 2:
         return

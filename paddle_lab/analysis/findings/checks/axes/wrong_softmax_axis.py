@@ -1,9 +1,10 @@
-"""Softmax ran over another axis than the one that its result is used along.
+"""Softmax ran over the wrong axis.
 
-Contract: a softmax of class scores sums to 1 for each sample; attention weights sum to 1 along the
-axis that the next product sums over. A softmax over the batch mixes samples.
+Contract: a softmax of class scores sums to 1 for each sample. Attention weights sum to 1 along the
+axis that the next matrix product sums over. A softmax over the batch mixes samples.
 
-Weights for pooling over a set ([N, 1]), and weights that are normalised again, pass.
+The check does not report weights of shape [N, 1] for pooling over a set, or weights that are
+normalised again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield softmaxes over the batch, and over an axis that the next product does not sum."""
+    """Yield softmaxes over the batch, and over an axis that ``matmul`` then does not sum over."""
     training = facts.answer(Training)
     for op in training.forward_ops("softmax", "log_softmax"):
         axis, result = training.attribute(op, "axis"), facts.outputs(op)[0]

@@ -1,10 +1,10 @@
-"""Known defects: wrong or missing gradients of a norm of which one part is frozen.
+"""Known defects of Paddle: wrong or missing gradients if a part of a norm is frozen.
 
-Seen in Paddle 3.3 on the CPU (a test fails once they are mended): if the scale of ``layer_norm`` is
-frozen, the gradient of its input ignores the scale; if one of scale and bias of ``batch_norm`` is
-frozen or absent, the other gets no gradient.
+Paddle 3.3 has both defects on the CPU; a test fails once Paddle is repaired. If the scale of
+``layer_norm`` is frozen, the gradient of the input ignores the scale. If the scale or the bias of
+``batch_norm`` is frozen or absent, the other one gets no gradient.
 
-A frozen scale of ones changes nothing in ``layer_norm``, and passes.
+The check does not report a frozen scale of ones in ``layer_norm``, because it changes nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ONES = frozenset(("full", "full_"))
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield norms with a frozen part through which a gradient passed."""
+    """Yield the norms that have a frozen part and were used by a backward call."""
     training = facts.answer(Training)
     frozen = facts.answer(GradientCuts).trained.frozen
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
@@ -49,7 +49,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _is_ones(facts: Facts, scale: int) -> bool:
-    """Tell whether a scale has its initial values of 1, as far as the trace knows."""
+    """Tell whether a scale was made with ones and, as far as the trace knows, not changed."""
     first = facts.first_value(scale)
     maker = facts.producer(first)
     is_first = scale == first and maker >= 0 and facts.op_name(maker) in _ONES

@@ -1,10 +1,11 @@
 """A layer's hooks or its wrapper were bypassed.
 
-Contract (``Layer.__call__``, ``paddle.DataParallel``): ``layer(x)`` runs the hooks around
-``forward``, ``layer.forward(x)`` does not; weight norm and spectral norm are such hooks. Gradients
-of several ranks are averaged if the wrapper is called, not the layer inside it.
+Contract (``Layer.__call__``, ``paddle.DataParallel``): ``layer(x)`` runs the layer's hooks,
+``layer.forward(x)`` does not. Weight norm and spectral norm are such hooks. The gradients of the
+ranks are averaged only if the ``DataParallel`` wrapper is called, not the layer inside it.
 
-Reported only for layers that got a hook or a wrapper in this trace and were trained here.
+The check reports layers with parameters that got a hook or a wrapper in this trace. A wrapper is
+reported only if there was a backward call.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from paddle_lab.analysis.source.stacks import stack_of
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that call past hooks or wrappers."""
+    """Yield the lines that bypass hooks or wrappers."""
     training = facts.answer(Training)
     for call in training.called("register_forward_pre_hook", "register_forward_post_hook"):
         yield from _past_hook(training, call)
@@ -48,7 +49,7 @@ def _past_hook(training: Training, call: Called) -> Iterator[Found]:
 
 
 def _readers(facts: Facts, parameter: int) -> list[int]:
-    """Return the forward ops that read any parameter of the layer that this is the first of."""
+    """Return the forward ops that read a version of the parameter."""
     first = facts.first_value(parameter)
     own = (facts.first_values == first).nonzero()[0].tolist()
     ops = sorted({op for one in own for op in facts.consumers(one) if op >= 0})

@@ -1,10 +1,10 @@
-"""Dropout was active inside a layer in ``eval()`` mode.
+"""Functional dropout was active inside a layer in ``eval()`` mode.
 
 Contract (``paddle.nn.functional.dropout``): ``training`` is ``True`` unless
 ``training=self.training`` is passed. ``scaled_dot_product_attention`` has the same argument.
 
-A Dropout layer that was itself set to ``train()``, and a line that says ``training=True``, pass:
-that is Monte Carlo dropout.
+The check does not report Monte Carlo dropout: a Dropout layer that was itself set to ``train()``,
+or a line that says ``training=True``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of such dropouts."""
+    """Yield the lines of active dropouts inside layers in ``eval()`` mode."""
     training = facts.answer(Training)
     for op in training.forward_ops("dropout", "flash_attn"):
         around = training.layers_around(op)

@@ -1,11 +1,11 @@
 """A net was trained in ``eval()`` mode.
 
-Contract (``Layer.eval``): dropout is off and batch norm uses its running statistics, which do not
-change any more. A net that is validated must be set back with ``train()``.
+Contract (``Layer.eval``): dropout is off, and batch norm uses running statistics, which no longer
+change. After validation, a net must be set back with ``train()``.
 
-Reported if the outermost layer is in eval mode, has dropout or batch norm in eval mode inside, and
-its own parameters were changed by steps. Frozen norms in a net in training mode pass, and so does a
-backbone that was frozen once.
+The check reports a net whose outermost layer is in eval mode, which contains dropout or batch norm
+in eval mode, and whose parameters steps changed. It does not report frozen norms in a net in
+training mode, or a net with parameters that were once frozen.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _owns(training: Training, root: int, changed: set[int]) -> bool:
-    """Tell whether steps changed a parameter that ops in a layer's call read."""
+    """Tell whether an op in a layer's call read one of the changed parameters."""
     facts = training.facts
     scopes = facts.layer_calls[facts.record.ops["scope"]]
     for op in (scopes == root).nonzero()[0].tolist():

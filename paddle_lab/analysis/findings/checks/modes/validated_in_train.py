@@ -1,12 +1,15 @@
 """A net was validated in training mode.
 
-Contract (``Layer.eval``): validation runs without dropout and with batch norm's running statistics;
-in training mode it also changes these statistics.
+Contract (``Layer.eval``): validation runs without dropout and with the running statistics of batch
+norm. In training mode, validation also changes these statistics.
 
-Reported if a net that is trained here was called without a graph, with active dropout or batch
-statistics, and its result was compared with other data, or read if it is a classifier. Samples of
-a generator, teachers and targets, running statistics that are computed anew, and a Dropout layer
-itself set to ``train()`` or several passes over one input (Monte Carlo dropout) pass.
+The check reports a net that is trained in this trace and was also called without a graph, with
+active dropout or batch statistics. The result of this call must have been compared with other data;
+for a classifier it is enough that the result was read.
+
+The check does not report samples of a generator, teachers and targets, or a pass that computes
+running statistics anew. Nor does it report Monte Carlo dropout: several passes over one input, or a
+Dropout layer that was itself set to ``train()``.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ _MOST = 64
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that called the net."""
+    """Yield the lines that called a net in training mode for validation."""
     training = facts.answer(Training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
     if not calls or not training.steps:
@@ -46,7 +49,7 @@ def find(facts: Facts) -> Iterator[Found]:
     given = Counter(_given(facts, root) for root in ops)
     for root, op in ops.items():
         layer = int(scopes[root])
-        # Several passes over the same input in training mode are meant: Monte Carlo dropout.
+        # Several passes over the same input in training mode are Monte Carlo dropout.
         if layer not in trained or given[_given(facts, root)] > 1:
             continue
         if _is_judged(training, op, root, is_used, by_reading=layer in classifiers):
@@ -78,7 +81,7 @@ def _given(facts: Facts, root: int) -> int:
 
 
 def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_reading: bool) -> bool:
-    """Tell whether the net's result was compared with data, and went into no backward."""
+    """Tell whether a net's result was compared with data, and no backward call used it."""
     facts, own = training.facts, training.facts.layer_calls
     waiting, is_compared = list(facts.outputs(op)), False
     read = {event.tensor for event in facts.events("read")}

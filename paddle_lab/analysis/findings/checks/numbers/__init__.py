@@ -1,1 +1,1 @@
-"""Checks of the scale of numbers."""
+"""Checks of values that are too large, too small, or of the wrong dtype."""

@@ -1,11 +1,12 @@
-"""Gradients of several batches were summed for a step, and not averaged.
+"""The gradients of several batches were summed for one step, but not averaged.
 
-Contract: accumulating k batches equals one batch of k times the size if each mean loss is divided
+Contract: k accumulated batches equal one batch of k times the size if each mean loss is divided
 by k.
 
-Reported if one line's backward ran equally often, at least twice, before each of two steps, on a
-mean that nothing divides. Several losses on different lines, sums over an episode, and gradients
-that are divided afterwards pass.
+The check reports backward calls of one line that ran equally often before each step, and at least
+twice. The trace must have at least two steps, and each loss must be a mean that nothing divides.
+The check does not report losses of different lines, sums over an episode, or gradients that are
+divided afterwards.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the backward calls whose loss is not divided."""
+    """Yield the line of backward calls whose losses are not divided."""
     training = facts.answer(Training)
     if len(training.steps_of) != 1 or len(training.steps) < 2:
         return
@@ -44,7 +45,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _is_divided(facts: Facts) -> bool:
-    """Tell whether an op outside of steps changed a gradient."""
+    """Tell whether an op outside of optimizer steps used a gradient."""
     uses = facts.record.uses
     pairs = zip(uses["op"].tolist(), uses["tensor"].tolist(), strict=True)
     return any(

@@ -1,10 +1,10 @@
-"""A ReLU gave only zeros at every step, so nothing before it learns.
+"""A ReLU always gave only zeros, so the layers before it do not learn.
 
 Contract: a unit learns while some sample makes it positive (Maas et al. 2013).
 
-Reported if one line's ReLU gave only zeros at three steps, and never anything else, and its result
-went on into a backward. A sigmoid or tanh counts if its mean slope was next to zero each time.
-Single dead units pass.
+The check reports a line whose ReLU ran at least three times, always gave only zeros, and was used
+by a backward call. It reports a sigmoid or tanh if its mean slope was always near zero. It does not
+report single dead units.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SATURATED = 3e-3
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of ReLUs without any output, and of saturated sigmoids."""
+    """Yield the lines of ReLUs that gave only zeros, and of saturated sigmoids and tanhs."""
     training, stats = facts.answer(Training), facts.record.value_stats
     row_of = {tensor: row for row, tensor in enumerate(stats["tensor"].tolist())}
     mean, norm = from_bits(stats["mean"]), from_bits(stats["norm"])

@@ -1,10 +1,10 @@
-"""Data went into a layer at a scale for which its weights are not made.
+"""Data went into a layer at a far larger scale than the layer's weights are made for.
 
-Contract: initial weights expect features near mean 0 and deviation 1 (LeCun et al. 1998, Glorot and
-Bengio 2010); pixels are divided by 255.
+Contract: initial weights expect features with a mean near 0 and a deviation near 1 (LeCun et al.
+1998, Glorot and Bengio 2010). Pixels are divided by 255.
 
-Reported for data with a root mean square of at least 30 that goes straight into a layer that is
-trained, if no norm follows. Data in wide units behind a norm, embeddings and counts pass.
+The check reports data with a root mean square of at least 30 that goes straight into a trained
+layer, if no norm follows this layer. It also reports ``//`` that turns nearly all data to zero.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """The loss grew from step to step: the learning rate is too large.
 
-Contract: a step against the gradient lowers the loss if it is small enough.
+Contract: a step against the gradient lowers the loss if the step is small enough.
 
-Reported if the loss of one backward line and one optimizer grew at each of the last four
-steps, by half each time or more, to at least ten times its first value. Losses that oscillate, and
-those of two players, pass.
+The check reports a loss that grew by half or more in each of four steps in a row, to more than ten
+times its first value. The trace must have one optimizer, and one line that calls backward. Losses
+that oscillate are not reported.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""A mean over the batch was divided by the size of the batch once more.
+"""A mean over the batch was divided by the batch size once more.
 
-Contract: ``reduction="mean"``, the default, has divided already. The gradient is too small by the
-size of the batch.
+Contract: ``reduction="mean"``, the default, already divides by the batch size. Dividing again makes
+the gradient too small by this factor.
 
-Reported if backward begins at a mean divided by the number of samples, once for each step. Division
-by a number of accumulated batches passes.
+The check reports a backward call that begins at a mean divided by the number of samples, if there
+are no more backward calls than steps. It does not report a division by the number of accumulated
+batches.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _samples(training: Training, mean: int) -> int:
-    """Return the size of the batch that a mean was taken over, 0 if it is not known."""
+    """Return the size of the batch that a mean was taken over, 0 if the size is not known."""
     facts = training.facts
     maker = facts.producer(facts.inputs(mean)[0])
     if maker >= 0 and facts.op_name(maker) in {*LOSSES, "square", "abs"}:

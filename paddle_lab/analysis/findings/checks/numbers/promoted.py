@@ -3,7 +3,7 @@
 Contract (Paddle's type promotion): float32 with float64 gives float64. NumPy makes float64 by
 default, so a forgotten ``astype("float32")`` makes the loss and its gradients float64.
 
-Single numbers, and nets in float64, pass.
+The check does not report tensors of one value, or nets in float64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines at which data promotes a result."""
+    """Yield the lines at which data in float64 promotes a result of the net."""
     training = facts.answer(Training)
     for op in training.forward_ops("add", "subtract", "multiply", "divide", "maximum", "minimum"):
         pair = facts.inputs(op)

@@ -1,10 +1,10 @@
-"""A loss got values of another kind than it takes: probabilities for logits, or the reverse.
+"""A loss got the wrong kind of values, such as probabilities instead of logits.
 
 Contract (Paddle's documentation of each loss): ``cross_entropy`` and
 ``binary_cross_entropy_with_logits`` take logits and apply softmax or sigmoid themselves;
 ``nll_loss`` and the input of ``kl_div`` are log-probabilities.
 
-What made the values tells their kind. Values of unknown origin pass.
+The op that made the values tells their kind. Values of an unknown op are not reported.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _divergence(training: Training, op: int) -> Iterator[Found]:
 
 
 def _kind(training: Training, tensor: int) -> tuple[str, int]:
-    """Return what made a tensor's values, and its op."""
+    """Return the kind of a tensor's values, and the op that made them. ``""`` if not known."""
     facts = training.facts
     op = training.origin_op(tensor)
     name = facts.op_name(op) if op >= 0 else ""
@@ -80,7 +80,7 @@ def _kind(training: Training, tensor: int) -> tuple[str, int]:
 
 
 def _place(training: Training, loss: int, maker: int) -> Place:
-    """Return the line of a softmax that only the loss reads, else the loss's line."""
+    """Return the softmax's line if the user's code calls it only for the loss, else the loss's."""
     facts = training.facts
     if maker >= 0 and training.is_direct(maker):
         readers = training.readers(facts.outputs(maker)[0])

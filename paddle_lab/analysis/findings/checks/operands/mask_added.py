@@ -1,10 +1,12 @@
 """A mask of zeros and ones was added to attention scores.
 
-Contract (``scaled_dot_product_attention``, ``MultiHeadAttention``): a mask of floats is added, so
-masked places need a large negative number. A mask of zeros and ones changes scores by 1 and hides
-nothing; multiplied, it makes a score of 0, which softmax does not hide either.
+Contract (``scaled_dot_product_attention``, ``MultiHeadAttention``): a mask of floats is added to
+scores, so masked positions need a large negative number. An added mask of zeros and ones changes
+scores by 1 and hides nothing. If scores are multiplied by such a mask, masked scores become 0, and
+softmax does not hide these either.
 
-Learned and computed biases pass: only data and masks made by comparisons, ``tril`` and ``triu``.
+The check reports only masks that are data, or that comparisons, ``tril`` or ``triu`` made. It does
+not report learned or computed biases.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ _COMPARING = frozenset(
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the ops that added such a mask to what a softmax reads."""
+    """Yield the ops that add scores to such a mask, or multiply them, for a softmax."""
     training = facts.answer(Training)
     for op in training.forward_ops("add", "multiply"):
         pair = facts.inputs(op)

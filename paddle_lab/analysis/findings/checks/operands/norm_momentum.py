@@ -1,10 +1,10 @@
-"""Batch norm keeps little of its running statistics.
+"""Batch norm has a small momentum and hardly averages its statistics.
 
 Contract (``paddle.nn.BatchNorm2D``): ``running = momentum * running + (1 - momentum) * batch``, so
-0.9 is usual. In PyTorch the two shares are swapped, and 0.1 is usual. With 0.1 in Paddle, the
-statistics for evaluation are nearly those of the last batch.
+0.9 is usual. In PyTorch the factors are exchanged, and 0.1 is usual. With 0.1 in Paddle, the
+running statistics are nearly those of the last batch.
 
-Everything from 0.5 up passes.
+The check does not report a momentum of 0.5 or more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that made such layers, or else called them."""
+    """Yield the lines that made such layers. If a line is not known, yield the line of the call."""
     training = facts.answer(Training)
     said: set[int] = set()
     for op in training.forward_ops("batch_norm", "batch_norm_", "sync_batch_norm_"):

@@ -1,10 +1,10 @@
-"""Targets lie outside of the range that the loss or the output can have.
+"""Targets lie outside of the range that the loss takes or the output can reach.
 
-Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output that
-ends in sigmoid, tanh, softmax or ReLU cannot reach targets far outside of its range.
+Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output of
+sigmoid, tanh or softmax cannot reach targets far outside of its range.
 
-Only data that no op made is judged, by its first values. It passes within half a range more,
-because data may have outliers.
+The check looks only at targets that are data, and only at their first values. Targets for such an
+output may be outside of its range by half of the range, because data may have outliers.
 """
 
 from __future__ import annotations

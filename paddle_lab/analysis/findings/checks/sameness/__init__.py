@@ -1,1 +1,1 @@
-"""Checks of things that should differ from step to step and do not."""
+"""Checks of values and objects that should differ, but are the same."""

@@ -3,8 +3,8 @@
 Contract (``Layer.state_dict``): it returns the parameters themselves. A checkpoint is a copy:
 ``copy.deepcopy(net.state_dict())``, or a file.
 
-Reported if the same dict was loaded or saved after later steps. A dict that is read or saved
-at once passes, and so does one that an average follows.
+The check reports a dict that was loaded or saved after further steps. It does not report a dict
+that is loaded or saved before further steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         start, end = source.event.ops_before, call.event.ops_before
         steps = sum(start <= step.first_op < end for step in training.steps)
-        # A dict from before a loop, saved again and again, follows the net on purpose.
+        # A dict that was taken before the loop and is saved in it follows the net on purpose.
         if steps and (call.name != "save" or training.turns_around(source.event.scope)):
             yield warning("aliased-state.found", training.place(source), -1, n=steps,
                           used=training.place(call))  # fmt: skip

@@ -1,10 +1,11 @@
-"""All units of a layer have the same weights, and steps keep them the same.
+"""All units of a layer have the same weights, and steps do not make them different.
 
-Contract: weights start different (Glorot and Bengio 2010), because equal units get equal gradients
-and never become different.
+Contract: the units start with different weights (Glorot and Bengio 2010), because equal units get
+equal gradients and stay equal.
 
-Reported if the weight changed, and its units were still equal after a step. A last layer that
-starts at zero, or LoRA's second matrix, becomes different in its first step and passes.
+The check reports a weight with a gradient and equal units at each examined step, and at least at
+three. It does not report a last layer that starts at zero, or LoRA's second matrix, because their
+units become different in the first step.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that set such weights."""
+    """Yield the lines that made weights with equal units."""
     training = facts.answer(Training)
     equal: dict[int, int] = {}
     for rows in training.looked.values():

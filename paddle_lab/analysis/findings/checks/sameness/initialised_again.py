@@ -1,9 +1,9 @@
 """Parameters were initialised again after steps had trained them.
 
-Contract: weights are initialised once; an initializer overwrites what was learned.
+Contract: weights are initialised once, because an initializer overwrites what was learned.
 
-Reported if the same line did it at least twice after steps of an optimizer that holds the
-parameters, and that optimizer went on. New folds or trials make a new optimizer and pass.
+The check reports a line that initialised parameters at least twice between steps of one optimizer
+that holds them. It does not report new folds or trials, which make a new optimizer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from paddle_lab.analysis.source.stacks import stack_of
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines that initialise again."""
+    """Yield the lines that initialise parameters between steps."""
     training = facts.answer(Training)
     again: dict[Place, set[int]] = {}
     first: dict[Place, Called] = {}

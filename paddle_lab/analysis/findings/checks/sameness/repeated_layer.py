@@ -1,7 +1,7 @@
 """A container has the same layer several times: ``[block] * 6`` is one block.
 
-Contract: each entry of ``Sequential`` and ``LayerList`` is a layer of its own. Weights that should
-be shared are shared in ``forward``, by calling one layer several times, which passes.
+Contract: each entry of ``Sequential`` and ``LayerList`` is a different layer. To share weights on
+purpose, ``forward`` calls one layer several times, which the check does not report.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Each step got the first batch: the loader was started again in the loop.
+"""Each step got the first batch, because each step started the loader again.
 
 Contract (``DataLoader``): each ``iter(loader)`` begins at the first batch.
 
-Reported if one line started a loader of several batches for each step, and the loader does not
-shuffle. One batch on purpose (a batch that is read once) passes.
+The check reports a line that started the same loader for each backward call, if the loader has
+several batches and does not shuffle. It does not report a batch that is read once and used again.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 Contract (``paddle.seed``, ``numpy.random.seed``): the same seed gives the same dropout, noise and
 random batches again.
 
-Reported if one line set one number at least three times with a training step after each, and the
-steps used random numbers. Different numbers, and a seed before each whole run, pass.
+The check reports a line that set the same seed at least three times, with one training step in
+between, if the steps used random numbers. It does not report different seeds, or a seed before each
+whole run.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
-    """Tell whether the new data between two settings was the same each time."""
+    """Tell whether the ops after each setting of the seed read the same data."""
     facts, found = training.facts, set()
     for start, end in spans:
         seen = [training.glance(one) for op in range(start, end) for one in facts.inputs(op)]

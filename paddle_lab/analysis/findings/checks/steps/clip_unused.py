@@ -1,9 +1,9 @@
-"""Gradient clipping has no effect: no optimizer has the clip, or it comes after the step.
+"""Gradient clipping has no effect: no optimizer has the clip, or the clip comes after the step.
 
-Contract (``paddle.nn.ClipGradByGlobalNorm``): the object is passed to the optimizer as
+Contract (``paddle.nn.ClipGradByGlobalNorm``): the clip object is passed to the optimizer as
 ``grad_clip``. ``clip_grad_norm_`` is called between backward and the step.
 
-A clip that is called by hand passes.
+The check does not report a clip object that the user's code calls itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield clips that do nothing."""
+    """Yield the clips that have no effect."""
     training = facts.answer(Training)
     used = {step.clip for step in training.steps}
     used |= {" ".join(call.detail) for name in training.calls if name.endswith(".__call__")
@@ -33,7 +33,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _is_late(training: Training, call: Called) -> bool:
-    """Tell whether a step, but no backward call, came right before this call."""
+    """Tell whether no backward call ran between the last step and this call."""
     facts, at = training.facts, call.event.ops_before
     backward = [facts.ops_before(one) for one in facts.user_backward_calls]
     last_backward = max((one for one in backward if one <= at), default=-1)

@@ -1,8 +1,8 @@
 """An optimizer holds a parameter twice, and updates it twice in each step.
 
-Contract: each parameter is in ``parameters=`` once. Paddle does not look for repetitions.
+Contract: each parameter is in ``parameters=`` once. Paddle does not check this.
 
-Tied weights that are one parameter of one layer pass: ``parameters()`` lists them once.
+The check does not report tied weights that ``parameters()`` lists once.
 """
 
 from __future__ import annotations

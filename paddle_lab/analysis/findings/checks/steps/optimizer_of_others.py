@@ -1,11 +1,12 @@
-"""An optimizer holds other parameters than those that are trained.
+"""An optimizer holds other parameters than those of the net that is trained.
 
-Contract (``paddle.optimizer``): an optimizer updates the parameters that it was given when it was
-made. A layer that replaces another one later is not among them.
+Contract (``paddle.optimizer``): an optimizer updates only the parameters that it was given when it
+was made. If a layer is replaced later, the optimizer does not know the new parameters.
 
-Reported if backward reached parameters that no optimizer holds, and either they were made after the
-optimizer, which holds parameters that nothing reached, or nothing reached any of its parameters.
-Nets that only compute a loss, and parts that an optimizer omits, pass.
+The check looks for parameters that backward reached and no optimizer holds, and for an optimizer
+with parameters that backward did not reach. It reports the optimizer if backward reached none of
+its parameters. Otherwise it reports those parameters that were made after the optimizer. It does
+not report nets that only compute a loss, or parts that the optimizer was not given.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of parameters that came too late, or of the optimizer."""
+    """Yield the lines of parameters that were made too late, or the line of the optimizer."""
     cuts, training = facts.answer(GradientCuts), facts.answer(Training)
     trained, reached = cuts.trained, cuts.reach.leaves
     others = [

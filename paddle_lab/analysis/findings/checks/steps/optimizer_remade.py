@@ -1,9 +1,10 @@
-"""An optimizer with moments was made again for each step of the same parameters.
+"""A new optimizer was made for each step of the same parameters.
 
-Contract: Adam, Momentum and others keep averages from step to step; a new one begins at zero.
+Contract: Adam, Momentum and others keep averages from step to step. A new optimizer begins with
+averages of zero.
 
-SGD has no averages and passes. So do optimizers that made several steps, and those of new
-parameters, as in meta-learning.
+The check does not report SGD, which has no averages, or optimizers that made several steps. Nor
+does it report optimizers of new parameters, as in meta-learning.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _FEWEST = 3
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield lines that make an optimizer again and again."""
+    """Yield the lines that make a new optimizer for each step."""
     training = facts.answer(Training)
     text, names = facts.record.text, facts.record.optimizers["class"]
     kinds = {text(int(code)) for code in names}

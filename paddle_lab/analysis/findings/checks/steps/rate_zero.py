@@ -1,7 +1,7 @@
 """Steps ran with a learning rate of zero, so they changed nothing.
 
-Contract: every step changes the parameters. A schedule may begin or end at zero for a step or two;
-three steps in a row are no warm-up that is stepped.
+Contract: every step changes the parameters. A schedule may begin or end with one or two steps at a
+rate of zero; the check reports three such steps in a row.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 _FEWEST = 3
 _NOTHING = 1e-6
-"""A rate is as good as zero if it is this share of the highest rate so far."""
+"""A rate counts as zero if it is at most this share of the highest rate so far."""
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield optimizers that stepped with a rate of zero."""
+    """Yield the optimizers that stepped with a rate of zero."""
     training = facts.answer(Training)
     for number, steps in training.steps_of.items():
         at, run = -1, 0

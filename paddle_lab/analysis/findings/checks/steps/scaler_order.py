@@ -1,4 +1,4 @@
-"""A ``GradScaler`` is used in an order that leaves gradients scaled, or scales none.
+"""Calls of a ``GradScaler`` are missing or in the wrong order.
 
 Contract (``paddle.amp.GradScaler``): ``scale(loss).backward()``, then ``unscale_(optimizer)``
 before gradients are clipped or read, then ``step(optimizer)`` and ``update()``.
@@ -17,7 +17,7 @@ _CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield scalers that are not used as a whole."""
+    """Yield the first call that shows the mistake."""
     training = facts.answer(Training)
     scaled, stepped = training.called("scale"), training.called("GradScaler.step")
     stepped += training.called("AmpScaler.minimize", "GradScaler.minimize")

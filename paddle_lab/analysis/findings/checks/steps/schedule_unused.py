@@ -1,11 +1,11 @@
-"""A learning rate schedule has no effect: no optimizer has it, or it is never stepped.
+"""A scheduler has no effect: no optimizer has the scheduler, or ``step()`` is never called.
 
-Contract (``paddle.optimizer.lr``): the optimizer gets the scheduler itself, and ``step()`` is
-called once per epoch or batch.
+Contract (``paddle.optimizer.lr``): the optimizer gets the scheduler object, and the scheduler's
+``step()`` is called once per epoch or batch.
 
-A schedule made before the trace passes, and so does one that another scheduler wraps, or that sets
-the rate by ``set_lr``. Without ``step()`` there must have been two epochs, or three steps in a loop
-of its own.
+A missing ``step()`` is reported after two epochs, or after three iterations of a single loop. The
+check does not report a scheduler that was made before the trace or that another scheduler wraps, or
+code that sets the rate by ``set_lr``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _FEWEST = 2
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield schedules that are not attached or not stepped."""
+    """Yield the schedulers that no optimizer has, or whose ``step()`` is never called."""
     training = facts.answer(Training)
     made = [call for name, calls in training.calls.items() if name == "LRScheduler.__init__"
             for call in calls]  # fmt: skip
@@ -44,7 +44,7 @@ def _not_stepped(training: Training, schedule: str) -> Iterator[Found]:
     steps = [step for step in training.steps if step.schedule == schedule]
     if not _has_epochs(training, steps) or len({step.rate for step in steps}) > 1:
         return
-    if steps[0].rate == 0:  # a finding of its own
+    if steps[0].rate == 0:  # the check ``rate-zero`` reports this
         return
     place = next((place for step in steps if (place := training.step_place(step)).line), Place())
     name, rate = schedule.partition(" ")[0], f"{steps[0].rate:.4g}"
@@ -53,7 +53,7 @@ def _not_stepped(training: Training, schedule: str) -> Iterator[Found]:
 
 
 def _has_epochs(training: Training, steps: list[Step]) -> bool:
-    """Tell whether a schedule had its time: two turns of an outer loop, or three of a single."""
+    """Tell whether steps ran in two iterations of an outer loop, or in three of a single loop."""
     turns = [training.turns_around(step.scope) for step in steps]
     deep = [around for around in turns if around]
     if not deep:

@@ -1,11 +1,11 @@
-"""Every step found no gradient, or only zeros, although backward ran: it changed nothing.
+"""Every step found no gradients, or only zeros, although backward ran.
 
-Contract (``Optimizer.step``): gradients are computed by backward before the step and cleared after
-it.
+Contract (``Optimizer.step``): backward computes the gradients before the step, and they are cleared
+after the step.
 
-It must be so at each of the first steps, and some backward call must have reached the optimizer's
-parameters. Steps with a reward or weight of zero have gradients of zeros without a cause in the
-order of calls, and pass.
+The check reports an optimizer if each examined step found no gradients and some backward call
+reached the optimizer's parameters. The order of the calls must explain why. So steps with a reward
+or weight of zero are not reported.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VALUES = 2
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield steps that came too early, and clears that came too early."""
+    """Yield steps before backward, clears before the step, and optimizers without any step."""
     training = facts.answer(Training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
     cleared = [one for one in training.called("clear_grad") if one.detail[-1:] != [""]]
@@ -51,7 +51,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _is_between(training: Training, clear: Called, calls: list[int], steps: list[Step]) -> bool:
-    """Tell whether gradients were cleared after a backward call and before the next step."""
+    """Tell whether a clear is after a backward call, and before a later step and backward call."""
     facts = training.facts
     before = [call for call in calls if facts.ops_before(call) <= clear.event.ops_before]
     if not before or clear.event.ops_before > facts.ops_before(before[-1]):

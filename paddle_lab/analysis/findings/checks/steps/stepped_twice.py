@@ -1,9 +1,10 @@
 """An optimizer stepped twice with the same gradients.
 
-Contract: one step for each set of gradients. ``minimize`` makes a step itself.
+Contract: one step is made for each set of gradients. ``minimize`` already makes a step.
 
-It must have happened twice from the same lines, without any op or backward call between the two
-steps. Steps of sharpness-aware training and of closures compute gradients between them.
+The check reports a line that, at least twice, made a second step without any op or backward call
+since the first. Sharpness-aware training and closures compute gradients between two steps, so the
+check does not report them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines of second steps."""
+    """Yield the lines that step a second time."""
     training = facts.answer(Training)
     backward = sorted(training.backward_scopes.values())
     for steps in training.steps_of.values():

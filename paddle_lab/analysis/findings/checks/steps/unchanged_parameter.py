@@ -1,10 +1,10 @@
-"""Steps left a weight as it was, although it had a gradient.
+"""Steps did not change a weight, although the weight had a gradient.
 
-Contract (``Optimizer.step``): a weight that the optimizer holds and that has a gradient changes.
-Its own learning rate, from ``ParamAttr`` or its group, multiplies the optimizer's.
+Contract (``Optimizer.step``): the step changes each weight that the optimizer holds and that has a
+gradient. The learning rate of ``ParamAttr`` or of a parameter group multiplies the optimizer's.
 
-Reported if a weight was the same after each of at least three steps while another one changed.
-Biases before a norm, whose gradients are rounding errors, pass.
+The check reports a weight that at least three steps did not change, while another parameter
+changed. It does not report biases before a norm, because their gradients are rounding errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SMALLEST_RATE = 1e-6
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield optimizers that leave a weight unchanged."""
+    """Yield the weights that an optimizer leaves unchanged."""
     training = facts.answer(Training)
     for number, steps in training.steps_of.items():
         same: dict[int, int] = {}
