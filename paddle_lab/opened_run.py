@@ -36,7 +36,7 @@ class Run:
         self.folder: object = None
         """If the directory is temporary, this object removes it when the run is no longer used."""
         self.path = directory.path
-        """The directory from which it was read."""
+        """The directory from which the run was read."""
         self.world_size = directory.world
         """How many ranks the job has."""
         self._joined = directory.collectives
@@ -70,12 +70,12 @@ class Run:
 
     @property
     def _traced(self) -> list[int]:
-        """The ranks that have saved a trace."""
+        """The ranks whose traces are saved."""
         ranks = (log.rank for log in self._directory.logs)
         return [rank for rank in ranks if trace_path(self.path, rank).is_file()]
 
     def newest_html(self) -> str:
-        """Return the findings, where each rank is, and the newest collectives, as HTML."""
+        """Return HTML of the findings, the ranks' lines, and the newest collectives."""
         return self._content(newest=40)
 
     def _content(self, newest: int = 0) -> str:
@@ -92,7 +92,7 @@ class Run:
         still = {"text/html": content, "text/plain": repr(self)}
         try:
             from paddle_lab.views.widgets.run_widget import run_widget_data
-        except ImportError:  # without widgets there are no buttons
+        except ImportError:  # without ipywidgets there are no buttons
             return still
         if not self._traced:
             return still

@@ -86,12 +86,12 @@ def trace(
         spread over the run, with the first and the newest. A step ends with an optimizer's
         ``step``, or with :func:`step`.
     replay
-        Whether to hold what :meth:`Trace.value` needs to compute any value again after the trace:
-        the tensors that the code began with, copied before something writes into them, and the
-        arguments of each op. Only the newest such trace holds them.
+        Whether :meth:`Trace.value` can compute values again after the trace. For this the trace
+        holds the tensors that the code began with, copied before something writes into them, and
+        the arguments of each op. Only the newest such trace holds them.
     replay_limit
-        How many MB (10\u2076 bytes) of tensors may be held for that. Values that depend on a tensor
-        beyond the limit cannot be computed.
+        How many MB (10\u2076 bytes) of tensors may be held for ``replay``. Values that depend on a
+        tensor beyond the limit cannot be computed again.
 
     Returns
     -------
@@ -286,7 +286,7 @@ class Recording:
 
     @property
     def recorded_op_count(self) -> int | None:
-        """How many ops have run; ``None`` while none is recorded."""
+        """How many ops have run; ``None`` while no ops are recorded."""
         session = self._session
         return session.op_count if session is not None and session.is_recording else None
 
@@ -374,7 +374,7 @@ class Recording:
         self._trace.complete(record, self._replay_of(error))
 
     def _replay_of(self, error: BaseException | None) -> Replay | None:
-        """Return what computes this trace's values again, and let older traces hold nothing."""
+        """Return the object that computes values again; older traces then release their tensors."""
         if self._session is None or self._session.calls is None:
             return None
         from paddle_lab.capture.replay.values import Replay

@@ -45,7 +45,7 @@ class TraceAnswers:
         self._replay: Replay | None = None
 
     def complete(self, record: Record, replay: Replay | None = None) -> None:
-        """Set the record of a trace that has ended, and what computes its values again."""
+        """Set the record of a trace that has ended, and the object that computes values again."""
         self._record = record
         self._replay = replay or self._replay
 
@@ -236,28 +236,27 @@ class TraceAnswers:
     def value(self, op: Op | int, output: int = 0) -> ReplayedArray:
         """Return the value of a tensor that an op returned, by computing it again.
 
-        Only the newest trace with ``replay=True`` can. Only the ops that lead to the value run
-        again, with the arguments and the states of random generators that they had; none of the
-        traced code runs again, and the program's tensors, gradients and generators stay as they
-        are.
+        Only the newest trace with ``replay=True`` can compute values. The ops that lead to the
+        value run again, with their recorded arguments and states of random generators. No code of
+        the user runs again, and the program's tensors, gradients and generators stay as they are.
 
         Parameters
         ----------
         op
             A row of :attr:`ops`, or its key, as in ``graph("forward")``.
         output
-            Which of the tensors that the op returned.
+            The position among the tensors that the op returned.
 
         Returns
         -------
         ReplayedArray
-            A NumPy array, bit for bit the value of the run; bfloat16 as float32. Its attribute
-            ``check`` says what it was compared with.
+            A NumPy array that equals the value of the run bit for bit; bfloat16 is converted to
+            float32. The attribute ``check`` says with what the value was compared.
 
         Raises
         ------
         ReplayError
-            If the value cannot be had. The message is the reason.
+            If the value cannot be computed. The message is the reason.
         IndexError
             If there is no such op or output.
         """
@@ -271,28 +270,30 @@ class TraceAnswers:
     def gradient(self, node: int, output: int = 0, *, call: int | None = None) -> ReplayedArray:
         """Return the gradient that a grad node gets in a backward call, by computing it again.
 
-        It is the gradient of an output of the node's op; for a leaf's node, that of the leaf from
-        this call alone. As :meth:`value`, it runs only ops, and then the backward call.
+        This is the gradient of an output of the op that made the node. For the node of a leaf, it
+        is the gradient of the leaf from this call alone. As in :meth:`value`, only ops run again,
+        and then the backward call.
 
         Parameters
         ----------
         node
-            Key of the grad node, as in ``graph("backward")``.
+            The key of the grad node, as in ``graph("backward")``.
         output
-            Which of the tensors that the node's op returned.
+            The position among the tensors that the node's op returned.
         call
-            Key of the backward call; by default the first that ran the node.
+            The key of the backward call; by default the first call that ran the node.
 
         Returns
         -------
         ReplayedArray
-            As :meth:`value` returns.
+            An array as :meth:`value` returns it.
 
         Raises
         ------
         ReplayError
-            If the gradient cannot be had. The message is the reason. Gradients that pass through a
-            PyLayer or a compiled program cannot, nor any if the code put hooks on gradients.
+            If the gradient cannot be computed. The message is the reason. Gradients that pass
+            through a PyLayer or a compiled program cannot be computed. If the code put hooks on
+            gradients, no gradient can.
         IndexError
             If there is no such node or output.
         """

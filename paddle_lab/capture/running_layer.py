@@ -33,7 +33,7 @@ def running_layer() -> str:
 
 
 def running_layers(frame: FrameType | None) -> list[Any]:
-    """Return the layers that are running at a frame of a thread, innermost first."""
+    """Return the layers whose ``forward`` is running at a frame, the innermost first."""
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
         return []
@@ -42,7 +42,7 @@ def running_layers(frame: FrameType | None) -> list[Any]:
 
 
 def path_within(root: Any, layer: Any) -> str:
-    """Return the path of a layer within a root; the name of its class if it has none there."""
+    """Return the path of a layer inside ``root``; the class name if the layer is not inside."""
     try:
         paths = (path for path, sublayer in root.named_sublayers() if sublayer is layer)
         return next(paths, type(layer).__name__)

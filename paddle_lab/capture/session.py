@@ -141,7 +141,7 @@ class CaptureSession:
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
         self.calls: CallLog | None = None
-        """What is held to compute values again, if that was wanted."""
+        """The calls and tensors held to compute values again; ``None`` if none are held."""
         if replay_bytes and all(map(DOOR.has, ("replay", "random_state", "storages", "copies"))):
             self.calls = CallLog(self._recorder, self._paddle, replay_bytes)
             collectors.append(self.calls)
@@ -166,7 +166,7 @@ class CaptureSession:
 
     @property
     def is_recording(self) -> bool:
-        """Whether ops are being recorded: not after a fault, and not beyond the limit."""
+        """Whether ops are being recorded. Recording stops after a fault, or at the limit."""
         return self._recorder in SINKS.active
 
     @property

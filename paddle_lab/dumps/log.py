@@ -53,7 +53,7 @@ def _tensors(text: str) -> list[LoggedTensor]:
 
 
 def _named_ops(texts: list[str], ops: Mapping[str, int]) -> list[int]:
-    """Return the op that each entry names as its own: some ops log nothing else. -1 for none."""
+    """Return the op that each entry names, -1 for none. Some ops log only such an entry."""
     return [ops.get(info[1], -1) if (info := _INFO.match(text)) else -1 for text in texts]
 
 

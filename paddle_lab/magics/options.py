@@ -123,7 +123,7 @@ class CellOptions:
     does: Text
     examples: Text
     can_replay: bool = False
-    """Whether values can be held: they would be part of the memory that ``%%paddle_mem`` shows."""
+    """Whether the magic has ``--replay``. In ``%%paddle_mem``, held tensors would be counted."""
 
     def help(self) -> str:
         """Return the magic's purpose, three examples, and its options in groups, on one screen."""

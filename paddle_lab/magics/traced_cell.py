@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.flight.stalls import StallWatch
 
 LATEST = "_trace"
-"""The variable with the latest trace."""
+"""The name of the variable with the latest trace."""
 
 
 class TracedCell:
@@ -122,7 +122,7 @@ class TracedCell:
             show_free_button(memory, releasable_bytes(storages(tensors)))
 
     def _watch(self) -> StallWatch | None:
-        """Tell where the cell is when it stalls; in a kernel, whose output any thread reaches."""
+        """Begin to show where the cell is while no op runs. Only in a kernel, not in a terminal."""
         if getattr(self._shell, "kernel", None) is None:
             return None
         from paddle_lab.capture.flight.stalls import StallWatch

@@ -1,8 +1,8 @@
 """The file with a saved model's source lines: ``model.lines`` beside ``model.json``.
 
-It is JSON with the stack of each op of the model, in order, and with the text of the lines, so that
-they can be shown on another machine. A digest says to which file they belong. The name must
-not end in ``.json``: ``paddle.jit.load`` would read ``model.name.json`` as a program.
+The file is JSON. It has the stack of each op of the model, in order, and the text of the lines, so
+that they can be shown on another machine. A digest identifies the model file to which the lines
+belong. The name must not end in ``.json``, or ``paddle.jit.load`` would read the file as a program.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def phases(block: Block) -> list[int]:
         op = block.ops[at]
         made = {*op.outputs} - {-1}
         is_needed = not before.isdisjoint(made) or not summed.isdisjoint(made)
-        # The gradient with which the backward begins is made for it alone.
+        # An op that makes the first gradient of the backward, and that nothing else uses.
         is_first = op.short_name == "full_like" and made <= before - used
         if told[at] == BACKWARD or is_first or (told[at] == OPTIMIZER and is_needed):
             told[at] = BACKWARD

@@ -77,12 +77,12 @@ class Op:
 
     @property
     def computes(self) -> bool:
-        """Whether it is a node of a graph: see :func:`computes`."""
+        """Whether the op is a node of a graph: see :func:`computes`."""
         return computes(self.name)
 
     @property
     def is_list(self) -> bool:
-        """Whether it only makes a list of values, or unpacks one."""
+        """Whether the op only makes a list of values, or unpacks a list."""
         return self.name in _LISTS
 
     @property

@@ -34,7 +34,7 @@ class GradNodeOrder:
         self._following = rows_by(sources, targets, len(names))
         """The nodes to which each node passes gradients."""
         self._matched: dict[object, list[int]] = {}
-        """The runs of each kind of backward call, as positions among the nodes it reaches."""
+        """Results of earlier matches: for each kind of call, positions among the reached nodes."""
 
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
@@ -53,7 +53,7 @@ class GradNodeOrder:
         """
         shape, at = self._shape(roots)
         asked = None if wanted is None else tuple(at.get(node, NO_NODE) for node in wanted)
-        # The calls of a training loop differ only in their nodes.
+        # Calls of a training loop have the same graph with other nodes, so results are used again.
         kind = shape, tuple(runs), asked
         if kind not in self._matched:
             found = self._match(roots, runs, wanted)
@@ -62,7 +62,10 @@ class GradNodeOrder:
         return [nodes[position] for position in self._matched[kind]]
 
     def _shape(self, roots: Sequence[int]) -> tuple[tuple[object, ...], dict[int, int]]:
-        """Return a graph without its nodes' numbers, and the position of each of its nodes."""
+        """Return the form of the graph below the roots, and the position of each node in it.
+
+        The form contains positions instead of nodes, so equal graphs have equal forms.
+        """
         at = {node: position for position, node in enumerate(dict.fromkeys(roots))}
         nodes = list(at)
         shape: list[object] = list(map(at.get, roots))

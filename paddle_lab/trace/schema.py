@@ -92,8 +92,8 @@ EVENT_KINDS: Final = (
 previous step had already used; ``pylayer_rule``: a PyLayer was called against its rules;
 ``rootless_backward``: a backward call began at a tensor from which no gradient can flow;
 ``graph_break``: ``to_static`` split a function or runs it eagerly; ``recompiled``: it compiled a
-function again for another value; ``called``: a function of Paddle that runs no op was called;
-``loader_waits``: how long a loop waited for a ``DataLoader``."""
+function again for another value; ``called``: a function that controls training was called, such as
+``Layer.eval``; ``loader_waits``: how long a loop waited for a ``DataLoader``."""
 PROGRAM_KINDS: Final = ("full_graph", "sot", "executor")
 """How a compiled program ran: as a ``to_static`` function that was compiled as a whole, as one that
 SOT compiled in pieces, or by an ``Executor``."""
@@ -335,7 +335,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # One row per optimizer that took a step or was alive when the trace ended, and its parameters.
     "optimizers": {"class": "str", "steps": "i32"},  # how many steps it took during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
-    # One row per step of an optimizer; ``number`` is the optimizer's in events about it.
+    # One row per optimizer step; ``number`` is the optimizer's number, which events also use.
     "optimizer_steps": {
         "scope": "key:scopes",
         "number": "i32",
@@ -343,7 +343,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "schedule": "str",  # class and identity of the scheduler, "" for a number
         "clip": "str",  # class and identity of the optimizer's gradient clip
     },
-    # What some of these steps found and did; the first 4,096 values were read.
+    # Parameters at some of these steps, as far as their first 4,096 values show.
     "parameter_steps": {
         "optimizer_step": "key:optimizer_steps",
         "tensor": "key:tensors",
@@ -353,7 +353,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "before": "i64",  # checksums of the values
         "after": "i64",
     },
-    # Values of a tensor that no op made, at most its first 65,536.
+    # Statistics of tensors that no op made, from the first 65,536 values of each.
     "glances": {
         "tensor": "key:tensors",
         "elements": "i64",
@@ -365,7 +365,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_whole": "bool",  # all are integers
         "digest": "i64",
     },
-    # The value with which a backward call began, if it was a single number.
+    # The value of the loss at which a backward call began, if it was a single number.
     "losses": {"backward_call": "key:backward_calls", "value": "f32"},
     # Statistics of a tensor's values, from when an op made it or the trace first saw it.
     "value_stats": {

@@ -141,7 +141,7 @@ def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) ->
 
 
 def grouped(values: npt.NDArray[Any]) -> dict[int, npt.NDArray[np.intp]]:
-    """Return the rows that have each value, in their order; the value -1 is omitted."""
+    """Return for each value its rows, in order. The value -1 is omitted."""
     order = np.argsort(values, kind="stable")
     order = order[np.count_nonzero(values < 0) :]
     found, first = np.unique(values[order], return_index=True)

@@ -1,4 +1,4 @@
-/** Asks the kernel for something that only it has: a page of the graph, or a value. */
+/** Asks the kernel for something that only the kernel has: a page of the graph, or a value. */
 
 import type { AnyModel } from "@anywidget/types";
 
@@ -15,7 +15,7 @@ const PATIENCE_MS = 5000;
 /**
  * @param kind what is asked for
  * @param content what the kernel needs to know
- * @param silence the sentence if no kernel answers
+ * @param silence returns the message of the error if no kernel answers
  * @throws Error with a readable message if no kernel answers, or if it answers with an error
  */
 export function ask<A extends object>(

@@ -12,7 +12,7 @@ interface Presence {
 }
 
 const PAGE = Symbol.for("paddle-lab.page");
-/** Keys are the layout models of widgets: each widget has one, the same in all of its views. */
+/** The keys are layout models. Each widget has one layout model, which all views of it share. */
 const presences = new WeakMap<object, Presence>();
 
 /** Call it when a model arrives. */

@@ -55,7 +55,7 @@ def _run(check: Check, facts: Facts) -> list[Finding]:
 
 
 def _is_ignored(finding: Finding) -> bool:
-    """Tell whether the line says ``# paddle-lab: ignore``, or so with its kind in brackets."""
+    """Tell whether the line says ``# paddle-lab: ignore``, or ``ignore[…]`` with this kind."""
     said = _IGNORE.search(finding.code)
     return said is not None and (
         said["kinds"] is None or finding.kind in re.split(r"[\s,]+", said["kinds"])

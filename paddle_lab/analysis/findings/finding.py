@@ -78,7 +78,7 @@ class Found:
 
 
 def warning(key: str, place: Place, op: int = -1, **values: object) -> Found:
-    """Return a warning at a line, with the text ``findings.KEY`` and its place as a value."""
+    """Return a warning at a line. Its text is ``findings.KEY``; the line is one of the values."""
     return Found(
         place=place,
         op=op,

@@ -88,9 +88,9 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
 def _texts(
     record: Record, scope: Keys, parent: Keys, strings: StringPool
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the text columns of the groups, and the text that must be equal in alike groups.
+    """Return the text columns of the groups, and a column that is equal for alike groups.
 
-    Texts are made once for each distinct kind of group.
+    Groups with equal data share one text, which is made only once.
     """
     scopes, turns = record.scopes, record.turns
     kind, name, layer = (scopes[column][scope] for column in ("kind", "name", "layer"))

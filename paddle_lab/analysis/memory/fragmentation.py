@@ -86,7 +86,7 @@ class Fragmentation(Framed):
 def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentation:
     """Return reserved and allocated memory of one place over time.
 
-    ``place`` is its number among the record's strings.
+    ``place`` is the position of the place's name in ``record.strings``.
     """
     totals = record.memory_totals
     rows = np.flatnonzero(totals["place"] == place)

@@ -45,9 +45,10 @@ def padded(text: str, width: int, *, is_number: bool = False) -> str:
 
 
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
-    """Return the same table as HTML; every cell is escaped text, with code between backticks.
+    """Return the same table as HTML. The text of cells is escaped; backticks enclose code.
 
-    If ``numbers`` are given, the other columns are flush left; a notebook has all flush right.
+    If ``numbers`` are given, all other columns are flush left. By default a notebook aligns all
+    columns to the right.
     """
     styles = [""] * len(header)
     if numbers:

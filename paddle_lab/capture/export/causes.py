@@ -65,7 +65,7 @@ def fault_of(error: BaseException, fallback: Place) -> Fault:
     if re.search(r"\braise ", text):
         kind = "raised"
     elif kind == "python-branch" and re.search(r"\b(np|numpy)\.", text):
-        kind = "number-needed"  # NumPy compares its argument, as in ``np.arange(x.shape[0])``
+        kind = "number-needed"  # NumPy needs a number, as in ``np.arange(x.shape[0])``
     name = re.search(r"(?:replace|no attribute) '(\w+)'", told)
     return Fault(kind, *place, name[1] if name and kind == EAGER_ONLY else said)
 

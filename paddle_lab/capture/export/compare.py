@@ -114,7 +114,7 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
         found = pairs(ops, others)
         ends = compared("", expected, outputs)
         first = first_difference(found) or _differing_end(found, ends)
-        # Numbers that agree at the end refute a difference before: its ops are no partners.
+        # If the final results agree, an earlier difference is between ops that do not correspond.
         if not ends.differs and any(output.dtype.kind in "fc" for output in outputs):
             first = None
         if first is not None or call == CALLS:

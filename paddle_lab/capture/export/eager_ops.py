@@ -24,9 +24,9 @@ class OpRun(NamedTuple):
     name: str
     place: Place
     output: np.ndarray[Any, Any] | None
-    """A copy of the first output; ``None`` if it has no values to compare."""
+    """A copy of the first output; ``None`` if the output has no values to compare."""
     kind: str = ""
-    """The op of a program that makes this output, if it has another name."""
+    """The name of the op that makes this output in a program, if the name differs."""
 
 
 class Outputs(Collector):
@@ -88,6 +88,6 @@ def eager_ops(run: Callable[[], object]) -> list[OpRun]:
             found.append(OpRun(name, place, output))
         elif count < 3:
             found.append(OpRun(name, place, output, "matmul"))
-        else:  # with a bias, a program has two ops for it
+        else:  # for a ``linear`` op with a bias, a program has two ops
             found += OpRun(name, place, None, "matmul"), OpRun(name, place, output, "add")
     return found

@@ -141,7 +141,7 @@ def _logged(opened: Sequence[_BackwardCall]) -> Iterator[None]:
     span = _enter_log(opened)
     try:
         with ExitStack() as running:
-            for call in opened[:1]:  # several recorders share one flight record
+            for call in opened[:1]:  # once, because all recorders share one flight record
                 name, stack = BACKWARD_KINDS[call.row[1]], call.row[2]
                 running.enter_context(FLIGHT.running(name, stack, call.state, call.caller))
             yield

@@ -146,9 +146,9 @@ class OpWrapping:
             recorder.fail_op(name, resolved, start_ns, end_ns, own_ns, frame)
 
     def _ran_eagerly(self, result: Any, args: tuple[Any, ...], resolved: Resolved) -> bool:
-        """Tell whether an op ran. In a static program it is only added, and computes no values.
+        """Tell whether an op ran. Under static graph mode, an op is only added to the program.
 
-        Comparisons may also return ``NotImplemented`` or a plain ``False``: then no op ran.
+        If a comparison returns ``NotImplemented`` or a plain ``False``, then no op ran.
         """
         if isinstance(result, self._tensor_type):
             return True
@@ -160,8 +160,9 @@ class OpWrapping:
 
 
 def _is_static(args: tuple[Any, ...], resolved: Resolved) -> bool:
-    """Tell whether an argument is a value of a static program, which must not be kept.
+    """Tell whether an argument is a value of a static program.
 
-    A kept value would point into a program that has ended, and a comparison with it adds an op.
+    Such a value must not be kept: it would point into a program that may be gone, and comparing the
+    value would add an op to the program.
     """
     return any(isinstance(value, DOOR.static_value) for value in flat([args, resolved[1]]))

@@ -29,7 +29,7 @@ _WARNING, _FATAL = 1, 3
 _UNBUFFERED: Final = -1
 _FOLDER: Final = "paddle-lab-log-"
 _KEPT_S: Final = 24 * 60 * 60
-"""How long the log of a process that died is kept."""
+"""How long the log of a dead process is kept, in seconds."""
 
 
 class LogRequest:
@@ -66,7 +66,7 @@ class Glog:
         self._requests: list[LogRequest] = []
         self._backward_levels: list[int] = []
         self.path: Path | None = None
-        """The file with the log; ``None`` if nothing is written to it."""
+        """The file with the log; ``None`` if no log is being written."""
         self._folder = ""
         self._number = 0
         self._before: tuple[bool, int, int] | None = None
@@ -121,7 +121,7 @@ class Glog:
             _remove_leftovers()
             self._folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
             atexit.register(_remove, self._folder, os.getpid())
-        # glog appends the second, and writes nothing if a file of that name exists.
+        # glog appends the time in seconds to the name. If such a file exists, glog writes nothing.
         self._number += 1
         prefix = f"vlog-{self._number}-"
         self._own_level = self._level_before = self._level.value
@@ -153,7 +153,7 @@ class Glog:
 
 
 def _remove_leftovers() -> None:
-    """Remove old folders of processes that died. A new one may still be wanted."""
+    """Remove the folders of dead processes that are older than a day."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
         with suppress(OSError, ValueError):
             process = int(folder.name.removeprefix(_FOLDER).partition("-")[0])

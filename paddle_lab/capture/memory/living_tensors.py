@@ -53,9 +53,9 @@ class LivingTensors(HolderSearch):
         self.walk([scope])
 
     def tensors(self) -> list[LivingTensor]:
-        """Return one row per reference to a tensor.
+        """Return one row for each reference to a tensor.
 
-        Gradients and the tensors in a static ``Scope`` have rows of their own.
+        There are also rows for gradients, and for the tensors in a static ``Scope``.
         """
         living: list[LivingTensor] = []
         for holding in self._of_tensors():

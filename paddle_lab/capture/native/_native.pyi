@@ -231,19 +231,19 @@ def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
     """Return a variable of a frame: ``capture/turns/turns.py``."""
 
 def flight_open(buffer: Any, start: int, describe: Callable[[int, int, FrameType], None], /) -> int:
-    """Record ops in a buffer, from a byte on: ``capture/flight/flight_record.py``."""
+    """Begin to record ops in a buffer, from byte ``start``: ``capture/flight/flight_record.py``."""
 
 def flight_forget() -> int:
-    """Describe all keys again when they are next used. Return the number of the newest row."""
+    """Describe each key again at its next use. Return the number of the newest row."""
 
 def flight_close() -> None:
-    """Record nothing more."""
+    """Stop recording, and release the buffer."""
 
 def flight_enter(name: int, stack: int, state: ThreadCells, frame: FrameType, /) -> int:
-    """Record something that begins, and return its number; 0 if nothing is recorded."""
+    """Record that a named activity begins, and return its number; 0 if nothing is recorded."""
 
 def flight_leave(number: int, /) -> None:
-    """Record that it has ended."""
+    """Record that the activity with a number has ended."""
 
 def thread_frame(ident: int, /) -> FrameType | None:
     """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""

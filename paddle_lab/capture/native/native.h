@@ -205,9 +205,10 @@ typedef struct {
     int64_t start_ns; /* when the op began and ended */
     int64_t end_ns;
     int64_t stack; /* taken before the op began */
-    int64_t flight; /* its number in the flight record; 0 for none */
+    int64_t flight; /* the op's number in the flight record; 0 for none */
 } OpTimes;
-/* Read an op's result; 0 if it is no tensor and no tuple or list of tensors: Python reads these. */
+/* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
+ * reads the result. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
 /* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
@@ -224,7 +225,7 @@ typedef struct {
     int32_t layer;
     int32_t thread;
 } FlightRow;
-/* Write that an op begins, and set its start; -1 and an exception if it was interrupted. */
+/* Write that an op begins, and set times->start_ns; -1 and an exception if interrupted. */
 int flight_begin(int64_t name, int64_t stack, const ThreadState *state, PyObject *frame,
                  OpTimes *times);
 void flight_end(int64_t number, int64_t end_ns);

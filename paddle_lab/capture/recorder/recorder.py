@@ -104,7 +104,7 @@ class Recorder:
     """Sets the level of Paddle's log for a region, and records the log."""
     _has_failed: bool = False
     before_op: Callable[[Any, str, tuple[Any, ...], dict[str, Any] | None], None] | None = None
-    """Called before each op with its function, name and arguments; set before hooks open."""
+    """Called before each op with the op's function, name and arguments. Set before hooks open."""
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""
     on_step_end: Callable[..., None] | None = None
@@ -185,7 +185,7 @@ class Recorder:
 
     @cached_property
     def step_looks(self) -> StepLooks:
-        """Looks at what optimizers' steps found and changed."""
+        """Looks at parameters before and after optimizer steps."""
         return StepLooks(self.tensors, self.optimizers, self.events.number_of)
 
     @cached_property
@@ -195,7 +195,7 @@ class Recorder:
 
     @cached_property
     def loaders(self) -> LoaderLog:
-        """Measures waits for batches."""
+        """Measures how long loops wait for batches."""
         return LoaderLog()
 
     def thread(self) -> ThreadState:

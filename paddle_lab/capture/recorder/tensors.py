@@ -198,7 +198,7 @@ def _is_old(row: int, tensor: Any) -> bool:
 def numbers(*first: Any) -> defaultdict[Any, int]:
     """Return a dict that numbers its keys in the order in which they are first looked up.
 
-    A look-up is one call of C, which no other thread interrupts.
+    Each look-up is a single call of C code, so another thread cannot interrupt it.
     """
     found = defaultdict[Any, int](None, {value: number for number, value in enumerate(first)})
     found.default_factory = found.__len__

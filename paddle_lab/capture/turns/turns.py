@@ -40,7 +40,7 @@ _BEGAN_BEFORE: Final = -2
 _SAME, _NEXT, _RESTARTED = range(3)
 _FINALIZER: Final = "__del__"
 _ASK_PYTHON: Final = 2
-"""In the table of watched code: the native part decides nothing inside this code."""
+"""A value in the table of watched code: the native code must ask Python about this code."""
 _SERIALS: Final = count(1)
 _LARGEST_COUNT: Final = 1 << 62
 """The native part does not read a counter that starts beyond this, or whose step is larger."""
@@ -115,8 +115,8 @@ class TurnTracker:
     ) -> int:
         """Find the scope, as :meth:`scope_at` does, but without using the last result.
 
-        An op of a finalizer gets ``scope``: Python runs a finalizer in the middle of any call, and
-        many at one instruction, so it shows nothing about the loops around it.
+        An op inside a finalizer (``__del__``) gets ``scope``. Python may run a finalizer in the
+        middle of any call, and many at one instruction, so it tells nothing about loops.
         """
         if thread in self._finding:
             return scope
@@ -188,9 +188,9 @@ class TurnTracker:
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
     ) -> list[tuple[FrameType, CodeLoops, FrameType | None]] | None:
-        """Return the calls of the user's functions, outermost first, each with its called frame.
+        """Return the running calls of the user's functions, the outermost first.
 
-        None inside a finalizer.
+        Each call comes with the frame that it called. Return ``None`` inside a finalizer.
         """
         calls: list[tuple[FrameType, CodeLoops, FrameType | None]] = []
         called = None

@@ -48,11 +48,11 @@ def run_content(
     Parameters
     ----------
     alive
-        From a rank to whether its process runs.
+        Whether the process of each rank runs.
     world
         How many ranks the job has.
     newest
-        If the run goes on: how many of the newest collectives to show.
+        How many of the newest collectives to show of a run that goes on; 0 for a whole run.
     """
     head = say(
         "runs.live.head" if newest else "runs.summary",
@@ -99,7 +99,7 @@ def _finding(finding: RunFinding) -> str:
 
 
 def _placed(place: Place) -> str:
-    """Return a place with its line of source, if the file is on this machine."""
+    """Return a place, and the text of the line if the file is on this machine."""
     source = linecache.getline(*place).strip()[:_MOST_SOURCE] if place[1] else ""
     return f"<code>{escape(place_said(place))}</code>" + (
         f'</td><td style="{_LEFT}"><code style="white-space: pre">{escape(source)}</code>'
@@ -111,7 +111,7 @@ def _placed(place: Place) -> str:
 def _ranks(
     logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Sequence[Collective]
 ) -> str:
-    """Return a table of the ranks: their state, where they are, and whom they waited for."""
+    """Return a table of the ranks: state, waits, the ranks they waited for, and current lines."""
     waited = waited_for(collectives)
     names = [say(f"runs.column.{name}") for name in ("rank", "waited", "waited_for", "now")]
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names)

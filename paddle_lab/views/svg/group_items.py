@@ -30,7 +30,7 @@ class Item:
 class GroupItems:
     """Items of groups, in the order of their first ops.
 
-    Ops that only initialize parameters are left out if the record has others.
+    Ops that only initialize parameters are left out, if the record also has other ops.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class GroupItems:
 
 
 def _is_left_out(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which ops, then which groups, only initialize parameters; none if all do."""
+    """Mark ops, and then groups, that only initialize parameters. Mark none if all ops do."""
     group, is_initial = (record.op_groups[name] for name in ("group", "is_initial"))
     if is_initial.all():
         return np.zeros(len(group) + len(record.groups), bool)

@@ -30,7 +30,7 @@ class GraphWidget(CellWidget):
     page_of
         Makes the page that the export menu saves, from the payload.
     value_of
-        Computes an op's output again, and returns the answer for the page.
+        Computes an op's output again, and returns the answer that is sent to the page.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class GraphWidget(CellWidget):
         self.send({**answer, "kind": "value_begun"})
         loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
         if loop is not None and current_thread() is not main_thread():
-            # In a subshell a cell may be running, whose random generators must not be touched.
+            # In another thread, a cell may be running. Its random generators must not change.
             loop.add_callback(self._compute_value, content, answer)
         else:
             self._compute_value(content, answer)

@@ -1,4 +1,4 @@
-"""A run in a notebook: its page, and for each rank a button that shows its trace."""
+"""Shows a run in a notebook: the page of the run, and a button for the trace of each rank."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _MOST_BUTTONS: Final = 64
 def run_widget_data(
     content: str, ranks: Sequence[int], widget_of: Callable[[int], ipywidgets.Widget]
 ) -> dict[str, Any]:
-    """Return the widget as the data of an output.
+    """Return the widget as the data of a notebook output.
 
     Parameters
     ----------
     content
-        The page.
+        The HTML page of the run.
     ranks
         The ranks that have a trace.
     widget_of
-        Called with a rank when its button is pressed; returns the widget of its trace.
+        Returns the widget of a rank's trace. It is called when the rank's button is pressed.
     """
     place = ipywidgets.VBox()
     buttons = [

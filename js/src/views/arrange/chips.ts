@@ -115,7 +115,7 @@ function chipLabel(trace: Trace, tensor: number): string {
     return symbol ?? (short || (kind === "parameter" ? "W" : t("chip.buffer")));
   }
   if (/^[-\d[]/.test(name)) {
-    return short; // a constant of a static program: its name is its value
+    return short; // the name of a constant of a static program is its value
   }
   return t(kind === "gradient" ? "chip.gradient" : "chip.data");
 }

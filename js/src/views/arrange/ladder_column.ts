@@ -74,8 +74,8 @@ export function rightColumn(
 }
 
 /**
- * The `grad_edges` of the line from one backward box up to the box above it. Empty if the line is
- * an op's tensor; undefined if no line connects the two boxes.
+ * The `grad_edges` of the line from one backward box up to the next box. Empty if the line stands
+ * for an op's tensor; undefined if no line connects the two boxes.
  */
 function edgesBetween(
   { trace }: Pictured,

@@ -7,7 +7,7 @@ import type { ColumnFrame } from "./ladder_frames.ts";
 /** Height of the bands in which the sides of the columns are compared. */
 const BAND_PX = 12;
 
-/** The parts of a column in layout coordinates, and the removal of its wide horizontal gaps. */
+/** The parts of a column in layout coordinates, and the map that removes wide horizontal gaps. */
 export interface Placing {
   readonly taken: readonly Taken[];
   readonly gapRemoval: GapRemoval;

@@ -9,10 +9,10 @@ export interface PanelContext {
   readonly store: Store;
   readonly trace: Trace;
   readonly totals: TraceTotals;
-  /** Shows the frame's line in the surrounding page if it can, else in the panel's source view. */
+  /** Shows the frame's line in the surrounding page, or in the panel's source view. */
   openFrame(frame: number): void;
   /** Computes a value again; undefined without a kernel. */
   readonly askValue: AskValue | undefined;
-  /** Shows a line in the panel's source view; `file` is a string code. */
+  /** Shows a line in the panel's source view. `file` is a position in `trace.strings`. */
   showSource(file: number, line: number): void;
 }

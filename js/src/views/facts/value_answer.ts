@@ -1,9 +1,9 @@
-/** What the kernel tells about the value of an op's output. */
+/** The kernel's answer about the value of an op's output. */
 
 export interface ValueAnswer {
   readonly shape: readonly number[];
   readonly dtype: string;
-  /** What the value was compared with. */
+  /** A sentence that says with what the value was compared. */
   readonly check: string;
   readonly elements: number;
   readonly zeros: number;
@@ -11,16 +11,16 @@ export interface ValueAnswer {
   readonly infs: number;
   /** Smallest, largest, mean and standard deviation of the finite values; null without any. */
   readonly statistics: readonly [number, number, number, number] | null;
-  /** Exponent, negative count and positive count. */
+  /** The bins of the histogram: exponent of 2, count of negative and of positive values. */
   readonly bins: readonly (readonly [number, number, number])[];
-  /** How many slices of the last two axes there are, and which one this is. */
+  /** A slice has the last two axes. This is the number of slices; `slice` is the shown one. */
   readonly slices: number;
   readonly slice: number;
-  /** The slice's place on the other axes. */
+  /** The position of the slice on the other axes. */
   readonly index: readonly number[];
-  /** Rows and columns of a slice. */
+  /** How many rows and columns a slice has. */
   readonly plane: readonly [number, number];
-  /** The slice's first rows and columns. Text stands for what is no finite number. */
+  /** The first rows and columns of the slice. Values without a finite number are text. */
   readonly rows: readonly (readonly (number | boolean | string)[])[];
 }
 

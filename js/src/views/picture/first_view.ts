@@ -161,8 +161,8 @@ interface Wide {
 }
 
 /**
- * Horizontal shifts to try if the scene is too wide. Each shows the scene's main part; the shift
- * that centres this part comes first.
+ * The horizontal shifts to try if the scene is too wide. Each shift shows the main part of the
+ * scene. The shift that centres the main part comes first.
  */
 function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number): number[] {
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;

@@ -96,7 +96,7 @@ class OpFacts:
     layer_path = text_column("layers", "path")
 
     def have(self, role: str, is_wanted: Mask) -> Mask:
-        """Return which ops have one of the marked tensors in a role, shape ``[ops]``."""
+        """Return which ops have a marked tensor as input or output (``role``), shape ``[ops]``."""
         uses = self.record.uses
         found = np.zeros(self.op_count, np.bool_)
         counts = (uses["role"] == ROLES.index(role)) & (uses["op"] >= 0)
@@ -154,7 +154,7 @@ class OpFacts:
 
     @cached_property
     def are_in_pylayer(self) -> Mask:
-        """Whether each op runs inside a PyLayer, which has one gradient as a whole."""
+        """Whether each op runs inside a PyLayer. A PyLayer has one grad node for all its ops."""
         found: Mask = self._outermost("pylayer")[self.record.ops["scope"]] >= 0
         own = self.record.scopes["op"]
         found[own[own >= 0]] = False

@@ -70,7 +70,7 @@ class Steps:
 
     @cached_property
     def last_forward_op(self) -> npt.NDArray[np.int64]:
-        """The last op of the forward that read each tensor, -1 for none, shape ``[tensors]``."""
+        """The last forward op that read each tensor, -1 for none, shape ``[tensors]``."""
         return self._last_op([FORWARD])
 
     def _last_op(self, phases: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -38,7 +38,7 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
     members = facts.record.backward_members
     made_by = facts.record.grad_nodes["op"][members["grad_node"]]
-    # The grad nodes that an op made; they are sorted by call.
+    # The grad nodes that an op made, sorted by backward call.
     counts = np.isin(members["backward_call"], calls) & (made_by >= 0)
     called, starts = np.unique(members["backward_call"][counts], return_index=True)
     before = facts.record.backward_calls["ops_before"][called]
@@ -48,7 +48,7 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
         *((ops[0], ops, None) for ops in facts.step_ops),
         *((one.ops_before, [], one) for one in facts.events("overwritten") if one.tensor >= 0),
     ]
-    # Only moments between the first op of a call's graph and the call can have a graph that waits.
+    # A write matters only between the first op of a graph and the backward call of this graph.
     positions = np.array([position for position, *_ in moments], np.int64)
     is_step = np.array([event is None for *_, event in moments], np.int64)
     by_first = np.argsort(first_op)

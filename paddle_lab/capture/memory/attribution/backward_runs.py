@@ -134,7 +134,8 @@ class BackwardRuns:
                 self.node[runs] = order.match(roots[call], run_names, wanted=targets.get(call))
         op = taken(nodes["op"], self.node)
         is_leaf = (self.node >= 0) & (op < 0)
-        # For each run, the latest run of its call up to it that is not a leaf's.
+        # For each run of a grad node: this run, or the latest run before in the same call, that is
+        # not a leaf's.
         runs = np.argsort(self.span, kind="stable")
         position = np.arange(len(runs))
         is_first = np.diff(self.span[runs], prepend=-2) != 0
@@ -144,7 +145,7 @@ class BackwardRuns:
 
 
 def nodes_of_calls(table: Table) -> dict[int, list[int]]:
-    """Return the grad nodes of each backward call, from a table of pairs of both."""
+    """Return the grad nodes of each backward call, from a table of pairs."""
     rows = grouped(table["backward_call"])
     nodes = {call: table["grad_node"][its_rows] for call, its_rows in rows.items()}
     return {call: of_call[of_call >= 0].tolist() for call, of_call in nodes.items()}

@@ -1,5 +1,6 @@
-/* The flight record: a ring of the newest ops in a file that is mapped into memory, so that it
- * survives the process. capture/flight/flight_record.py opens it and describes its numbers. */
+/* The flight record: a ring of the newest ops, in a file that is mapped into memory. So the record
+ * remains if the process dies. capture/flight/flight_record.py opens the file and describes the
+ * numbers in the rows. */
 #include "../growing.h"
 #include "../native.h"
 #include <string.h>
@@ -14,7 +15,7 @@ static struct {
     Py_ssize_t capacity;
 } described[FLIGHT_KINDS];
 
-/* Call Python to describe a key, the first time that it is used. -1 if it was interrupted. */
+/* At the first use of a key, call Python to describe the key. -1 if Python was interrupted. */
 static int note(int kind, int64_t key, PyObject *frame) {
     if (file.obj == NULL || key < 0 ||
         (key < described[kind].capacity && described[kind].known[key])) {
@@ -27,7 +28,7 @@ static int note(int kind, int64_t key, PyObject *frame) {
     }
     memset(known + before, 0, (size_t)(described[kind].capacity - before));
     described[kind].known = known;
-    known[key] = 1; /* at once: Python code may run ops */
+    known[key] = 1; /* before the call, because Python code may run ops */
     PyObject *function = Py_NewRef(describe);
     PyObject *done = PyObject_CallFunction(function, "iLO", kind, (long long)key, frame);
     Py_DECREF(function);
@@ -44,7 +45,7 @@ int flight_begin(int64_t name, int64_t stack, const ThreadState *state, PyObject
         return -1;
     }
     times->start_ns = now_ns();
-    if (file.obj != NULL) { /* Python code may have closed it meanwhile */
+    if (file.obj != NULL) { /* the Python code may have closed the file */
         times->flight = ++last;
         rows[last % capacity] = (FlightRow){last,           times->start_ns, -1, (int32_t)name,
                                             (int32_t)stack, (int32_t)layer,  (int32_t)thread};

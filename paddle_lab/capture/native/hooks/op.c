@@ -64,7 +64,7 @@ static void record_failure(Owner *owner, Op *op, PyObject *const *args, Py_ssize
     PyErr_Restore(type, error, traceback);
 }
 
-/* Take the stack, and write into the flight record that the op begins. */
+/* Take the stack, and write the beginning of the op into the flight record. */
 static int begin(Owner *owner, Op *op, OpTimes *times) {
     ThreadState *state = Owner_thread(owner);
     if (state == NULL) {

@@ -11,7 +11,7 @@ import { type Fact, facts } from "../../facts/facts.ts";
 import type { ValueAnswer } from "../../facts/value_answer.ts";
 import { histogram } from "./histogram.ts";
 
-/** A button for each output of an op, which its value replaces; none without a kernel. */
+/** A button for each output of an op; a click shows the value instead. Empty without a kernel. */
 export function computedValues(context: PanelContext, op: number): HTMLElement[] {
   const { trace, askValue } = context;
   const outputs = [...trace.outputsOf(op)];
@@ -97,7 +97,7 @@ function slicePicker(answer: ValueAnswer, load: (slice: number) => Promise<void>
   );
 }
 
-/** The numbers of a slice, each on the colour of its place between the smallest and the largest. */
+/** The numbers of a slice. A number's colour shows where it is between smallest and largest. */
 function heatMap({ rows, plane }: ValueAnswer, box: HTMLElement): HTMLElement {
   const numbers = rows.flat().filter((cell) => typeof cell === "number");
   const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
