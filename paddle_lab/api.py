@@ -1,4 +1,4 @@
-"""The public face of a trace: :class:`Trace`, how it is saved and shown, and :func:`load`."""
+"""The public interface of a trace: :class:`Trace`, saving and showing it, and :func:`load`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Trace(TraceAnswers):
     """
 
     _packed_of: Record | None = None
-    """The record from which the payload was made. Each language has its own record."""
+    """The record from which the HTML data was made. Each language has its own record."""
     _payload: bytes = b""
     _stored_payload: bytes | None = None
 
@@ -325,12 +325,12 @@ class Trace(TraceAnswers):
 
 
 class ProgramTrace(Trace):
-    """A program that ran in a traced cell, as a trace of its own, with its ops and their lines."""
+    """A program that ran in a traced cell, shown as a trace with the program's ops and lines."""
 
     kind: str
     """``"full_graph"``, ``"sot"`` or ``"executor"``."""
     ran_in: list[Op]
-    """The ops of the cell's trace that ran it: one for each run."""
+    """The ops of the cell's trace that ran the program: one for each run."""
     duration_ns: int | None
     """The host time of these ops; ``None`` if one of them also ran other programs."""
 

@@ -1,4 +1,4 @@
-"""One call of an op as its formula sees it: name, shapes, dtypes and attributes."""
+"""One call of an op, with what a formula needs: name, shapes, dtypes and attributes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Call:
 
     @property
     def is_complex(self) -> bool:
-        """Whether it read or made complex numbers."""
+        """Whether the call read or made complex numbers."""
         return any(one.dtype.startswith("complex") for one in (*self.read, *self.made))
 
     def listed(self, slot: int) -> list[Shape]:

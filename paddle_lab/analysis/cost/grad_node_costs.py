@@ -58,7 +58,7 @@ _OTHER_NODES: Final[dict[tuple[str, str], GradFormula]] = {
     ("setitem", "indexelementwiseputwithtensor"): free_backward,
     **{(op, "scale"): scaled_backward for op in ("add", "subtract", "multiply", "divide")},
 }
-"""Ops that have the grad nodes of other ops: a layer's product and its bias, ``x * 2``."""
+"""Formulas for ops that have the grad node of another op: ``x * 2`` has the node of ``scale``."""
 
 
 def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Table:

@@ -85,7 +85,7 @@ def memory_figure(memory: PlaceMemory) -> figure:
     tooltips = [(say("memory.figure.time"), "@time_ms{0,0.000}")]
     tooltips.append((say("memory.column.allocated"), "@allocated{0.[0]ib}"))
     tooltips += [(_name(kind), f"@{kind}{{0.[0]ib}}") for kind in reversed(layers)]
-    # BokehJS's hover tool does not find step lines, but it finds this invisible line.
+    # BokehJS's hover tool cannot find step lines, but can find this invisible line.
     line = plot.line(x="time_ms", y="allocated", source=source, alpha=0)
     plot.add_tools(HoverTool(renderers=[line], tooltips=tooltips, mode="vline", line_policy="prev"))
     plot.yaxis.ticker = AdaptiveTicker(
@@ -122,7 +122,7 @@ def _layers(
 
 
 def _add_reserved(plot: figure, memory: PlaceMemory) -> None:
-    """Draw the bytes that Paddle had reserved, at the times when its counter was read."""
+    """Draw the bytes that Paddle had reserved, at the times when Paddle's counter was read."""
     record, totals = memory.record, memory.record.memory_totals
     rows = totals["place"] == record.strings.index(memory.place)
     if not totals["reserved_bytes"][rows].any():

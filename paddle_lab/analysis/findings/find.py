@@ -43,7 +43,7 @@ def _run(check: Check, facts: Facts) -> list[Finding]:
     except Exception as fault:  # noqa: BLE001  (a failing check must not hide other findings)
         fault_text = f"{type(fault).__name__}: {fault}"
         notice = say("findings.check_failed", check=check.kind, fault=fault_text)
-        if notice not in facts.record.origin.notices:  # it may have run in another language
+        if notice not in facts.record.origin.notices:  # the check may have run in another language
             facts.record.origin.notices.append(notice)
         return []
     distinct: dict[tuple[str, int, str], Finding] = {}

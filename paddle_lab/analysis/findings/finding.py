@@ -1,4 +1,4 @@
-"""A finding, the line of code that it is about, and a list of them."""
+"""A finding, the line of code that caused the problem, and a list of findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Place:
     cell: int | None = None
     """Execution count of the notebook cell, None for a file."""
     code: str = field(default="", compare=False)
-    """The statement of the line that ran, ``""`` if the trace does not contain it."""
+    """The statement that ran on the line, ``""`` if the trace does not contain the source."""
     where: str = ""
     """``"Cell 4, line 8"`` or ``"model.py:31"``."""
 
@@ -35,7 +35,7 @@ class Place:
         return cls(frame.file, frame.line, frame.cell, frame.statement, frame.where)
 
     def __str__(self) -> str:
-        """Return the line as a sentence names it: ```h[1:2] = 3.3` (cell 4, line 8)``."""
+        """Return the line in the form for a sentence: ```h[1:2] = 3.3` (cell 4, line 8)``."""
         if not self.where:
             return say("findings.place.unknown")
         where = self.where
@@ -64,7 +64,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Found:
-    """A finding as a check returns it; the check adds its kind and its usual advice."""
+    """A finding as a check returns it, without the kind and usual advice, which are added later."""
 
     place: Place
     message: Text | str
@@ -90,13 +90,13 @@ def warning(key: str, place: Place, op: int = -1, **values: object) -> Found:
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem, or one thing worth knowing, and the line that caused it."""
+    """One problem, or one fact worth knowing, and the line that caused it."""
 
     kind: str
-    """The check that found it: ``"inplace-modified"``."""
+    """The name of the check, such as ``"inplace-modified"``."""
     severity: Severity
     message: str
-    """One sentence that names the cause and its line."""
+    """One sentence that names the cause and the line."""
     advice: str
     """What to do."""
     file: str

@@ -47,11 +47,11 @@ class DepthPoint:
     layer_class: str
     """``""`` for an op."""
     first_op: int
-    """Key of its first op that has a grad node."""
+    """The key of the layer call's first op that has a grad node."""
     flowing: Amount | None
-    """The gradients that it passes to earlier ops; None if they were not recorded."""
+    """The gradients passed on to earlier ops; None if they were not recorded."""
     parameters: Amount | None
-    """The gradients of its parameters and other leaves; None if it has none."""
+    """The gradients of parameters and other leaves; None if there are none."""
 
 
 class GradientCurve(Reported, Framed, RowList[DepthPoint]):
@@ -105,7 +105,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
     stats, edges, op = record.grad_stats, record.grad_edges, record.grad_nodes["op"]
     rows = np.flatnonzero((stats["backward_call"] == call) & (stats["grad_edge"] >= 0))
     source, target = (edges[end][stats["grad_edge"][rows]] for end in ("source", "target"))
-    # The point of each grad node: its layer's call, else its op, else -1.
+    # The point of each grad node: the call of the node's layer, else the node's op, else -1.
     scope = np.append(innermost_scopes(record, "layer"), -1)[op]
     point = np.where(scope >= 0, scope, np.where(op >= 0, len(record.scopes) + op, -1))
     names = np.array(record.strings, object)[record.grad_nodes["name"]]

@@ -46,17 +46,17 @@ class Gradient(Measured):
 
     @property
     def source(self) -> str:
-        """Name of the grad node that passed it on, ``""`` if the call began with it."""
+        """The grad node that passed the gradient on, by name; ``""`` if the call began with it."""
         return self._node_name(self.source_node)
 
     @property
     def target(self) -> str:
-        """Name of the grad node that received it."""
+        """The name of the grad node that received the gradient."""
         return self._node_name(self.target_node)
 
     @property
     def source_node(self) -> int:
-        """Row of the source in ``grad_nodes``, -1 if the call began with it."""
+        """The row of that grad node in ``grad_nodes``, -1 if the call began with the gradient."""
         return self._cell("grad_node") if self.grad_edge is not None else -1
 
     @property
@@ -69,7 +69,7 @@ class Gradient(Measured):
 
     @property
     def parameter(self) -> str:
-        """Path of the parameter whose gradient it is, ``""`` for other gradients."""
+        """The path of the parameter to which the gradient belongs, ``""`` for other gradients."""
         node = self.target_node
         leaf = int(self._record.grad_nodes["parameter"][node]) if node >= 0 else -1
         if leaf < 0:
@@ -79,7 +79,7 @@ class Gradient(Measured):
 
     @property
     def value(self) -> npt.NDArray[Any] | None:
-        """The gradient's values; only if its region requested them, and not in a loaded trace."""
+        """The gradient's values, if a region requested them and the trace was not loaded."""
         return self._record.grad_values.get(self.key)
 
     def _node_name(self, node: int) -> str:

@@ -1,4 +1,4 @@
-"""Edges between ops, the grad nodes of a backward call, and whether an op uses its own output."""
+"""Edges between ops, grad nodes of a backward call, and ops that read their own output."""
 
 from __future__ import annotations
 

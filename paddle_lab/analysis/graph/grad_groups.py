@@ -1,4 +1,4 @@
-"""The group in which each grad node is drawn: the group of the op that made it."""
+"""The group in which each grad node is drawn: that of the op that made the node."""
 
 from __future__ import annotations
 

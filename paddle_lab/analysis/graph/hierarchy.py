@@ -142,7 +142,7 @@ def _with_pylayer_ops(record: Record) -> Keys:
     nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
     has_others = direct - (own_scope == rows) + nested > 0
     # The scope of a PyLayer's backward also names the PyLayer's op, which stays in the forward.
-    # A compiled program's scope names the op that ran it; the program is drawn inside that op.
+    # The scope of a compiled program names an op. The program is drawn inside this op.
     is_call = np.isin(scopes["kind"], (_PYLAYER, _BLOCK)) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]

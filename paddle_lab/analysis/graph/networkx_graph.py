@@ -127,7 +127,7 @@ def backward_graph(
 
 
 def _members(record: Record, call: int | None) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes belong to a call; all if it is None. bool, shape ``[grad nodes]``."""
+    """Return which grad nodes belong to a call; all for ``None``. bool, shape ``[grad nodes]``."""
     if call is None:
         return np.ones(len(record.grad_nodes), bool)
     count, members = len(record.backward_calls), record.backward_members

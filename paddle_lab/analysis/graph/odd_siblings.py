@@ -20,20 +20,20 @@ _INNER = [GROUP_KINDS.index(kind) for kind in ("call", "turn")]
 _LIST_MEMBER = re.compile(r"(.*\.)?\d+")
 _LEAST_ALIKE = 3
 _MOST_ODD = 0.25
-"""If a larger share of the siblings than this differs, none of them is reported."""
+"""If more than this share of the siblings differ, none of them is reported."""
 _MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class OddSibling:
-    """A layer of a list that is built unlike most others of its class in the list."""
+    """A layer of a list that is built differently from most layers of its class in the list."""
 
     group: int
     """Row in the record's ``groups``."""
     siblings: int
-    """Members of its class in the list, including itself."""
+    """How many members of the list have the same class, including this layer."""
     alike: int
-    """How many of them are equal to each other."""
+    """How many of these members are equal to each other."""
     typical: int
     """The first of the equal ones."""
     difference: str
@@ -93,7 +93,7 @@ def _families(record: Record) -> Iterable[list[int]]:
     # Many groups have the same path.
     names_of_lists = {path: _name_of_list(record.text(path)) for path in set(paths)}
     for group, parent in enumerate(parents):
-        # The group that called it: its parent, skipping iterations and functions.
+        # The group around this group, without iterations and functions.
         callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
         is_small = op_counts[group] < 1 + (kinds[group] in _PLAIN)
         if not is_small and (name := names_of_lists[paths[group]]) and record.text(classes[group]):
@@ -107,7 +107,7 @@ def _name_of_list(path: str) -> str:
 
 
 def _content(record: Record, group: int) -> tuple[Counter[str], Counter[str]]:
-    """Count the names of the ops in a group, and the classes of the groups in it."""
+    """Count the names of the ops and the classes of the groups inside a group."""
     parents = record.groups["parent"]
     is_marked = np.arange(len(parents)) == group
     inside = nearest_marked(parents, is_marked) == group

@@ -58,7 +58,7 @@ def paired_ops(record: Record, inner: Table) -> Keys:
 
 
 def _ops_beside(record: Record) -> Keys:
-    """Return the op next to which each op is drawn: itself, unless a PyLayer's backward ran it."""
+    """Return the op beside which each op is drawn: itself, except in a PyLayer's backward."""
     beside = np.arange(len(record.ops), dtype=np.int32)
     kind, pylayer_of = record.scopes["kind"], record.scopes["op"]
     is_pylayer = (kind == _PYLAYER) & (pylayer_of >= 0)
@@ -97,14 +97,14 @@ def _ops_beside(record: Record) -> Keys:
 
 
 def _scopes_of_ops(record: Record, is_marked: npt.NDArray[np.bool_], around: Keys) -> Keys:
-    """Return the nearest marked scope of each op; for a PyLayer's own op, the scope around it."""
+    """Return the nearest marked scope of each op; for an op of a PyLayer, the scope around it."""
     scope = taken(nearest_marked(record.scopes["parent"], is_marked), record.ops["scope"])
     own = taken(record.scopes["op"], scope) == np.arange(len(scope))
     return np.where(own, taken(around, scope), scope)
 
 
 def _signs(record: Record) -> list[tuple[int, int, int]]:
-    """Return the properties that an op shares with its repetition: name, layer, innermost frame."""
+    """Return the properties that an op and its repetition share: name, layer, innermost frame."""
     layer = np.take(layers_of_scopes(record), record.ops["scope"])
     frame = taken(record.stacks["frame"], record.ops["stack"])
     return list(zip(record.ops["name"].tolist(), layer.tolist(), frame.tolist(), strict=True))

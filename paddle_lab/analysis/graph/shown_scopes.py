@@ -14,9 +14,9 @@ from paddle_lab.trace.trees import Keys, depths, gathered, levels, nearest_marke
 _LAYER, _CALL, _TURN = (SCOPE_KINDS.index(kind) for kind in ("layer", "call", "turn"))
 
 _FEWEST_AT_TOP_LEVEL: Final = 8
-"""If the whole trace has fewer ops than this, its functions are not groups."""
+"""If the whole trace has fewer ops than this, functions are not shown as groups."""
 _FEWEST_IN_LAYER: Final = 41
-"""If a layer itself runs fewer ops than this, its functions are not groups."""
+"""If a layer itself runs fewer ops than this, functions in it are not shown as groups."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -67,7 +67,7 @@ def _hide_turns_of_layers(
     kind, parent = record.scopes["kind"], record.scopes["parent"]
     ops, groups, around = _items(parent, is_shown, scope_of_op)
     turns = np.flatnonzero(is_shown & (kind == _TURN))
-    # The only item in each iteration, if it has just one.
+    # The item of each iteration that has just one item.
     only = np.full(len(kind) + 1, -1, np.int64)
     shown = np.flatnonzero(is_shown)
     only[around[shown]] = shown

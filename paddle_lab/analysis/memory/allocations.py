@@ -24,7 +24,7 @@ from paddle_lab.words import say
 
 
 class Allocation(RecordRow, Placed):
-    """One block: a view of its row."""
+    """One block of memory, which reads its data from a row of the table."""
 
     __slots__ = ("_attribution",)
     _table_name = "allocations"
@@ -56,24 +56,24 @@ class Allocation(RecordRow, Placed):
 
     @property
     def op(self) -> Op | None:
-        """The op that allocated it; inside backward, the forward op that made the grad node."""
+        """The op that allocated the block; inside backward, the op that made the grad node."""
         op = self._cell("op")
         return self._attribution.ops[op] if op >= 0 else None
 
     @property
     def tensor(self) -> Tensor | None:
-        """The first tensor that used it as storage; None if no tensor did."""
+        """The first tensor that used the block as storage; None if no tensor did."""
         tensor = self._cell("tensor")
         return Tensor(self._record, tensor) if tensor >= 0 else None
 
     @property
     def layer(self) -> str:
-        """Path of the layer that allocated or owns it, ``""`` outside layers."""
+        """The path of the layer that allocated or owns the block, ``""`` outside of layers."""
         return self._record.text(int(self._attribution.layers[self.key]))
 
     @property
     def stack(self) -> list[Frame]:
-        """The Python frames that allocated it, innermost first."""
+        """The Python frames that allocated the block, innermost first."""
         stack = self._cell("stack")
         if stack < 0:
             return self.op.stack if self.op else []
@@ -87,7 +87,7 @@ class Allocation(RecordRow, Placed):
 
     @property
     def label(self) -> str:
-        """A readable name: its parameter's path, its op's name, ``""`` if neither is known."""
+        """A readable name: the parameter's path, or the op's name, ``""`` if neither is known."""
         tensor, op = self.tensor, self.op
         if tensor is not None and tensor.path:
             return tensor.path

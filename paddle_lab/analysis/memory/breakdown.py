@@ -173,7 +173,7 @@ def _groups(attribution: Attribution, alive: Keys, grouping: Grouping) -> npt.ND
 def _described(
     attribution: Attribution, grouping: Grouping, group: int
 ) -> tuple[str, Op | None, Frame | None]:
-    """Return a group's label, and its op and frame if it has them."""
+    """Return the label of a group, and the group's op and frame if it has them."""
     if group < 0:
         return _FROM_BEFORE if group == _BEFORE else f"{_OUTSIDE} {grouping}s", None, None
     if grouping == "kind":

@@ -14,7 +14,7 @@ from paddle_lab.trace.record import Record
 from paddle_lab.words import say
 
 _MISREAD = 0.01
-"""If reserved is less than allocated memory at more than this share of moments, it was misread."""
+"""If reserved is less than allocated memory in more than this share of moments, it is wrong."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Fragmentation(Framed):
     _asked_as = "fragmentation().to_pandas()"
 
     time_ns: Times
-    """Moments at which one of them changed, ascending, int64, shape ``[events]``."""
+    """Moments at which one of the two changed, ascending, int64, shape ``[events]``."""
     allocated_bytes: Bytes
     """Allocated from that moment on, int64, shape ``[events]``."""
     reserved_bytes: Bytes
@@ -52,7 +52,7 @@ class Fragmentation(Framed):
 
     @property
     def largest_ns(self) -> int:
-        """The first moment at which it was that much."""
+        """The first moment at which this much was reserved but not allocated."""
         return int(self.time_ns[self.unused_bytes.argmax()]) if self.is_known else 0
 
     def at(self, time_ns: int) -> int:

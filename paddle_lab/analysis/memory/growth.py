@@ -32,7 +32,7 @@ class LineGrowth:
     total_bytes: int
     """The growth from the first compared step to the last one."""
     steps_grown: int
-    """After how many steps more of it was alive than after the previous step."""
+    """After how many steps more bytes were alive than after the previous step."""
     steps_shrunk: int
     allocations: AllocationTable = field(repr=False)
     """Its blocks of the compared steps that were alive after the last one, largest first."""
@@ -44,7 +44,7 @@ class LineGrowth:
 
     @property
     def ops(self) -> list[str]:
-        """Names of the ops that allocated it, most bytes first, three at most."""
+        """The names of at most three ops that allocated most of these bytes."""
         named = self.allocations.bytes_by_name(lambda block: block.label if block.op else "", 1000)
         return [name for name, _ in named[:3]]
 

@@ -27,7 +27,7 @@ class Holder:
     kind: str
     """One of :data:`paddle_lab.trace.schema.HOLDER_KINDS`."""
     allocations: AllocationTable = field(repr=False)
-    """The blocks, largest first; another holder may hold some of them too."""
+    """The blocks, largest first. Another holder may also hold some of them."""
 
     @property
     def bytes(self) -> int:

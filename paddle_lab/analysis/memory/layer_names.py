@@ -80,7 +80,7 @@ class LayerNames:
         record = self._record
         first = outermost(record.tensors["previous"])
         layer = layers_of_scopes(record)[record.ops["scope"][record.uses["op"]]]
-        inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use is assigned last, so it wins
+        inside = np.flatnonzero(layer >= 0)[::-1]  # the earliest use is assigned last, and remains
         root = np.full(len(record.tensors), -1)
         roots = np.array([*self._roots, -1])
         root[first[record.uses["tensor"][inside]]] = roots[layer[inside]]

@@ -122,7 +122,7 @@ class PlaceMemory:
 
     @property
     def unseen_bytes(self) -> int:
-        """Bytes allocated before the trace and not used in it, so known only as a sum."""
+        """Bytes allocated before the trace and not used in it. Only their sum is known."""
         return self.timeline.unseen_bytes
 
     def alive_at(self, time_ns: int | None = None) -> AllocationTable:
@@ -140,7 +140,7 @@ class PlaceMemory:
         return self._breakdown("op", time_ns)
 
     def by_layer(self, time_ns: int | None = None) -> Breakdown:
-        """Return the memory at a moment by layer; parameters count for the layer that owns them."""
+        """Return the memory of each layer at a moment. A parameter counts for its own layer."""
         return self._breakdown("layer", time_ns)
 
     def by_line(self, time_ns: int | None = None) -> Breakdown:

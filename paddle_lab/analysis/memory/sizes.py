@@ -8,7 +8,7 @@ _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def size_text(size_bytes: float) -> str:
-    """Return a size with a unit that suits it, in steps of 1024: ``"1.5 MiB"``."""
+    """Return a size with a suitable unit, in steps of 1024: ``"1.5 MiB"``."""
     value = float(size_bytes)
     unit = 0
     # A value that would be rounded to 1024 gets the next unit.

@@ -19,13 +19,13 @@ class Timeline:
     """Allocated memory of one place as a step function that changes at each ``time_ns``."""
 
     time_ns: Times
-    """Moments at which it changed, ascending, int64, shape ``[events]``."""
+    """Moments at which the allocated bytes changed, ascending, int64, shape ``[events]``."""
     allocated_bytes: Bytes
     """Allocated from that moment on, int64, shape ``[events]``."""
     start_bytes: int
     """Allocated when the trace began."""
     unseen_bytes: int
-    """The part of ``start_bytes`` in no known block: allocated before the trace, not used in it."""
+    """The part of ``start_bytes`` in unknown blocks, from before the trace and not used in it."""
 
     @property
     def peak_bytes(self) -> int:
@@ -47,7 +47,7 @@ class Timeline:
 
     @property
     def end_ns(self) -> int:
-        """The last moment at which it changed."""
+        """The last moment at which the allocated bytes changed."""
         return int(self.time_ns[-1]) if len(self.time_ns) else 0
 
     def at(self, time_ns: int) -> int:
@@ -113,7 +113,7 @@ def changes(
 
 
 def counted(record: Record, place: int) -> list[int]:
-    """Return the values of Paddle's counter for a place, in order; empty if it was not read."""
+    """Return the values of Paddle's counter for a place, in order; empty without readings."""
     totals = record.memory_totals
     values: list[int] = totals["allocated_bytes"][totals["place"] == place].tolist()
     return values

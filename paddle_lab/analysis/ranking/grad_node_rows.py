@@ -56,7 +56,7 @@ def node_runs(record: Record) -> npt.NDArray[Any]:
 
 
 def _saved_bytes(record: Record) -> npt.NDArray[Any]:
-    """Return the bytes that each grad node keeps; -1 if it is unknown which node of an op does."""
+    """Return the bytes that each grad node keeps; -1 if several nodes may keep them."""
     op = record.grad_nodes["op"]
     nodes_of_op = np.bincount(op[op >= 0], minlength=len(record.ops))
     saved = taken(record.op_costs["saved_bytes"], op)

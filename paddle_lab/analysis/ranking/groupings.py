@@ -41,7 +41,7 @@ class Grouping:
         return len(next(iter(self.names.values())))
 
     def memberships(self) -> tuple[Numbers, Numbers]:
-        """Return each pair of a used unit and a row that contains it, once."""
+        """Return each pair of a used unit and a row that contains the unit, once."""
         used = np.unique(self.unit)
         at, pairs = used, [used * self.row_count + self.own_row[used]]
         while len(at):
@@ -145,7 +145,7 @@ def _by_scope(
 
 
 def by_line(record: Record, spans: Spans) -> Grouping:
-    """Group spans by the user's line that called them; spans of unknown lines are the last row."""
+    """Group spans by the user's line that called them. The last row has spans of unknown lines."""
     stacks, frames = record.stacks, record.frames
     places = np.stack([frames[name] for name in ("file", "cell", "line")], axis=1)
     _, first, place = np.unique(

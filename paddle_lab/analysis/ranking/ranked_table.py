@@ -173,7 +173,7 @@ def _unknown(record: Record) -> dict[str, int]:
 
 
 def cell_text(row: dict[str, Any], name: str) -> str:
-    """Return a cell as it is shown: ``"4.1 G"``; ``"≥ 4.1 G"`` if a part is unknown, ``"–"``."""
+    """Return the text of a cell: ``"4.1 G"``; ``"≥ 4.1 G"`` if a part is unknown, ``"–"``."""
     value = row[name]
     if value is None:
         return "–"

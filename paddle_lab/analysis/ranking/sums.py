@@ -99,7 +99,7 @@ class Sums:
         return sums.astype(np.int64)
 
     def _distinct(self, op: npt.NDArray[Any], value: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
-        """Return the distinct pairs of a row and a value of an op inside it."""
+        """Return the distinct pairs of a row and a value of an op that is inside the row."""
         most = int(value.max(initial=0)) + 1
         pairs = np.unique(self._unit_of_op[op] * most + value)
         unit, value = np.divmod(pairs, most)

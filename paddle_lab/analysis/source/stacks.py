@@ -75,7 +75,7 @@ class Frame(RecordRow):
 
 
 class Placed:
-    """A row with a line of code that caused it: an op or a block of memory."""
+    """A row that one line of code caused: an op or a block of memory."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Properties of a row that read its cells: one function for each type of column."""
+"""Functions that make properties of rows: one function for each type of column."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Cell(property, Generic[T]):
 
 
 def number(*, doc: str) -> Cell[int]:
-    """Return a property that is the number in its cell."""
+    """Return a property whose value is the number in the cell."""
     return Cell(lambda _, value: value, doc=doc)
 
 
 def optional(*, doc: str) -> Cell[int | None]:
-    """Return a property that is the number in its cell, None for a negative one."""
+    """Return a property whose value is the number in the cell, None for a negative number."""
     return Cell(lambda _, value: value if value >= 0 else None, doc=doc)
 
 

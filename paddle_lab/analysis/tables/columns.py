@@ -23,7 +23,7 @@ class Partial:
         return Partial(self.values[rows], self.is_unknown[rows])
 
     def tolist(self) -> list[Any]:
-        """Return them as a list, with None for unknown ones."""
+        """Return the values as a list, with None for unknown ones."""
         cells = zip(self.values.tolist(), self.is_unknown.tolist(), strict=True)
         return [None if is_unknown else value for value, is_unknown in cells]
 

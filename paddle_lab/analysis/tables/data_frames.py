@@ -31,7 +31,7 @@ class Framed:
     """
 
     _asked_as: ClassVar[str]
-    """The call as a user writes it, for the error message."""
+    """The user's call that needs pandas, for the error message."""
     _index: ClassVar[str] = ""
     """The column that becomes the index of a data frame."""
 

@@ -1,4 +1,4 @@
-"""``trace.log``: Paddle's own log, each entry under the op or grad node that wrote it."""
+"""``trace.log``: Paddle's own log, sorted by the op or grad node that wrote each entry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddle_lab.words import say
 
 
 class LogEntry(OpRow):
-    """One entry of the log; a view of its row."""
+    """One entry of the log, which reads its data from a row of the table."""
 
     __slots__ = ()
     _table_name = "log"
@@ -28,7 +28,7 @@ class LogEntry(OpRow):
 
     @property
     def name(self) -> str:
-        """Name of the grad node or op, ``""`` outside of them."""
+        """The name of the grad node or op that wrote the entry, ``""`` outside of them."""
         return str(self._table.names(np.array([self.key]))[0])
 
     def __repr__(self) -> str:

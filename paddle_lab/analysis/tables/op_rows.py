@@ -29,7 +29,7 @@ class OpRow(RecordRow, Placed):
 
     @property
     def op(self) -> Op | None:
-        """The op; for a grad node the op that made it, None if unknown."""
+        """The op; for a grad node, the op that made the node, None if unknown."""
         op = int(self._table.op_keys[self.key])
         return self._table.ops[op] if op >= 0 else None
 
@@ -59,7 +59,7 @@ class OpRowTable(Reported, Framed, RowTable[RowT]):
 
     @cached_property
     def op_keys(self) -> Keys:
-        """The op of each row of the record's table, or the op that made its grad node; -1: none."""
+        """For each row of the record's table: the op, or the op of the grad node; -1 for none."""
         rows = self.record.tables[self._table_name]
         makers = taken(self.record.grad_nodes["op"], rows["grad_node"])
         return np.where(rows["op"] < 0, makers, rows["op"]).astype(np.int32)

@@ -22,7 +22,7 @@ from paddle_lab.words import say
 
 
 class Op(RecordRow, Placed):
-    """One op that was called: a view of its row."""
+    """One op that was called. It reads its data from a row of the table."""
 
     __slots__ = ("_table",)
     _table_name = "ops"
@@ -71,7 +71,7 @@ class Op(RecordRow, Placed):
 
     @property
     def stack(self) -> list[Frame]:
-        """The Python frames that called it, innermost first."""
+        """The Python frames that called the op, innermost first."""
         return stack_of(self._record, self._cell("stack"))
 
     @property
@@ -83,17 +83,17 @@ class Op(RecordRow, Placed):
 
     @property
     def inputs(self) -> list[Tensor]:
-        """The tensors that it read, in order."""
+        """The tensors that the op read, in order."""
         return self._tensors("input")
 
     @property
     def outputs(self) -> list[Tensor]:
-        """The tensors it made or modified, in order."""
+        """The tensors that the op made or modified, in order."""
         return self._tensors("output")
 
     @property
     def grad_nodes(self) -> list[int]:
-        """Keys of the grad nodes it made."""
+        """The keys of the grad nodes that the op made."""
         starts, nodes = self._table.grad_nodes
         found: list[int] = nodes[starts[self.key] : starts[self.key + 1]].tolist()
         return found
@@ -103,7 +103,7 @@ class Op(RecordRow, Placed):
         return self._record.text(int(of_layer[layer])) if layer >= 0 else ""
 
     def _tensors(self, role: str) -> list[Tensor]:
-        """Return its tensors of one role, in the order of the record."""
+        """Return the op's tensors of one role, in the order of the record."""
         starts, order = self._table.uses
         rows = order[starts[self.key] : starts[self.key + 1]]
         uses = self._record.uses

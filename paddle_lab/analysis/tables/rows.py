@@ -1,4 +1,4 @@
-"""Base classes of all tables: a row that reads its cells, and a sequence of such rows."""
+"""Base classes of all tables: a row that reads the cells of a table, and a sequence of rows."""
 
 from __future__ import annotations
 

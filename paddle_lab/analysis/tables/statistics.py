@@ -72,7 +72,7 @@ class MeasuredTable(OpRowTable[RowT]):
 
     @cached_property
     def histograms(self) -> tuple[Table, Keys, Keys]:
-        """The table with their histograms, and its rows by the row that they describe."""
+        """The table with the histograms, and for each row of this table its histogram's rows."""
         of = self._table_name.removesuffix("_stats")
         table = self.record.tables[f"{of}_histograms"]
         return table, *csr(table[f"{of}_stat"], len(self.record.tables[self._table_name]))

@@ -22,11 +22,11 @@ class BackwardCall:
     key: int
     kind: str
     frame: Frame | None
-    """Where it was called."""
+    """The line that made the call."""
     grad_node_count: int
     create_graph: bool
     error: str
-    """The exception's text, ``""`` if it succeeded."""
+    """The text of the exception, ``""`` if the call succeeded."""
     inside: int | None = None
     """Key of the backward call in which this one was made, as in recomputation."""
 
@@ -39,7 +39,7 @@ class Region:
     """Row in the record's ``scopes``."""
     name: str
     op_count: int
-    """Number of ops called in it, including those in nested calls."""
+    """The number of ops called in the region, including those in nested calls."""
 
 
 class BackwardCalls(Framed, RowList[BackwardCall]):
@@ -94,7 +94,7 @@ def backward_calls(record: Record) -> BackwardCalls:
 
 
 def _calls_around(record: Record) -> list[int]:
-    """Return for each backward call the backward call around it, -1 for none."""
+    """Return for each backward call the backward call that it is nested in, -1 for none."""
     called, scopes = record.scopes["backward_call"], record.backward_calls["scope"]
     nearest = nearest_marked(record.scopes["parent"], called >= 0)
     around: list[int] = taken(called, taken(nearest, scopes)).tolist()

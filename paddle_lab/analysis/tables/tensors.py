@@ -34,7 +34,7 @@ def extents() -> cells.Cell[tuple[int, ...]]:
 
 
 class Tensor(RecordRow):
-    """One value of a tensor: a view of its row."""
+    """One value of a tensor. It reads its data from a row of the table."""
 
     __slots__ = ()
     _table_name = "tensors"

@@ -79,7 +79,7 @@ def header(words: str, *columns: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Report:
-    """A table as it is shown: its title, and its first rows if there are any."""
+    """A table in its shown form: the title, and the first rows if there are any."""
 
     title: str
     header: Row = ()
@@ -97,12 +97,12 @@ class Report:
         return say("memory.more", n=more) if more > 0 else ""
 
     def text(self) -> str:
-        """Return it in plain text."""
+        """Return the table as plain text."""
         table = text_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
         return "\n".join(part for part in (self.title, table, self._more, *self.notes) if part)
 
     def html(self) -> str:
-        """Return it in HTML."""
+        """Return the table as HTML."""
         table = html_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
         title, *below = (
             f"<p>{escape(part)}</p>" if part else ""

@@ -33,14 +33,14 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Spans:
-    """Spans by thread and start; each comes after the span around it. Shape of all: ``[spans]``."""
+    """Spans sorted by thread and start. Each comes after the span around it. Shape ``[spans]``."""
 
     op: Keys
     """The op; -1 for a backward call."""
     backward_call: Keys
     """The backward call, also of the op ``paddle.grad``; -1 for other ops."""
     parent: Keys
-    """The span directly around it, -1 for none."""
+    """The innermost span around each span, -1 for none."""
     thread: Keys
     start_ns: Times
     """Since the trace began."""
@@ -128,7 +128,7 @@ def _parents(start: Times, end: Times, thread: Keys) -> Keys:
     """Return the span directly around each span, from spans by thread, begin and falling end."""
     parent = np.full(len(start), -1, np.int32)
     is_inside_last = (start[1:] < end[:-1]) & (thread[1:] == thread[:-1])
-    # Outer spans come first, so that inner ones overwrite them.
+    # Outer spans come first, so that inner spans overwrite them.
     for span in np.flatnonzero(is_inside_last).tolist():
         last = int(np.searchsorted(thread, thread[span], side="right"))
         after = span + int(np.searchsorted(start[span:last], end[span], side="left"))
@@ -143,14 +143,14 @@ class HostTime:
     spans: Spans
     gaps: Gaps
     wall_ns: int
-    """From the beginning of the trace to its end."""
+    """The time from the beginning of the trace to its end."""
     is_complete: bool
     """Whether the record has the time of all ops and backward calls, and its own. False if the
     trace reached its limit, or if an older version wrote the file: then gaps contain ops."""
 
     @property
     def outside_ns(self) -> int | None:
-        """The time outside Paddle's ops, None if it is not known."""
+        """The time outside of Paddle's ops, None if the time is not known."""
         gaps = self.gaps
         if not self.is_complete:
             return None
@@ -158,7 +158,7 @@ class HostTime:
 
     @property
     def own_ns(self) -> int | None:
-        """The trace's own time in the cell's thread, None if it is not known."""
+        """The trace's own time in the cell's thread, None if the time is not known."""
         return int(self.gaps.own_ns.sum()) if self.is_complete else None
 
     @property

@@ -1,1 +1,1 @@
-"""The backward graph: its grad nodes, and the op that made each."""
+"""The backward graph: the grad nodes, and the op that made each node."""

@@ -76,7 +76,7 @@ class GradNodePool:
         return reached
 
     def key_of(self, address: int, op: int) -> int:
-        """Return the key of a node, -1 if no walk has reached it."""
+        """Return the key of a node, -1 if the node was not reached before."""
         key: int = self.keys.find(address, op)
         return key
 
@@ -108,7 +108,7 @@ def nodes_behind(node: Any) -> list[Any]:
 
 
 def _row(tape: Tape, width: int, key: int) -> list[int]:
-    """Return the row with a key. Its position is lower than its key if rows were forgotten."""
+    """Return the row with a key. If rows were forgotten, its position is less than the key."""
     low, high = max(key, tape.start // width), len(tape) // width
     while low < high:
         middle = (low + high) // 2

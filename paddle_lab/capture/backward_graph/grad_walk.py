@@ -16,7 +16,7 @@ from paddle_lab.capture.rows.lineage import Upstream
 from paddle_lab.trace.grad_node_order import LEAF_NAME
 
 Link = tuple[int, int, int]
-"""A slot of a grad node, the address of the next node at it, and the tensor of the gradient."""
+"""An edge: the slot in a grad node, the address of the next node, and the gradient's tensor."""
 
 
 @native_twin

@@ -1,1 +1,1 @@
-"""Where ``to_static`` splits a function or runs it eagerly, and what made it compile again."""
+"""Finds where ``to_static`` splits a function or runs it eagerly, and why it compiled again."""

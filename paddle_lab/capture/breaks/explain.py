@@ -1,4 +1,4 @@
-"""Runs a compiled function once to see its breaks, and puts everything back."""
+"""Runs a compiled function once to see its breaks, and then restores the state."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Explained(NamedTuple):
     breaks: list[BreakRow]
     recompilations: list[RecompilationRow]
     pieces: int | None
-    """How many compiled programs it ran; None if unknown."""
+    """How many compiled programs the call ran; None if unknown."""
     eager_ops: int | None
     """How many ops ran outside of these programs; None if unknown."""
     error: str
@@ -122,7 +122,7 @@ class _Explanation:
             return Explained(name, breaks, recompilations, None, None, told)
 
     def _attempt(self, call: Callable[[], object]) -> BaseException | None:
-        """Make the call from the saved state, and return its error."""
+        """Make the call from the saved state, and return the error that the call raises."""
         with self._state.again():
             try:
                 call()
@@ -135,7 +135,7 @@ class _Explanation:
 
     @contextmanager
     def _names_put_back(self) -> Iterator[None]:
-        """Remove the names that SOT, or the function, has added to its globals."""
+        """Remove the names that SOT, or the function, added to the function's globals."""
         try:
             yield
         finally:
@@ -195,7 +195,7 @@ class _Explanation:
 
 @contextmanager
 def _fresh_caches() -> Iterator[dict[CodeType, list[Any]]]:
-    """Empty SOT's caches for a block, and yield the guards of the versions that they held."""
+    """Empty SOT's caches in a ``with`` block; yield the guards of the cached versions."""
     cache = DOOR.sot_cache()
     fresh = (type(cache).__name__, *_FRESH)
     versions = {code: [guard for _, guard in held[0]] for code, held in cache.cache.items()}
@@ -223,7 +223,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _profiler() -> Any:
-    """Start Paddle's profiler; return ``None`` if it is already running or cannot be started."""
+    """Start Paddle's profiler; return ``None`` if it already runs or cannot be started."""
     if DOOR.lacking("allocations"):
         return None
     options = DOOR.profiler_options()

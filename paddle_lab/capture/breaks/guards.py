@@ -113,7 +113,7 @@ def _failed(guard: Any, frame: Any) -> list[Missed]:
             _value(right),
             repr(now) if is_plain and _value(right) else "",
         )
-        # Where a list is shorter, its last items do not exist.
+        # Where a list is shorter, the last items do not exist.
         (unknown if result is _UNKNOWN else failed).append(missed)
     failed += unknown
     return failed if failed or guard(frame) is True else [Missed("", "", "")]

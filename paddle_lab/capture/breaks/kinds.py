@@ -1,4 +1,4 @@
-"""Finds what kind of code broke a graph, and which expression it was."""
+"""Finds which kind of code broke a graph, and which expression caused the break."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _READS_VALUE = (
     r"function: (?:<class '(?:float|int|bool|complex)'>|len|range).*(?:Tensor|Symbolic)Variable"
 )
 
-# Maps the class of SOT's reason, and a pattern in its text, to a kind. The first match counts.
+# The class of SOT's reason, a pattern in the text, and the kind. The first match counts.
 _RULES: tuple[tuple[str, str, str], ...] = (
     ("", r"in for loop body|during FOR_ITER", "for"),
     ("ControlFlow|Fallback", r"control flow|predicate", "if"),

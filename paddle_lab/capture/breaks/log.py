@@ -45,7 +45,7 @@ class BreakLog:
             self._add("recompiled", frame, one.spots, (one.function, *one.missed))
         for row in rows:
             yield row.file, row.line
-            if row.function:  # all of it runs eagerly
+            if row.function:  # the whole function runs eagerly
                 eager = row.spots[0].code
                 lines = (line for _, _, line in eager.co_lines() if line is not None)
                 yield from ((row.file, line) for line in lines if line > eager.co_firstlineno)

@@ -1,4 +1,4 @@
-"""The breaks of a call as they are shown: each once, with its line and expression."""
+"""The breaks of a call in the form that is shown: each once, with its line and expression."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class BreakRow(NamedTuple):
     cause: str
     """The expression; empty if there is no source."""
     said: str
-    """Paddle's own reason, on one line; empty if it gives none."""
+    """Paddle's reason, on one line; empty if Paddle gives none."""
     function: str
     """The function that runs eagerly as a whole; empty if the break only splits functions."""
     spots: tuple[Spot, ...]
-    """The line and its callers in the translated code, innermost first."""
+    """The line of the break, and the line's callers in the translated code, innermost first."""
 
 
 class RecompilationRow(NamedTuple):
@@ -110,7 +110,7 @@ def _rows_of(broken: Broken) -> Iterator[BreakRow]:
         spots[0] = spots[0]._replace(offset=_offset_at(spots[0].code, line))
     eager = broken.eager
     if eager is None and _has_handlers(spots[0].code):
-        eager = spots[0].code  # SOT never translates this code on its own
+        eager = spots[0].code  # SOT does not translate this code by itself
     function = "" if eager is None else _name(eager)
     said = broken.said.partition("\n")[0][:_LONGEST_SAID]
     yield BreakRow(kind, spots[0].code.co_filename, line, cause, said, function, tuple(spots))
@@ -195,7 +195,7 @@ def _reading_line(code: CodeType, cause: str) -> int:
 
 
 def _prefixes(cause: str) -> Iterator[str]:
-    """Yield an expression and its prefixes: ``net.fc.training``, ``net.fc``."""
+    """Yield an expression and the shorter expressions in it: ``net.fc.training``, ``net.fc``."""
     yield cause
     path = re.search(r"(?!len\b)[A-Za-z_][\w.]*", cause)
     parts = path[0].split(".") if path else []

@@ -1,4 +1,4 @@
-"""Finds the expressions and statements of an instruction, by its position in the source."""
+"""Finds the expression and the statement that an instruction belongs to in the source."""
 
 from __future__ import annotations
 

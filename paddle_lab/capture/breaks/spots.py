@@ -76,7 +76,7 @@ def first_spot(code: CodeType) -> Spot:
 
 
 def written_code(code: CodeType) -> CodeType:
-    """Return the user's code from which SOT made ``code``; ``code`` itself if it is the user's."""
+    """Return the user's code from which SOT made ``code``; ``code`` itself if not from SOT."""
     while (maker := _maker(code)) is not None:
         code = maker[1]
     return code
@@ -103,7 +103,7 @@ def _written(code: CodeType, index: int) -> Spot:
 
 @lru_cache(maxsize=64)
 def _made_of(code: CodeType) -> tuple[CodeType, list[int]] | None:
-    """Return the code from which SOT made a function, and its instructions' positions in it."""
+    """Return the code from which SOT made a function, and the positions of its instructions."""
     maker = _maker(code)
     if maker is None:
         return None

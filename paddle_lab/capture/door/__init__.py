@@ -1,4 +1,4 @@
-"""The only access to undocumented names of Paddle, and the features that need them."""
+"""The only access to undocumented names of Paddle, and the features that need such names."""
 
 from paddle_lab.capture.door.door import DOOR, Door
 

@@ -37,7 +37,7 @@ class Door:
 
     @cached_property
     def _missing(self) -> dict[str, list[str]]:
-        """Features that are off, and the names that they lack. Reading it looks up all names."""
+        """The features that are off, and the names that they lack. This looks up all names."""
         return {
             feature: lacking
             for feature in FEATURES
@@ -97,7 +97,7 @@ class Door:
         return [path for feature in wanted for path in self._missing.get(feature, ())]
 
     def failure_notice(self, feature: str, fault: str) -> str:
-        """Return the sentence for a feature that fails although Paddle has its names."""
+        """Return the message about a feature that fails although Paddle has the needed names."""
         return say("notices.door.failed", feature=_described(feature), fault=fault)
 
     def now(self, name: str) -> Any:

@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 
 class Feature(NamedTuple):
-    """A part of the trace. It is off if Paddle lacks one of its names."""
+    """A part of the trace. The part is off if Paddle lacks one of the needed names."""
 
     names: dict[str, str]
-    """Maps a name in our code to its path in Paddle."""
+    """Maps a name in Paddle Lab's code to a path in Paddle."""
     wanted_by: str = "trace"
     """What needs the feature: every ``"trace"``, ``"memory"``, ``"kernels"``, ``"profiler"`` (both
     of these), ``"programs"`` (lines of static programs), ``"log"``, ``"ranks"``, or a kind of

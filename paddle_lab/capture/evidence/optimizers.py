@@ -58,7 +58,7 @@ class OptimizerLog:
         seen = self._seen.get(id(optimizer))
         if seen is None or seen.reference() is not optimizer:
             if seen is not None:
-                self._seen[-1 - len(self._seen)] = seen  # a new optimizer has its address now
+                self._seen[-1 - len(self._seen)] = seen  # a new optimizer is at this address now
             seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer, len(self._seen))
         return seen
 
@@ -122,5 +122,5 @@ def _given(optimizer: Any) -> Sequence[Any]:
         return ()
     try:
         return DOOR.optimizer_parameters(optimizer) or ()
-    except AttributeError:  # it wraps another optimizer, and has no list of its own
+    except AttributeError:  # such an optimizer wraps another, and has no parameters itself
         return ()

@@ -81,7 +81,7 @@ def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
 
 
 def _variables(caller: FrameType | None) -> Iterator[Root]:
-    """Yield the variables of each call, then of its module, and finally of the notebook."""
+    """Yield the variables of each call, then of the call's module, and at last of the notebook."""
     met: set[int] = set()
     for frame, _ in walk_stack(caller) if caller is not None else ():
         namespace = frame.f_globals

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ALL_UP_TO = 32
 _RARER_BY = 1.25
 _MANY = 20_000
-"""If more tensors than this are alive, noting them takes noticeable time."""
+"""If more tensors than this are alive, noting them takes a noticeable time."""
 
 
 class TensorLives:
@@ -43,11 +43,11 @@ class TensorLives:
         self._moments = 0
         self._next_look = 1
         self._living = np.empty(0, np.int64)
-        """Rows of ``tensors`` that were alive when they were last noted."""
+        """The rows of ``tensors`` that were alive at the last look."""
         self._last_look = 0
         """How many ops had a key when the living tensors were last noted."""
         self._dead = [np.empty((2, 0), np.int64)]
-        """Rows that were found dead, and how many ops had a key when they were last alive."""
+        """The rows of dead tensors, and how many ops had a key when the tensors were last alive."""
 
     def look(self) -> None:
         """Note which tensors are alive, if enough moments have passed since the last time."""

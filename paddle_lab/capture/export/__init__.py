@@ -1,1 +1,1 @@
-"""Whether a model can be exported, what prevents it, and whether it then computes the same."""
+"""Tells whether a model can be exported, what prevents this, and whether results stay the same."""

@@ -28,7 +28,7 @@ Tell = Callable[[Any], None]
 
 
 def can_fork(paddle: Any) -> bool:
-    """Tell whether code may run in a fork. A process that uses a GPU cannot use it in a fork."""
+    """Tell whether code may run in a forked process. With a GPU in use, it may not."""
     return sys.platform.startswith("linux") and str(paddle.get_device()) == "cpu"
 
 

@@ -50,7 +50,7 @@ class Fault(NamedTuple):
 
 
 def fault_of(error: BaseException, fallback: Place) -> Fault:
-    """Return the fault of an exception. ``fallback`` is its place if no line is the user's."""
+    """Return the fault of an exception. ``fallback`` is the place if no line is the user's."""
     said = _last_line(error)
     told = f"{type(error).__name__}: {error}"
     kind = next((kind for kind, pattern in _KINDS.items() if re.search(pattern, told)), OTHER)
@@ -71,7 +71,7 @@ def fault_of(error: BaseException, fallback: Place) -> Fault:
 
 
 def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:
-    """Return the last frame of the user's code; for translated code, its line in the source."""
+    """Return the last frame of user code. For translated code, return the line of the source."""
     for file, line in reversed(frames):
         origin: Any = DOOR.origins.get((file, line))
         place = Place(file, line)

@@ -1,4 +1,4 @@
-"""Checks an export: first what prevents it, then its stages, then dimensions that are frozen."""
+"""Checks an export: what prevents it, then its stages, and then dimensions that are fixed."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _blockers(
 
 
 def _noted(forward: Any, layer: Any, inputs: list[Any], again: Again) -> dict[int, list[Any]]:
-    """Run the translated code eagerly. Return the values at the guards that it reached."""
+    """Run the translated code eagerly. Return the values at the guards that ran."""
     eager = guards.Eager()
     with again(), plain_python():
         guards.run = eager

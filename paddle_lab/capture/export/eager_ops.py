@@ -63,13 +63,13 @@ class Outputs(Collector):
 def _copied(tensors: list[Any]) -> np.ndarray[Any, Any] | None:
     if not tensors or not DOOR.is_initialized(tensors[0]) or not DOOR.is_dense(tensors[0]):
         return None
-    # Call Paddle's own method: a hook around it would record a read by the user's code.
+    # Call Paddle's original method, because a hook would record a read by the user's code.
     numpy = type(tensors[0]).numpy
     return np.array(getattr(numpy, "__wrapped__", numpy)(tensors[0].detach()))
 
 
 def eager_ops(run: Callable[[], object]) -> list[OpRun]:
-    """Run code eagerly, and return its ops in order."""
+    """Run code eagerly, and return the ops that it ran, in order."""
     session = CaptureSession(anchor=sys._getframe())
     outputs = session.collect(Outputs)
     session.open()

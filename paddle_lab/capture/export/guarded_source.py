@@ -36,7 +36,7 @@ class GuardedTranslation:
     def __init__(self, translate: Callable[[Any], Any]) -> None:
         self._translate = translate
         self.places: list[Place] = []
-        """The place of each guard, by its number."""
+        """Maps the number of each guard to the guard's place."""
         self.exits: dict[Place, Place] = {}
         """Maps a loop to the first ``if`` in it that contains a ``break`` or ``return``."""
         self.returns: list[Place] = []

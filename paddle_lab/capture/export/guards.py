@@ -63,13 +63,13 @@ class Eager(Plain):
         self.values: dict[int, list[Any]] = defaultdict(list)
 
     def value(self, guard: int, _condition: int, compute: Compute, read: Read = None) -> Any:
-        """Compute an expression, and note its value."""
+        """Compute an expression, and note the value."""
         result = compute()
         variables = result if read is None else read()
         variables = result if variables is None else variables  # for an if expression
         noted = self.values[guard]
         if len(noted) < _MOST_VALUES:
-            # The code may change its lists later.
+            # The code may change the lists in the value later.
             noted.append(copy(variables) if type(variables) in (list, dict) else variables)
         return result
 
@@ -113,7 +113,7 @@ class Static(Plain):
         """The guard of the condition because of which the run must start again."""
 
     def value(self, guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
-        """Compute an expression; if that raises, return the substitute of its value."""
+        """Compute an expression. If that raises an error, return the noted substitute."""
         count = self._counts[guard]
         self._counts[guard] += 1
         if guard in self._forced:

@@ -37,7 +37,7 @@ class Inputs:
         """The open dimensions: which input, which axis."""
 
     def name(self, index: int) -> str:
-        """Return the name of an input, or its number."""
+        """Return the name of an input, or the input's number if it has no name."""
         return getattr(self._flat[index], "name", None) or str(index)
 
     def make(self, size: int, other: dict[tuple[int, int], int] | None = None) -> list[Any]:

@@ -77,7 +77,7 @@ def plain_python() -> Iterator[None]:
 
 @contextmanager
 def temporary_place() -> Iterator[str]:
-    """Make a directory for a block; yield the path prefix of a model in it."""
+    """Make a directory for a ``with`` block; yield the path prefix for a model inside."""
     directory = tempfile.mkdtemp(prefix="paddle_lab_export")
     try:
         yield str(Path(directory) / "model")

@@ -11,7 +11,7 @@ from paddle_lab.capture.export.eager_ops import OpRun
 from paddle_lab.capture.export.stages import StageRun, compared
 
 _CONSTANTS: Final = frozenset({"full", "full_int_array"})
-"""Eager ops take numbers directly; in a program these ops make them."""
+"""Ops that make numbers in a program. In eager mode, ops take numbers directly."""
 _BESIDE: Final = frozenset({
     "full_like", "assign", "assign_value", "cast", "shape", "shape64", "slice", "split", "combine",
     "if", "while", "set_value", "select_input",
@@ -20,7 +20,7 @@ _BESIDE: Final = frozenset({
 
 
 class Pair(NamedTuple):
-    """An op of the eager run and its partner in the program; either may be missing."""
+    """An op of the eager run, and the corresponding op of the program. Either may be missing."""
 
     eager: OpRun | None
     static: OpRun | None

@@ -88,7 +88,7 @@ class Probe:
         return placed or list(found.values())
 
     def _follows(self, fault: Fault, found: Iterable[tuple[str, int]]) -> bool:
-        """Tell whether an ``if`` has branches that differ only because an ``if`` inside it has."""
+        """Tell whether the branches of an ``if`` differ only because of an ``if`` inside them."""
         end = self._translation.ifs.get(Place(fault.file, fault.line), 0)
         return fault.kind == BRANCHES and any(
             file == fault.file and fault.line < line <= end for file, line in found

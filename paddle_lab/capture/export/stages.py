@@ -25,7 +25,7 @@ _RELATIVE = {2: 2e-2, 4: 1e-4, 8: 1e-6}
 
 
 class StageRun(NamedTuple):
-    """One way to run the model, and how far its outputs differ from the eager outputs."""
+    """One way to run the model, and how much its outputs differ from the eager outputs."""
 
     name: str
     has_run: bool
@@ -88,7 +88,7 @@ class Stages:
         }
 
     def run(self, inputs: list[Any], tell: Callable[[StageRun], None]) -> list[StageRun]:
-        """Run all stages until one fails, and report each after it has run."""
+        """Run the stages until one fails. Report each stage after it has run."""
         found: list[StageRun] = []
         expected: Arrays = []
         for name in self.ways:
@@ -121,7 +121,7 @@ class Stages:
     def outputs(self, name: str, inputs: list[Any], seed: int | None = None) -> Arrays:
         """Run one stage twice from the saved state. Return the output tensors of both calls."""
         found: Arrays = []
-        # Eager code may ask for gradients. A compiled model would get a backward program for it.
+        # Eager code may need gradients, but for these a compiled model gets a backward program.
         with self._again(), self._paddle.set_grad_enabled(name == EAGER):
             if seed is not None:
                 self._paddle.seed(seed)
@@ -153,7 +153,7 @@ class Stages:
         return lambda inputs: self._layer(*inputs)
 
     def _use(self, forward: Any) -> None:
-        """Replace the layer's ``forward`` by a function; :func:`again` restores it."""
+        """Replace the layer's ``forward`` by a function. :func:`again` restores the method."""
         vars(self._layer)["forward"] = forward
 
     def export(self) -> None:
@@ -212,7 +212,7 @@ def _unlike(name: str, told: str) -> StageRun:
 
 
 def difference(expected: np.ndarray[Any, Any], found: np.ndarray[Any, Any]) -> tuple[float, float]:
-    """Return the largest difference, and its ratio to the largest number. NaN equals NaN."""
+    """Return the largest difference, and its ratio to the largest value. NaN equals NaN."""
     if expected.size == 0 or np.array_equal(expected, found, equal_nan=expected.dtype.kind in "fc"):
         return 0.0, 0.0
     kind = np.complex128 if expected.dtype.kind == "c" else np.float64

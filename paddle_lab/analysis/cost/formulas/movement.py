@@ -52,12 +52,12 @@ def broadcast_back(call: Call, needed: Needed) -> Cost:
 
 
 def scattered_back(call: Call, needed: Needed) -> Cost:
-    """Each element of the gradient is added to the place that it was read from."""
+    """Each element of the gradient is added at the position from which the forward read."""
     return Cost(call.out)
 
 
 def placed(call: Call) -> Cost:
-    """Put values into places. If they are added to the old values, one addition for each."""
+    """Write values at positions. If they are added to old values, count one addition for each."""
     adds = call.attribute("overwrite") is False or call.attribute("accumulate") is True
     if call.name.startswith("put_along_axis") and call.attribute("reduce") != "assign":
         return UNKNOWN

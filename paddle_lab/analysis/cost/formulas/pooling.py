@@ -75,7 +75,7 @@ def interpolate(call: Call) -> Cost:
 
 
 def interpolate_backward(call: Call, needed: Needed) -> Cost:
-    """Each element of the gradient is weighted and added to the elements that it came from."""
+    """Weight each gradient element, and add it to each input element that it was computed from."""
     taps = _TAPS.get(call.name.removesuffix("_interp"), 0)
     return Cost((2 * taps if taps > 1 else 1) * call.out) if taps else UNKNOWN
 

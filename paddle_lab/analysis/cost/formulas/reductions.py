@@ -60,7 +60,7 @@ def cross_entropy_backward(call: Call, needed: Needed) -> Cost:
 
 
 def negative_likelihood(call: Call) -> Cost:
-    """Negate the chosen value of each row and add it up: 2 operations for each row."""
+    """Negate the chosen value of each row and sum the values: 2 operations for each row."""
     return Cost(2 * prod(call.shapes[1]))
 
 

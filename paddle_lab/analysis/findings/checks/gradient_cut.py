@@ -35,7 +35,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for cut in cuts.parameters:
         by_place.setdefault((cut.place, cut.way), []).append(cut)
     for (place, way), group in by_place.items():
-        # A line that reads an array may also pass its numbers to an op: report one way per line.
+        # If one line reads an array and also passes the numbers to an op, report only the array.
         if way != "number" or (place, "numpy") not in by_place:
             yield _found(cuts, facts, group)
     yield from _returns(facts, by_place)

@@ -25,7 +25,7 @@ from paddle_lab.words import Text
 
 _FEWEST_LAYERS = 6
 _STRIKING = 1e4
-# Magnitudes so close to zero or to infinity that no healthy gradient has them.
+# Magnitudes that no healthy gradient has: almost zero, or almost infinite.
 _TINY = {"float16": 1e-6, "float64": 1e-150, "complex128": 1e-150}
 _HUGE = {"float16": 1e4, "float64": 1e150, "complex128": 1e150}
 _USUAL_TINY, _USUAL_HUGE = 1e-25, 1e25
@@ -45,7 +45,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
-    """Find the first gradient that became zero or infinite because it was too small or large."""
+    """Find the first gradient that became zero or infinite because it was out of range."""
     arrived: dict[int, list[Gradient]] = {}
     for row in rows:
         arrived.setdefault(row.target_node, []).append(row)

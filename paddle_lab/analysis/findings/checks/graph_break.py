@@ -38,7 +38,7 @@ def _found(
     facts: Facts, event: Event, key: str, advice: Text, values: dict[str, str | Text]
 ) -> Found:
     place = facts.place_of_stack(event.stack)
-    # The op of the call is recorded before its breaks are noted.
+    # The op of the call is recorded before the breaks of the call are noted.
     op = event.ops_before - 1
     is_call = 0 <= op < facts.op_count and facts.op_name(op) == "run_program"
     return Found(

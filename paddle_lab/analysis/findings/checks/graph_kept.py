@@ -61,7 +61,7 @@ def find(facts: Facts) -> Iterator[Found]:
 def _carried_on(
     facts: Facts, steps: Steps, crossing: list[tuple[int, int]], *, has_failed: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield tensors that their own line uses again in a later step, each with its reader."""
+    """Yield tensors that the line that made them reads in a later step, each with its reader."""
     for tensor, consumer in crossing[:_MOST_TRIED]:
         made = facts.producer(tensor)
         end = next((end for end in steps.ends.tolist() if end > made), facts.op_count)

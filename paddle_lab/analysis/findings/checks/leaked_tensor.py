@@ -74,7 +74,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _by_line(facts: Facts, steps: Steps) -> Iterator[dict[int, int]]:
-    """Yield, for each line with enough iterations, each iteration's last tensor and its op."""
+    """Yield, for each line with enough iterations, the last tensor of each iteration and its op."""
     record = facts.record
     tensor = np.array(sorted(steps.alive_until), np.int64)
     op = producers(record)[0][tensor]
@@ -127,7 +127,7 @@ def _is_bounded(steps: Steps, made: dict[int, int]) -> bool:
     # The newest iterations no longer add anything to the collection.
     if len(is_kept) - 1 - max(kept, default=0) >= max(gaps, default=len(is_kept)):
         return True
-    # A tensor outlived its iteration, and was freed before the newest one was made.
+    # A tensor lived longer than its iteration, but was freed before the newest tensor was made.
     return any(lives[turn][0] < lives[-1][1] for turn in kept)
 
 

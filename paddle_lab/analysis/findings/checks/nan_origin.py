@@ -92,7 +92,7 @@ def _severity(facts: Facts, source: Source) -> Severity | None:
     if "loss" in reaches or "parameter" in reaches:
         return "error"
     if "gradient" in reaches:
-        # A scaler skips such a step and lowers its scale: that is how it finds a good scale.
+        # A scaler skips such a step and lowers the scale, until it has found a good scale.
         return "info" if facts.ops_named([_SCALER]) else "error"
     if "end" in reaches:
         return "error"
@@ -130,5 +130,5 @@ CHECK = Check(
     find=find,
     example="entropy = -(p * paddle.log(p)).sum()  # p is 0 here and there",
     needs=("events", "values", "gradients"),
-    holds_on=("first",),  # it may have begun in earlier ops
+    holds_on=("first",),  # the NaN or Inf may have begun in earlier ops
 )

@@ -25,7 +25,7 @@ from paddle_lab.analysis.findings.finding import Found, Mark, Place
 from paddle_lab.words import Text
 
 _MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))
-"""Ops whose outputs are undefined until something is written to them."""
+"""Ops whose outputs have undefined values until something writes into them."""
 _MOST_MARKS = 200
 
 
@@ -57,7 +57,7 @@ def find_unwritten_output(facts: Facts) -> Iterator[Found]:
 
 
 class _Differences:
-    """The differences between two runs that one check recorded."""
+    """The differences between two runs, as recorded for one check."""
 
     def __init__(self, facts: Facts, check: str) -> None:
         self._facts, self._check = facts, check
@@ -100,7 +100,7 @@ class _Differences:
             external = [inputs[slot] for slot in self._external.get(op, ()) if slot < len(inputs)]
             if external:
                 is_gradient = facts.tensor_kind(external[0]) == GRADIENT
-                # If the forward differs, its gradients differ too.
+                # If the forward differs, the gradients of the forward differ, too.
                 if not is_gradient or op <= first:
                     place = self._made_at(external[0]) or facts.place(op)
                     yield _Origin(op, place, "gradient" if is_gradient else "data")

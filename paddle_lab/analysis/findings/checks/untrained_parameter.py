@@ -91,5 +91,5 @@ CHECK = Check(
     kind="untrained-parameter",
     find=find,
     example="self.layers = [nn.Linear(4, 4) for _ in range(2)]",
-    holds_on=(),  # an optimizer that steps in another part may hold them
+    holds_on=(),  # an optimizer that steps in another part of the code may hold them
 )

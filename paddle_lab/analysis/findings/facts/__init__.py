@@ -51,7 +51,7 @@ class Event(NamedTuple):
 
 
 class Facts(BackwardFacts):
-    """A record with answer tables, and the look-ups over it that all checks share."""
+    """A record with answer tables, and functions that all checks use to look up facts."""
 
     def __init__(self, record: Record) -> None:
         super().__init__(record)

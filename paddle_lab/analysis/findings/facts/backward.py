@@ -1,4 +1,4 @@
-"""Look-ups for backward: grad nodes, and the calls that ran them."""
+"""Facts about backward: grad nodes, and the backward calls that ran them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from paddle_lab.trace.schema import PHASES, ROLES, SCOPE_KINDS
 from paddle_lab.trace.trees import Keys, Rows, grouped, nearest_marked, rows_by
 
 Entry = Callable[[int], int]
-"""Maps a row to the content of its cell."""
+"""Maps a row of a table to the content of one column."""
 Mask = npt.NDArray[np.bool_]
 
 
@@ -143,7 +143,7 @@ class OpFacts:
     # -- scopes -------------------------------------------------------------------------------
 
     def scopes_around(self, scope: int) -> Iterator[int]:
-        """Yield a scope and its parents, from the innermost out; nothing for -1."""
+        """Yield a scope and its parents, from the innermost out. For -1 yield nothing."""
         while scope >= 0:
             yield scope
             scope = int(self.record.scopes["parent"][scope])

@@ -1,4 +1,4 @@
-"""Look-ups for tensors: kind, shape, the op that made each and the ops that read it."""
+"""Facts about tensors: kind, shape, the op that made a tensor, and the ops that read it."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class TensorFacts(OpFacts):
     dtype = text_column("tensors", "dtype")
     tensor_name = text_column("tensors", "name")
     path = text_column("tensors", "path")
-    """A parameter's path in its model, ``""`` if it has none."""
+    """The path of a parameter in its model, ``""`` if there is none."""
     producer = column("tensors", "producer")
     """The op that made a tensor's value, -1 for data and other values that no op made."""
     version = column("tensors", "version")
-    """Paddle's count of the changes of a tensor's storage when it had this value."""
+    """The inplace version of the tensor's storage when the tensor had this value."""
     consumers = rows("uses", "tensor", "op", of="tensors", role="input")
     """The ops that read a tensor's value, in order."""
     previous = column("tensors", "previous")
-    """The same tensor before it was modified in place, -1 for none."""
+    """The same tensor before its last modification in place, -1 for none."""
     detached_from = column("tensors", "detached_from")
     """The tensor whose memory a detached one shares, -1 for none."""
     copies = rows("tensors", "detached_from", of="tensors")
-    """The tensors that were detached from one: they have its values without its graph."""
+    """The tensors that were detached from a tensor: they have its values, but no graph."""
 
     @cached_property
     def needs_grad(self) -> Callable[[int], bool]:
@@ -52,13 +52,13 @@ class TensorFacts(OpFacts):
 
     @cached_property
     def first_values(self) -> Keys:
-        """The value of each tensor before it was first modified in place, shape ``[tensors]``."""
+        """The row of each tensor's first value, before modifications in place; ``[tensors]``."""
         previous = self.record.tensors["previous"]
         return outermost(previous)
 
     @cached_property
     def first_value(self) -> Entry:
-        """A tensor's value before it was first modified in place."""
+        """The row of a tensor's first value, before any modification in place."""
         first: list[int] = self.first_values.tolist()
         return first.__getitem__
 

@@ -36,7 +36,7 @@ class Cut(NamedTuple):
     source: int
     """The last live tensor."""
     op: int
-    """The op that made it, or the op that is the cut; -1 for none."""
+    """The op that made the value, or the op that is the cut; -1 for none."""
     place: Place
     behind: tuple[int, ...]
     """The tensors that hold the values behind the cut."""
@@ -86,7 +86,7 @@ class GradientCuts:
 
     @cached_property
     def parameters(self) -> dict[Cut, frozenset[int]]:
-        """The cuts that have a loss behind them, and the parameters whose gradients end there."""
+        """The cuts between a loss and parameters, and the parameters whose gradients end there."""
         if not self.unreached:
             return {}
         behind = {
@@ -169,7 +169,7 @@ class GradientCuts:
         return Cut(way, row, op, facts.place(op), outputs)
 
     def _untracked_around(self, row: int, op: int) -> Cut | None:
-        """Return the cut at the PyLayer around an op, if none of its inputs takes a gradient."""
+        """Return the cut at the PyLayer around an op, if none of its inputs needs a gradient."""
         facts = self._facts
         scopes = facts.scopes_around(int(facts.record.ops["scope"][op]))
         outer = [op for op in map(facts.pylayer_op, scopes) if op >= 0][-1:]
@@ -181,7 +181,7 @@ class GradientCuts:
             return None
         rules = facts.events("pylayer_rule")
         if any(facts.place_of_stack(event.stack) == place for event in rules):
-            return None  # its inputs are hidden in containers: another check reports that
+            return None  # the PyLayer's inputs are inside containers, which another check reports
         return Cut("untracked", row, outer[0], place, tuple(facts.outputs(outer[0])))
 
     def _carries(self, tensor: int) -> bool:

@@ -1,4 +1,4 @@
-"""Which grad nodes and leaves gradients reached. Ops whose gradient is always zero stop them."""
+"""Finds the grad nodes and leaves that gradients reached. Ops with a gradient of zero stop them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ ZERO_GRADIENT = frozenset((*_STEPS, *(f"{name}_" for name in _STEPS)))
 
 
 def is_integer(dtype: str) -> bool:
-    """Tell whether a dtype holds no fractions: every gradient through it is zero."""
+    """Tell whether a dtype has no fractions, so that gradients through it are zero."""
     return dtype.startswith(("int", "uint", "bool"))
 
 
@@ -111,7 +111,7 @@ class GradientReach:
 
     @cached_property
     def kept_away(self) -> frozenset[int]:
-        """Leaves behind calls with ``no_grad_vars``: perhaps they get no gradient on purpose."""
+        """Leaves behind calls with ``no_grad_vars``. Perhaps they should get no gradient."""
         calls = np.unique(self._facts.record.grad_stops["backward_call"]).tolist()
         return self._facts.leaves_of_nodes(self._graph_of(calls)) - self.leaves
 
@@ -135,7 +135,7 @@ class GradientReach:
         return found
 
     def _graph_of(self, calls: Iterable[int]) -> Mask:
-        """Return which grad nodes the calls would reach if they ran to every leaf."""
+        """Return which grad nodes the calls would reach if no call stopped before a leaf."""
         facts, calls = self._facts, list(calls)
         if not self._closed_edges:
             return facts.nodes_of_calls(calls)

@@ -18,7 +18,7 @@ from paddle_lab.analysis.findings.facts import FORWARD, Event, Facts
 from paddle_lab.analysis.findings.finding import Place
 
 _NEAR = 32
-"""A read and the tensor made from it are at most this many events apart."""
+"""Between a read and the tensor made from the values are at most this many events."""
 
 _TAKE_ARRAYS = frozenset(("assign_value", "assign_value_"))
 _TAKE_NUMBERS = frozenset(("scale", "add", "subtract", "multiply", "divide", "pow", "full"))
@@ -72,7 +72,7 @@ class RoundTrips:
                     yield RoundTrip(read, row, -1, None)
 
     def _alike(self, before: list[Event], row: int, place: Place) -> list[Event]:
-        """Return which of the earlier reads may have given a new tensor its values."""
+        """Return which of the earlier reads may have supplied the values of a new tensor."""
         facts, size = self._facts, math.prod(self._facts.shape(row))
         same_line = [read for read in before if facts.place_of_stack(read.stack) == place]
         of_size: dict[int, list[Event]] = {}

@@ -1,4 +1,4 @@
-"""Which parameters should be trained, and which lines created them."""
+"""Finds which parameters should be trained, and which lines created these parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 
 
 class Trained:
-    """Parameters and the optimizers that hold them; a parameter's key is its first value."""
+    """The parameters, known by their first values, and the optimizers that hold them."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -96,7 +96,7 @@ class Trained:
 
     @cached_property
     def updated(self) -> frozenset[int]:
-        """Parameters that an optimizer's op wrote to, which means that they had a gradient."""
+        """Parameters that an optimizer's op wrote into. They must have had a gradient."""
         facts, tensors = self._facts, self._facts.record.tensors
         rows = np.flatnonzero((tensors["kind"] == PARAMETER) & (tensors["producer"] >= 0))
         is_step = facts.record.ops["phase"][tensors["producer"][rows]] == OPTIMIZER
@@ -107,7 +107,7 @@ class Trained:
         return listing([f"`{name}`" for name in sorted(map(self._name, parameters))], most=4)
 
     def _name(self, parameter: int) -> str:
-        """Return a parameter's path with the model's name before it, or Paddle's name for it."""
+        """Return a parameter's path after the model's name; if there is none, Paddle's name."""
         record, path = self._facts.record, self._facts.path(parameter)
         if not path:
             return record.text(int(record.tensors["name"][parameter]))

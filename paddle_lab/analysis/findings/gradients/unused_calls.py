@@ -18,7 +18,7 @@ _FARTHEST = 5000
 
 @dataclass
 class UnusedCall:
-    """One call of an outermost layer, or one op outside of layers, and how its result was used."""
+    """One call of an outermost layer, or one op outside of layers, and the use of its result."""
 
     op: int
     """The first op of the call."""
@@ -29,9 +29,9 @@ class UnusedCall:
     is_living: bool = False
     """Whether a tensor with the graph was alive when the trace ended."""
     is_looked_at: bool = False
-    """Whether Python read its values, or an op without a gradient did."""
+    """Whether Python, or an op without a gradient, read the values of the result."""
     is_in_loss: bool = False
-    """Whether its values, without their graph, went into a loss."""
+    """Whether the values of the result went into a loss without their graph."""
 
 
 class UnusedCalls:
@@ -77,7 +77,7 @@ class UnusedCalls:
         return dict(sorted(calls.items(), key=itemgetter(1)))
 
     def _is_unused(self, call: UnusedCall) -> bool:
-        """Follow a call's results and note how they were used."""
+        """Follow the results of a call, and note how they were used."""
         facts, leads_to_loss = self._facts, self._cuts.leads_to_loss
 
         def readers(row: int) -> list[int]:
@@ -104,7 +104,7 @@ class UnusedCalls:
         return True
 
     def _carrying(self, op: int) -> list[int]:
-        """Return the outputs of an op that belong to its graph; not a parameter that it wrote."""
+        """Return the outputs of an op in its graph, but not parameters that the op wrote into."""
         facts = self._facts
         outputs = filter(facts.needs_grad, facts.outputs(op))
         return [one for one in outputs if facts.tensor_kind(one) != PARAMETER]
@@ -135,6 +135,6 @@ class UnusedCalls:
             return [facts.detached_from(row)]
         op = facts.producer(row)
         inputs = facts.inputs(op) if op >= 0 else []
-        # An input that the op overwrites does not count, unless it is the only one.
+        # An input that the op overwrites does not count, unless it is the op's only input.
         written = set(map(facts.previous, facts.outputs(op))) if op >= 0 else set[int]()
         return [one for one in inputs if one not in written] or inputs

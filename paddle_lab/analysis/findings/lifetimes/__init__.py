@@ -1,1 +1,1 @@
-"""How long tensors live: training steps, tensors that outlive them, their holders and sizes."""
+"""How long tensors live: training steps, tensors that live longer, their holders and sizes."""

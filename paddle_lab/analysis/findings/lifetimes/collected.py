@@ -1,4 +1,4 @@
-"""Tensors that one line made in several steps and that were still in use in the next step."""
+"""Finds tensors that one line made in several steps and that the next step still used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
         together = steps.alive_together({tensor: facts.producer(tensor) for tensor in tensors})
         kept = {steps.interval(facts.producer(tensor)) for tensor in together}
         late = set(_late(facts, steps, of_step))
-        # The tensor of the last step has no later step that could use it.
+        # The tensor of the last step cannot be used in a later step.
         is_habit = len(kept) >= FEWEST_STEPS or len(late) >= FEWEST_STEPS - 1
         if is_habit and steps.is_inside_graph(tensors[-1]):
             found = [made[-1] for step, made in of_step.items() if step in kept | late]
@@ -52,7 +52,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
 
 
 def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator[int]:
-    """Yield the steps with a tensor that was used after the next step had made its first one."""
+    """Yield steps whose tensor was used after the next step had made its first tensor."""
     following = [facts.producer(tensors[0]) for tensors in of_step.values()][1:]
     for (step, tensors), begin in zip(of_step.items(), following, strict=False):
         if any(steps.last_use[tensor] > begin for tensor in tensors):

@@ -24,7 +24,7 @@ _SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"
 
 
 class HeldGraphs:
-    """The bytes behind tensors, for one record and its training steps."""
+    """The bytes that tensors keep alive by their graphs, for one record and its training steps."""
 
     def __init__(self, facts: Facts, steps: Steps) -> None:
         self._facts = facts
@@ -59,7 +59,7 @@ class HeldGraphs:
             saved = saved_tensors(facts, op)
             if facts.op_name(op) in _SAVES_ALL_OUTPUTS:
                 saved = saved + facts.outputs(op)[1:]
-            if facts.op_name(op) == "dropout":  # its mask, one byte per element
+            if facts.op_name(op) == "dropout":  # the mask of dropout, one byte per element
                 hidden += sum(math.prod(facts.shape(row)) for row in facts.outputs(op)[:1])
             roots.update(self._storages.root(row) for row in saved)
         return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))
@@ -69,11 +69,11 @@ class HeldGraphs:
         facts, leaves = self._facts, self._steps.leaves
 
         def unfreed(ops: Iterable[int]) -> list[int]:
-            # If a grad node has run, all grad nodes behind it have run too.
+            # If a grad node has run, all grad nodes that come after it in backward have run, too.
             return [op for op in ops if op >= 0 and self._freed_at.get(op, moment) >= moment]
 
         def behind(op: int) -> list[int]:
-            # An updated parameter was made by its optimizer, which saved nothing for a backward.
+            # An optimizer's op made an updated parameter. Such an op saves nothing for backward.
             return unfreed(
                 facts.producer(row)
                 for row in facts.inputs(op)
@@ -84,7 +84,7 @@ class HeldGraphs:
 
     @cached_property
     def _freed_at(self) -> dict[int, int]:
-        """For each op, the number of ops called before backward freed its saved tensors."""
+        """For each op: how many ops had been called when backward freed the op's saved tensors."""
         facts = self._facts
         retains = facts.record.backward_calls["retain_graph"]
         freed: dict[int, int] = {}

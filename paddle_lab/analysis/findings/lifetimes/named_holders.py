@@ -1,4 +1,4 @@
-"""Which objects hold tensors when a trace ends, and the lines that stored them there."""
+"""Finds objects that hold tensors when a trace ends, and the lines that stored the tensors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class NamedHolders:
         return self.container(tensors).partition("[")[0].isidentifier()
 
     def said(self, tensors: Sequence[int], message: Text | str) -> Text | str:
-        """Return a message with one more sentence: the tensors' holder and its line."""
+        """Return a message with an added sentence about the holder of the tensors and its line."""
         holder = self.container(tensors)
         if not holder:
             return message
@@ -80,7 +80,7 @@ class NamedHolders:
         return written, place
 
     def _sources(self, op: int) -> Iterator[tuple[str, Frame]]:
-        """Yield the text of each file and cell in an op's stack, with a frame in it."""
+        """Yield the text of each file and cell in an op's stack, and a frame in this file."""
         record, met = self._facts.record, set[tuple[str, int | None]]()
         sources = record.sources
         for frame in stack_of(record, self._facts.stack(op)) if op >= 0 else ():
@@ -100,7 +100,7 @@ def _place(frame: Frame, text: str, line: int, column: int) -> Place:
 
 @lru_cache(maxsize=8)
 def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Return each target that a statement stores something in: its source text, line and column."""
+    """Return the targets that a statement assigns to: source text, line and column of each."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):  # such as a cell with magics

@@ -79,7 +79,7 @@ class Steps:
         uses = record.uses
         is_read = (uses["role"] == _INPUT) & (uses["tensor"] >= 0)
         is_read &= np.isin(record.ops["phase"], phases)[uses["op"]]
-        # ``ufunc.at`` takes 100 times as long if it has to convert its values.
+        # ``ufunc.at`` takes 100 times as long if it has to convert the values.
         np.maximum.at(last, uses["tensor"][is_read], uses["op"][is_read].astype(np.int64))
         return last
 
@@ -98,7 +98,7 @@ class Steps:
         return self._facts.leaves_of_nodes(self._facts.record.grad_nodes["parameter"] >= 0)
 
     def is_inside_graph(self, tensor: int) -> bool:
-        """Tell whether a tensor needs a gradient and its own op made its grad node."""
+        """Tell whether a tensor needs a gradient and the op that made it has the grad node."""
         facts = self._facts
         return (
             facts.needs_grad(tensor)
@@ -112,7 +112,7 @@ class Steps:
 
     @cached_property
     def alive_until(self) -> dict[int, int]:
-        """For each tensor seen alive: how many ops had been called when it was last seen alive."""
+        """For each tensor: how many ops had been called when the tensor was last seen alive."""
         record = self._facts.record
         lives = record.tensor_lives
         pairs = zip(lives["tensor"].tolist(), lives["ops_before"].tolist(), strict=True)

@@ -1,1 +1,1 @@
-"""NaN and Inf: which tensors have them, where they began, why, and how far they spread."""
+"""NaN and Inf: the tensors that have them, their origins, their causes, and their spread."""

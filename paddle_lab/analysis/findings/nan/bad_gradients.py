@@ -40,7 +40,7 @@ class BadGradients:
         return sorted(first, key=lambda node: (-facts.op_of_node(node), node))[:_MOST_NODES]
 
     def path(self, node: int) -> list[int]:
-        """Return a grad node and the nodes that its bad gradients reached, in order."""
+        """Return a grad node and the grad nodes that its bad gradients reached, in order."""
         facts = self._facts
 
         def handed_bad(node: int) -> list[int]:
@@ -108,7 +108,7 @@ def _known_sources(flow: Flow, op: int) -> Iterator[int]:
     facts = flow.facts
     if not facts.is_pylayer(op):
         return
-    # A PyLayer's backward runs Python code: an op or a backward call in it may be the source.
+    # A PyLayer's backward runs Python code. An op or backward call inside may be the source.
     for number, source in enumerate(flow.sources):
         if is_in_backward(facts, source):
             scope = int(facts.record.ops["scope"][source.op])

@@ -1,4 +1,4 @@
-"""Why an op made NaN or Inf, by its name and its inputs, and advice against it."""
+"""Explains why an op made NaN or Inf, from the op's name and inputs, and gives advice."""
 
 from __future__ import annotations
 

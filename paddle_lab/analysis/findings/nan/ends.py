@@ -12,13 +12,13 @@ from paddle_lab.analysis.findings.nan.sources import Flow, Source
 from paddle_lab.trace.schema import ROLES
 
 _OUTPUT = ROLES.index("output")
-# They test for NaN or Inf: a value that only they read went no further.
+# Ops that test for NaN or Inf. If only such ops read a value, the value went no further.
 _OBSERVERS = frozenset(("isnan", "isinf", "isfinite"))
 _MOST_MARKS = 2_000
 
 
 def note_reach(flow: Flow) -> None:
-    """Note for each source how far its NaN or Inf spread in the forward."""
+    """Note for each source how far the NaN or Inf spread in the forward."""
     facts = flow.facts
     losses, is_end = facts.answer(_loss_tensors), facts.answer(_ends)
     for tensor in flow.numbers.bad_tensors:
@@ -39,7 +39,7 @@ def note_reach(flow: Flow) -> None:
 
 
 def path_marks(flow: Flow, source: Source) -> list[Mark]:
-    """Return the marks of a source and its path, in order: to the loss, then through backward."""
+    """Return the marks of a source and of its path: to the loss, and then through backward."""
     facts = flow.facts
     nodes: list[int] = []
     if source.grad_node >= 0:
@@ -82,7 +82,7 @@ def _ends(facts: Facts) -> npt.NDArray[np.bool_]:
     read = uses["tensor"][(uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & ~is_observed]
     was_read = np.zeros(len(tensors), np.bool_)
     was_read[read] = True
-    # If a detached tensor was read, the tensor that it was detached from counts as read.
+    # If a detached tensor was read, the tensor before ``detach`` also counts as read.
     for column, is_source in (("previous", True), ("detached_from", was_read.copy())):
         sources = tensors[column]
         was_read[sources[(sources >= 0) & is_source]] = True

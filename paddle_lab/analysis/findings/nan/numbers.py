@@ -65,5 +65,5 @@ class TensorNumbers:
         rows = self._rows(tensor)
         if len(rows) < 2:
             return rows[0] if rows else -1
-        # Each write outside of any op has its own row: take the row that was valid at ``op``.
+        # Each write outside of ops has a row of its own. Take the row that was valid at ``op``.
         return rows[min(bisect_right(self._overwritten.get(tensor, []), op), len(rows) - 1)]

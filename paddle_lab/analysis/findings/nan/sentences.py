@@ -1,4 +1,4 @@
-"""How a source of NaN or Inf is reported: its place, and one sentence."""
+"""Describes a source of NaN or Inf: its place, and one sentence."""
 
 from __future__ import annotations
 

@@ -32,16 +32,16 @@ class Source:
     kind: SourceKind
     """``gradient``: a gradient with NaN or Inf that no known backward call made."""
     op: int
-    """The op that made it, that read it first, or that made the grad node."""
+    """The op that made the value, or first read it, or made the grad node."""
     tensor: int = -1
     grad_node: int = -1
     backward_call: int = -1
     is_nan: bool = False
-    """Whether it began as NaN; else as Inf."""
+    """Whether the source first had NaN; else it had Inf."""
     is_meant: bool = False
-    """Whether it is a constant in the code, or memory that was not written yet."""
+    """Whether the source is a constant in the code, or memory that was not written yet."""
     became_nan: int = -1
-    """The op that turned its Inf into NaN, -1 for none."""
+    """The op that turned the Inf of this source into NaN, -1 for none."""
     reaches: set[str] = field(default_factory=set)
     """``loss``, ``parameter``, ``gradient``; ``end`` and ``inf_end`` for NaN and Inf in a tensor
     that no op read."""
@@ -55,7 +55,7 @@ class Flow:
         self.numbers = numbers
         self.sources: list[Source] = []
         self.nan_of: dict[int, Sources] = {}
-        """From a tensor to the sources of its NaN."""
+        """Maps a tensor to the sources of its NaN."""
         self.inf_of: dict[int, Sources] = {}
         calls = facts.user_backward_calls
         self._first_backward = min(map(facts.ops_before, calls), default=facts.op_count)
@@ -72,7 +72,7 @@ class Flow:
                 self._meet(tensor, readers[0])
 
     def add(self, source: Source) -> int:
-        """Keep a source, and return its number."""
+        """Add a source, and return the source's number."""
         self.sources.append(source)
         return len(self.sources) - 1
 

@@ -130,7 +130,7 @@ def _run_twice(facts: Facts, call: int, nodes: list[int]) -> FailedBackward:
 
 
 def _last_run(facts: Facts, call: int, nodes: list[int]) -> int:
-    """Return the node of the PyLayer whose backward ran last: its error is the one raised."""
+    """Return the node of the PyLayer whose backward ran last, because it raised the error."""
     parents, ops = (facts.record.scopes[name].tolist() for name in ("parent", "op"))
     calls = facts.record.scopes["backward_call"]
     inside = zip(ops, parents, strict=True)

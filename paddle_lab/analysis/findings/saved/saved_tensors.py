@@ -67,7 +67,7 @@ def saved_tensors(facts: Facts, op: int) -> list[int]:
     """Return the tensor values that an op's grad node saves and checks: inputs, then outputs."""
     name, inputs, slots = facts.op_name(op), facts.inputs(op), facts.input_slots(op)
     if name.endswith("_") and KEPT.get(name) != ((), 0):
-        # The op has overwritten its first input, and saved a copy of the values it needs.
+        # The op has overwritten its first input, but saved a copy of the values for backward.
         inputs = [tensor for slot, tensor in zip(slots, inputs, strict=True) if slot]
         slots = [slot for slot in slots if slot]
         name = name.removesuffix("_")
@@ -88,17 +88,17 @@ _VIEWS = frozenset(
 
 
 class Storages:
-    """The storages of a record's tensors, as far as its ops show which tensors are views."""
+    """The storages of a record's tensors. Views are known as far as ops show them."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         tensors = facts.record.tensors
-        # For each row, an older row of the same storage, if it has one.
+        # For each row: an older row of the same storage, if there is one.
         older = np.maximum(tensors["previous"], tensors["detached_from"])
         for op in facts.ops_named(_VIEWS):
             for source in facts.inputs(op)[:1]:
                 for made in facts.outputs(op):
-                    # A view starts with the version of its base, a copy with 0.
+                    # A view starts with the inplace version of its base, a copy with 0.
                     if older[made] < 0 and facts.version(made) == facts.version(source):
                         older[made] = source
         self._roots = outermost(older)

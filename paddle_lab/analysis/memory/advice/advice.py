@@ -19,7 +19,7 @@ _WORTH = 0.15
 """A finding about a smaller share of the memory than this gets no sentence."""
 
 _STEPS = 10_000
-"""The length of a long run: a leak is judged by its growth in this many steps."""
+"""A leak is judged by how much memory it would take in this many steps."""
 
 _WHOLE = re.compile(r"[^.\[]+")
 """The variable in ``"losses[3]"`` and ``"model.cache"``."""
@@ -104,7 +104,7 @@ _BY_KIND: dict[str, tuple[str, str, Callable[[Allocation], str] | None]] = {
     "optimizer_state": ("optimizer_state", "", None),
     "input": ("input", "", None),
 }
-"""For each kind of block: its sentence, the phrase for its largest owner, and that owner."""
+"""For each kind of block: a sentence, the phrase for the largest owner, and this owner."""
 
 
 def _on_kind(memory: PlaceMemory, share: Share) -> str:

@@ -37,10 +37,10 @@ class FailedRequest:
     available_bytes: int | None
     """The free bytes of the device, None if the error does not say."""
     layer: str = ""
-    """The layer that called the op, with its model's name if the path is ambiguous."""
+    """The layer that called the op. If the path is ambiguous, the model's name comes first."""
 
     def headline(self, allocated_bytes: int) -> str:
-        """Return one line: the op, the bytes it requested, and the bytes allocated then."""
+        """Return one line: the op, the requested bytes, and the bytes allocated at that time."""
         asked = None if self.requested_bytes is None else size_text(self.requested_bytes)
         free = self.available_bytes
         return say(
@@ -114,7 +114,7 @@ def _layer(record: Record, op: Op) -> str:
 
 
 def requested_bytes(text: str) -> int | None:
-    """Return the bytes that Paddle could not allocate, from its error; None if it does not say."""
+    """Return the bytes that Paddle could not allocate, from the error message; None if unknown."""
     exact = _REQUESTED_BYTES.search(text)
     return int(exact["size"]) if exact else _size(_REQUESTED, text)
 

@@ -31,7 +31,7 @@ class OutOfMemory:
     allocated_bytes: int
     """The bytes that were allocated when the error was raised."""
     time_ns: int
-    """When it was raised."""
+    """When the error was raised."""
     alive: AllocationTable
     """The blocks that were alive, largest first."""
     by_line: Breakdown
@@ -41,7 +41,7 @@ class OutOfMemory:
 
     @property
     def op(self) -> Op | None:
-        """The op that raised it; None if it was raised inside backward."""
+        """The op that raised the error; None if the error was raised inside backward."""
         return self.request.op
 
     @property

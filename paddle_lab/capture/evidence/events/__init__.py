@@ -1,1 +1,1 @@
-"""Events other than ops: the hooks that note them, and their log."""
+"""Events other than ops: the hooks that note events, and the log of events."""

@@ -19,7 +19,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 
 class Event(NamedTuple):
-    """One row of ``events``. Its stack and its op count are the recorder's."""
+    """One row of ``events``. The stack and the op count are the recorder's."""
 
     kind: int
     tensor: int

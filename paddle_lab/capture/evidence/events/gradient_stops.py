@@ -50,7 +50,7 @@ def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
 def note_detached(
     recorder: Recorder, frame: FrameType, source: Any, result: Any, *, detail: str = "detach"
 ) -> None:
-    """Note that ``result`` has the values of ``source`` and passes no gradient back to it."""
+    """Note that ``result`` has the values of ``source``, but passes no gradient to ``source``."""
     if not source.stop_gradient and is_floating(source):
         key = recorder.tensors.known_key(result)
         recorder.events.note("gradient_stopped", frame, tensor=key, detail=detail)
@@ -103,7 +103,7 @@ def _after_copy(recorder: Recorder, call: Call) -> None:
 
 
 def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
-    """Note a tensor that C++ made with the values of another, cut off from its gradients."""
+    """Note a tensor that C++ code made with another's values, but without its graph."""
     source, result = call.args[0], call.result
     if (
         result is source

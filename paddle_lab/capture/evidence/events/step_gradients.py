@@ -47,7 +47,7 @@ class StepGradients:
         self._used: dict[int, _Used] = {}
 
     def note_step(self, optimizer: Any) -> None:
-        """Note that the user calls ``step``, before it changes anything."""
+        """Note that the user's code calls ``step``, before the step changes anything."""
         watched = self._watched(optimizer)
         stale = [parameter for parameter in watched if self._is_stale(parameter)]
         if stale:
@@ -60,7 +60,7 @@ class StepGradients:
         self._used |= {id(parameter): _Used(parameter) for parameter in watched}
 
     def note_backward(self) -> None:
-        """Note that backward begins, before it adds to any gradient."""
+        """Note that backward begins, before backward adds to any gradient."""
         for identity, used in list(self._used.items()):
             parameter = used.reference()
             # Tensor.numpy() would copy the gradient, and a memory trace would record the copy.
@@ -92,7 +92,7 @@ class StepGradients:
 
 
 def _gradient(parameter: Any) -> Any:
-    """Return a parameter's gradient, ``None`` if it has none or it cannot be read."""
+    """Return a parameter's gradient, ``None`` if there is none or the gradient is unreadable."""
     if not DOOR.is_initialized(parameter) or parameter.stop_gradient:
         return None
     gradient = parameter.grad

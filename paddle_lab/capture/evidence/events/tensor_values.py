@@ -39,7 +39,7 @@ def creation_patches(paddle: Any) -> list[AttributePatch]:
     return [
         # paddle.to_tensor calls this function; many modules hold a binding of paddle.to_tensor.
         noted("to_tensor", _created("to_tensor"), copies=True),
-        # paddle.Tensor(array); paddle.to_tensor finally calls it, too.
+        # paddle.Tensor(array). paddle.to_tensor also calls this in the end.
         noted((paddle.Tensor, "__init__"), _note_constructed),
         noted("from_dlpack", _created("from_dlpack")),
         noted("create_parameter", _note_parameter),

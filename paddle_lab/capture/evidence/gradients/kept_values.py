@@ -54,7 +54,7 @@ class GradientValues:
         """
         if node not in self._wanted or self._bytes > MOST_BYTES:
             return []
-        # Call Paddle's own method: a hook around it would record this as a read by the user's code.
+        # Call Paddle's original method, because a hook would record a read by the user's code.
         kept = [np.array(inspect.unwrap(type(gradient).numpy)(gradient))]
         self._kept.append(kept)
         self._bytes += kept[0].nbytes

@@ -24,7 +24,7 @@ from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 
 Edges = list[tuple[int, int]]
-"""Pairs for one grad node: a slot among its next functions, and the edge at that slot."""
+"""For one grad node: pairs of a slot among the next functions, and the edge at this slot."""
 Take = Callable[[int, int, Any], None]
 """Called with a grad node, an edge, and a gradient that may be undefined."""
 
@@ -84,7 +84,7 @@ class BackwardWatch:
         self._handles.append(DOOR.register_post_hook(hooked.node, hook))
 
     def hook_leaf(self, tensor: Any, source: int, edge: int) -> None:
-        """Read the gradient that arrives at a leaf, before it is accumulated."""
+        """Read the gradient that arrives at a leaf, before the leaf accumulates it."""
 
         def hook(gradient: Any) -> None:
             try:
@@ -146,7 +146,7 @@ def _park(hooks: list[PostHook]) -> None:
 
 def _let_go() -> None:
     """Drop the parked hooks that C++ no longer holds."""
-    # Not in _park(): its loop variable is one more reference to the last hook.
+    # Not in _park(), whose loop variable would be one more reference to the last hook.
     _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
 
 
@@ -165,7 +165,7 @@ def _look(hooked: HookedNode, take: Take, outputs: list[Any], inputs: list[Any])
 
 
 def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
-    """Tell whether a node has overwritten the gradient that it got."""
+    """Tell whether a grad node has overwritten its incoming gradient."""
     if node.name() in _ALIKE or not DOOR.is_dense(arrived):
         return False
     made = [

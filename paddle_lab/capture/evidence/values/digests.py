@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Digest = bytes
 UNKNOWN: Digest = b""
-"""The digest of a tensor that cannot be read. It equals itself, so it never makes a difference."""
+"""The digest of an unreadable tensor. It always equals itself, so no difference is found."""
 
 _DIGEST_BYTES = 8
 
@@ -44,7 +44,7 @@ class Digests(Collector):
         self.outputs: dict[int, tuple[Digest, ...]] = {}
         """Maps a row of ``ops`` to the digests of the op's outputs, in order."""
         self.met: dict[int, Digest] = {}
-        """Maps a row of ``tensors`` to its digest, if no op made it: data, parameters, …"""
+        """Maps a row of ``tensors`` that no op made, such as data or parameters, to the digest."""
         self.hooked: set[int] = set()
         """The ids of tensors whose gradient hooks changed, which no second run can undo."""
         has_hooks = DOOR.has("gradients") and DOOR.has("reruns")
@@ -52,7 +52,7 @@ class Digests(Collector):
         self._patches = [DOOR.patch(name, self._noting) for name in names if has_hooks]
 
     def open(self) -> None:
-        """Digest the outputs of ops from now on, after the collector that already reads them."""
+        """Compute digests of ops' outputs from now on, after the collector that reads them."""
         self._next = self._recorder.on_op
         self._recorder.on_op = self._on_op
         self._recorder.tensors.meeting_listeners.append(self._on_met)
@@ -115,7 +115,7 @@ def digest_of(tensor: Any) -> Digest:
         if count:
             digest.update((ctypes.c_char * count).from_address(tensor.data_ptr()))
     else:
-        # Call Paddle's own method: a hook around it would record this as a read by the user's code.
+        # Call Paddle's original method, because a hook would record a read by the user's code.
         numpy = type(tensor).numpy
         digest.update(getattr(numpy, "__wrapped__", numpy)(tensor).tobytes())
     return digest.digest()

@@ -34,17 +34,17 @@ class Inside:
     def __init__(self, recorder: Recorder, name: str, *, paddle_folder: str) -> None:
         self.name = name
         self.known: dict[str, None] = {}
-        """The names that the user could have given, in the order in which they ran."""
+        """The names that the user could have given, in the order in which the layers ran."""
         self._recorder = recorder
         self._paddle_folder = paddle_folder
         self._layers: dict[int, tuple[str, ...]] = {}
-        """The names of each layer: its path with and without its root's name."""
+        """The names of each layer: the path with and without the outermost layer's name."""
         self._roots: dict[int, str] = {}
         self._is_inside: dict[int, bool] = {NO_KEY: False}
         self._indexed = 0
 
     def holds(self, scope: int) -> bool:
-        """Tell whether a scope is the named one or is inside it."""
+        """Tell whether a scope has the given name, or is inside a scope with this name."""
         if scope not in self._is_inside:
             self._index()
         return self._is_inside.get(scope, False)
@@ -76,7 +76,7 @@ class Inside:
         self._indexed = len(scopes) // SCOPE_CELLS
 
     def _name_layers(self, rows: Iterable[LayerRow]) -> None:
-        # The name of a root layer comes from the source of its call: see ``LayerPool``.
+        # The name of an outermost layer comes from the source of its call: see ``LayerPool``.
         frames: Any = None
         for key, path, class_name, caller, location in rows:
             if path is not None:

@@ -24,7 +24,7 @@ exponent *e* where 2**e <= abs(value) < 2**(e + 1). The rows of negative values 
 """
 
 STORED = ("f2", "u2", "f4", "f8", "c8", "c16", "u1", "u1", "i1", "i2", "i4", "i8")
-"""How NumPy reads each type. NumPy has no bfloat16, so its bits are read."""
+"""The type with which NumPy reads each dtype. NumPy has no bfloat16, so the bits are read."""
 
 
 @native_twin

@@ -87,7 +87,7 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
         The shape, dtype, element count and scan result. ``None`` if the tensor has no values to
         scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
     """
-    # Asking an undefined tensor for its values kills the process.
+    # Reading the values of an undefined tensor kills the process.
     if not DOOR.is_initialized(tensor):
         return None
     if not DOOR.is_dense(tensor):
