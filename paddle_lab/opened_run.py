@@ -1,4 +1,4 @@
-"""``paddle_lab.open_run(DIR)``: what the ranks of a job did, and where they disagree."""
+"""``paddle_lab.open_run(DIR)``: what the ranks of a job did, and how they disagree."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Run:
 
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:
-        """Maps a rank to its trace. A rank that was killed or that is still running has none."""
+        """Maps a rank to its trace. A rank that was killed, or that still runs, has no trace."""
         return {rank: load(trace_path(self.path, rank)) for rank in self._traced}
 
     @cached_property

@@ -281,7 +281,7 @@ class Recording:
 
     @property
     def op_count(self) -> int:
-        """How many ops have run while this records; 0 when it does not."""
+        """How many ops have run while this object records; 0 while it does not record."""
         return 0 if self._session is None else self._session.op_count
 
     @property
@@ -292,7 +292,7 @@ class Recording:
 
     @property
     def log_bytes(self) -> int:
-        """How many bytes of Paddle's log were written while this records; 0 when it does not."""
+        """How many bytes Paddle's log has while this object records; 0 while it does not record."""
         return 0 if self._session is None else self._session.log_bytes
 
     def __enter__(self) -> Trace:

@@ -37,7 +37,7 @@ def running_layers(frame: FrameType | None) -> list[Any]:
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
         return []
-    # Its ``__call__`` is wrapped while a trace is open, but its ``forward`` never is.
+    # The layer's ``__call__`` is wrapped while a trace is open, but ``forward`` never is.
     return list(_running(layer_class.forward.__code__.co_filename, frame))
 
 
@@ -55,7 +55,7 @@ def _running(file: str, frame: FrameType | None) -> Iterator[Any]:
     while frame is not None:
         code = frame.f_code
         name = code.co_name
-        if name == "<module>":  # a cell; its callers are not layers
+        if name == "<module>":  # a cell, and no layer has called it
             return
         if name == "__call__" and code.co_filename == file:
             yield frame.f_locals["self"]

@@ -154,7 +154,7 @@ class CaptureSession:
         return Values(recorder, in_full=bool(values), inside=inside, elsewhere=elsewhere)
 
     def collect(self, make: Callable[[Recorder], _Part]) -> _Part:
-        """Add a collector that the caller needs, before the session is opened, and return it."""
+        """Add a collector for the caller before the session opens, and return the collector."""
         collector = make(self._recorder)
         self._recorder.collectors.append(collector)
         return collector
@@ -275,6 +275,6 @@ class CaptureSession:
         if kept:
             mark_earlier(record)
         if len(record.kernel_times) and error is None:  # after an error, memory may be short
-            with suppress(Exception):  # without it, shares of the roofline are unknown
+            with suppress(Exception):  # without this evidence, shares of the roofline are unknown
                 add_roofline(record, self._paddle)
         return record

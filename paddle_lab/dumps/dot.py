@@ -25,7 +25,7 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """A tensor that one node passes to another."""
+    """An edge: a tensor that one node passes to another node."""
 
     source: str
     target: str

@@ -33,7 +33,7 @@ class Backward:
     """The common beginning of the files' names: the time of the call."""
     graph: Graph
     ops: dict[int, str] = field(default_factory=dict)
-    """Maps a grad node's pointer to its op's name, from the reversed graph."""
+    """Maps the pointer of a grad node to the name of its op, from the reversed graph."""
     stacks: dict[tuple[str, int], Stack] = field(default_factory=dict)
     gradient_file: str = ""
     gradients: list[tuple[str, str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Process:
     """The dumps of one process."""
 
     number: int = 0
-    """The process's id, 0 if no file has it."""
+    """The id of the process, 0 if no file has it."""
     stacks: Stacks = field(default_factory=Stacks)
     forwards: list[Graph] = field(default_factory=list)
     backwards: list[Backward] = field(default_factory=list)
@@ -90,7 +90,7 @@ class DumpFiles:
             self.notices.append(say("notices.dump.unknown", files=_named(unknown)))
 
     def _read(self, path: Path, name: str) -> tuple[bool, bool]:
-        """Read a file; tell whether it is one of Paddle's dumps, and whether it is complete."""
+        """Read a file. Tell whether the file is one of Paddle's dumps, and is complete."""
         if path.stat().st_size > _LARGEST_BYTES:
             return False, False
         data = path.read_bytes()
@@ -152,7 +152,7 @@ class DumpFiles:
                 number: len(names & process.stacks.ops.keys())
                 for number, process in self.processes.items()
             }
-            # Each process numbers its names from 1, so equal names do not identify one.
+            # Each process numbers names from 1, so equal names may belong to different processes.
             tells = len(set(counts.values())) == len(counts)
             self._owner(counts if tells else {}).forwards.append(graph)
 

@@ -1,4 +1,4 @@
-"""The ops of one process, with names, stacks and tensors from all files that mention them."""
+"""The ops of one process: names, stacks and tensors, from all files that mention the ops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Tensor(NamedTuple):
     dtype: str
     shape: str
     producer: str
-    """The op that made it, ``""`` if none did."""
+    """The op that made the tensor, ``""`` if no op did."""
 
 
 @dataclass
@@ -55,7 +55,7 @@ class Forward:
         self.leaves: dict[tuple[str, str], str] = {}
         """Maps a backward call and a leaf's node to the key of the leaf's tensor."""
         self.parameters: set[str] = set()
-        """Keys of tensors that a layer made as its parameters, according to their stacks."""
+        """Keys of tensors that a layer made as parameters, according to the stacks."""
         for graph in process.forwards:
             self._add_graph(graph)
         for log in process.logs:
@@ -124,7 +124,7 @@ class Forward:
         return backward.stacks.get(key) or self._process.stacks.grad_nodes.get(key, ())
 
     def _reverse(self, backward: Backward, number: int, edge: Edge) -> None:
-        """Add the tensor whose gradient an edge carries. In the forward it is an input."""
+        """Add the tensor to which an edge's gradient belongs. In the forward it is an input."""
         source, target = (backward.graph.nodes[one] for one in (edge.source, edge.target))
         reader, producer = self.op_of(source, backward), self.op_of(target, backward)
         key, name, dtype, shape = _named(edge, edge.tensor.removesuffix("@Grad"))

@@ -75,7 +75,7 @@ def open_call(frame: FrameType) -> Call:
     shown = frame.f_locals
     variables = dict(shown)
     if sys.version_info < (3, 13) and sys.getrefcount(shown) <= _OUR_REFERENCES:
-        # No caller has kept the dict of locals(), so the frame may empty it.
+        # No caller has kept the dict of locals(), so the frame may empty the dict.
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             shown.pop(name, None)
     return Call(code.co_name, variables, id(shown))

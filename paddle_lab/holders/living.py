@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from paddle_lab.holders.roots import Root
 
-# Allocators round up to a multiple of this: a tensor may be this much smaller than its storage.
+# Allocators round sizes up to a multiple of this, so a storage may exceed its tensor.
 ALIGNMENT_BYTES = 512
 _KEPT_BY_NOTEBOOK = ("output", "traceback")
 
@@ -82,19 +82,19 @@ class Storage:
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold it, and no name of the user."""
+        """Whether only kept outputs and tracebacks hold the storage, and no name of the user."""
         return not self.is_in_scope and all(
             tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors
         )
 
     @property
     def is_in_scope(self) -> bool:
-        """Whether a static program's scope holds it, which Paddle keeps."""
+        """Whether a static program's scope, which Paddle keeps, holds the storage."""
         return any(tensor.kind == "scope" for tensor in self.tensors)
 
     @property
     def is_viewed_only(self) -> bool:
-        """Whether every tensor in it is a view of only a part."""
+        """Whether every tensor in the storage is a view of only a part."""
         largest = max(tensor.bytes for tensor in self.tensors)
         return largest + ALIGNMENT_BYTES <= self.bytes
 
@@ -126,7 +126,7 @@ class Holder:
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold all of it."""
+        """Whether only kept outputs and tracebacks hold these storages."""
         return all(storage.is_notebooks_alone for storage in self.storages)
 
 
@@ -143,7 +143,7 @@ def storages(tensors: Iterable[LivingTensor]) -> list[Storage]:
 
 
 def holders(found: Sequence[Storage]) -> list[Holder]:
-    """Return the holders of storages, the largest first; a storage belongs to its first holder."""
+    """Return the holders of storages, the largest first. A storage counts for its first holder."""
     by_root: dict[tuple[str, str], Holder] = {}
     for storage in found:
         root = storage.tensors[0].root

@@ -19,7 +19,7 @@ from paddle_lab.words import say
 _Part: TypeAlias = tuple[Any, Any, Callable[[Any], str]]
 """A held object, its key in the holder, and a function that formats the key."""
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
-# Dictionaries of a paddle.nn.Layer that hold its attributes.
+# The dictionaries of a paddle.nn.Layer that contain its attributes.
 _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
 _MOST_CHARACTERS = 200
 

@@ -54,7 +54,7 @@ class Root:
 
     @property
     def label(self) -> str:
-        """The name with its remark."""
+        """The name, followed by a remark if there is one."""
         return self.name + self.remark
 
 

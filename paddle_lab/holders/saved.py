@@ -69,7 +69,7 @@ def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int,
 
 
 def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
-    """Yield the ops that PyLayers called, with the PyLayer's op: its context may keep tensors."""
+    """Yield ops that PyLayers called, with the PyLayer's op, whose context may keep tensors."""
     scopes = record.scopes
     is_pylayer = scopes["op"] >= 0
     if not is_pylayer.any():

@@ -22,11 +22,11 @@ from paddle_lab.words import say
 _MOST_HOLDERS: Final = 200
 _MOST_ABOVE: Final = 20_000
 _MOST_STEPS: Final = 8
-"""The most steps upwards from a holder to its own holder."""
+"""The most steps upwards from a holder to the holder of this holder, and so on."""
 _PARTS: Final = (dict, list, tuple, set, frozenset, CellType)
-"""Types that say little about a holder: the object that holds it is named instead."""
+"""Types that say little about a holder. Instead, the object that holds the holder is named."""
 _UNTRACKED: Final = frozenset({dict, tuple, np.ndarray})
-"""Types whose objects are untracked if they cannot be part of a cycle."""
+"""Types whose objects Python's garbage collector does not track if they cannot be in a cycle."""
 _NO_HOLDERS: Final = (FrameType, ModuleType)
 
 

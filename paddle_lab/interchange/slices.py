@@ -1,4 +1,4 @@
-"""Ops, and the calls around them, as nested slices of time."""
+"""Ops, and the calls around the ops, as nested slices of time."""
 
 from __future__ import annotations
 
@@ -72,6 +72,6 @@ def _extents(record: Record, end_ns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any]
     op = np.append(inside, scopes["op"][called])
     np.minimum.at(first, scope, ops["start_ns"][op])
     np.maximum.at(last, scope, end_ns[op])
-    # A call lasts as long as the calls inside it that ran in its thread.
+    # A call lasts as long as the calls inside it that ran in the same thread.
     parent = np.where(taken(thread, parent) == thread, parent, -1)
     return gathered(parent, first, np.minimum), gathered(parent, last, np.maximum)

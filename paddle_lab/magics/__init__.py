@@ -1,4 +1,4 @@
-"""The magics: they turn their options into calls of the public functions."""
+"""The magics. They turn the user's options into calls of the public functions."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class CellMagics:
     def _leave_cell(self, result: Any) -> None:
         self._depth = max(self._depth - 1, 0)
         try:
-            # A cell that runs other cells (%run, %%capture) ends later than they do.
+            # A cell that runs other cells (%run, %%capture) ends later than these cells.
             if self._running is not None and self._depth < max(self._running[1], 1):
                 error = getattr(result, "error_in_exec", None)
                 self._finish(error if isinstance(error, BaseException) else None)
@@ -186,5 +186,5 @@ def _show_magic_line(file: str, magic_line: str, number: int) -> None:
     if entry is None or len(entry) != 4 or len(entry[2]) < number:
         return
     if entry[2][number - 1].startswith(_BEGIN):
-        # As a comment, because IPython parses the source that it shows.
+        # Write the magic as a comment, because IPython parses the source that it shows.
         entry[2][number - 1] = f"# {magic_line}\n"

@@ -61,7 +61,7 @@ def _show(trace: Trace, *, has_page: bool) -> None:
 
 
 _WORTH = 0.15
-"""If at least this share of the memory is from before the cell, the report lists its holders."""
+"""If at least this share of memory is from before the cell, the report lists its holders."""
 
 
 def report_out_of_memory(trace: Trace, error: BaseException | None, memory: NotebookMemory) -> None:
@@ -86,7 +86,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
         _report_what_is_alive(trace, text, memory)
         return
     print(found)  # noqa: T201  (the answer of a command)
-    # If most memory is from before the cell, the trace knows only its sum.
+    # If most memory is from before the cell, the trace knows only the sum of this memory.
     if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
         display(memory.report(memory.living()))
 

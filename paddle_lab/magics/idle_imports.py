@@ -22,7 +22,7 @@ def import_when_idle() -> None:
 
 
 def _import() -> None:
-    # The code that needs a missing package will report it.
+    # If a package is missing, the code that needs the package will report this.
     with suppress(ImportError):
         import paddle_lab.analysis.findings.find
         import paddle_lab.analysis.findings.finding

@@ -44,7 +44,7 @@ class LedgerKeeper:
         self._start_ns = perf_counter_ns()
 
     def leave_cell(self, number: Any) -> None:
-        """Add an entry for the cell that has ended, unless its own magic has added one."""
+        """Add an entry for the cell that has ended, unless a magic of the cell has added one."""
         if self._before is None:  # this cell loaded the extension
             return
         if self._chart.running is not None:
@@ -95,7 +95,7 @@ _LEAST_UNEXPLAINED_BYTES = 1024 * 1024
 
 
 def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
-    """Find the holders of the memory that a cell left allocated, and add them to its trace."""
+    """Find the holders of memory that a cell left allocated, and add them to the cell's trace."""
     from paddle_lab.holders.record import unexplained_bytes, with_holders
 
     try:
@@ -108,7 +108,7 @@ def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
             record = with_holders(trace.record, tensors, living.backward_graphs())
         trace.complete(record)
     except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
-        # The search visits any of the user's objects; if it fails, the trace must still be shown.
+        # The search visits objects of the user. If it fails, the trace must still be shown.
         said = say("notices.memory.holders_not_found", fault=type(fault).__name__)
         trace.record.origin.notices.append(said)
         return []

@@ -30,7 +30,7 @@ class LiveChart:
 
     @property
     def running(self) -> LiveMemory | None:
-        """The chart, if it is sampling memory."""
+        """The chart, while it is sampling memory."""
         return self._widget if self._widget is not None and self._widget.is_running else None
 
     def show(self, *, height: int, cell: str) -> None:

@@ -71,7 +71,7 @@ class MemoryLineMagic:
         except KeyboardInterrupt:
             living = None
         if living is None:
-            # Raise a new exception: the traceback of the search would keep all its results alive.
+            # Raise a new exception. The first traceback would keep all results of the search alive.
             raise KeyboardInterrupt
         report = self._memory.report(living, self._memory.ledger)
         display(report)

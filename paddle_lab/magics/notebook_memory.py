@@ -1,4 +1,4 @@
-"""Finds the objects that a notebook keeps alive, and releases those that only it keeps alive."""
+"""Finds the objects that a notebook keeps alive, and releases those that only it keeps."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class NotebookMemory:
         )
 
         shell = self._shell
-        # These refer to all names, so they are not holders themselves.
+        # These objects refer to all names, so they do not count as holders.
         namespaces = [shell.user_ns, shell.user_ns_hidden, shell.user_ns.get("_oh")]
         keepers = [*namespaces, shell.displayhook, shell.InteractiveTB, shell.last_execution_result]
         living = LivingTensors(excluded=[shell, *keepers], excluded_types=is_kernels)

@@ -1,4 +1,4 @@
-"""Parses a magic's line into its options; if the line is wrong, a sentence says why."""
+"""Parses a magic's line into options. If the line is wrong, a sentence says why."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
 def explained(text: Callable[[], str]) -> Callable[[_Run], _Run]:
-    """Make IPython show ``text`` where it shows a magic's docstring."""
+    """Make IPython show ``text`` where IPython would show the docstring of a magic."""
 
     def decorated(run: _Run) -> _Run:
         # IPython calls this method before it looks for a docstring.

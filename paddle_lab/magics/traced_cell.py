@@ -1,4 +1,4 @@
-"""A cell with ``%%paddle_trace`` or ``%%paddle_mem``: recorded while it runs, then shown."""
+"""A cell with ``%%paddle_trace`` or ``%%paddle_mem``. It is recorded while it runs, then shown."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class TracedCell:
         self._stalls = self._watch()
 
     def finish(self, error: BaseException | None) -> None:
-        """End the recording after the cell, even if it raised; keep the trace and show it."""
+        """End the recording after the cell, even if the cell raised. Keep the trace and show it."""
         if self._stalls is not None:
             self._stalls.close()
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet
@@ -141,7 +141,7 @@ class TracedCell:
             self._trace.complete(record)
 
     def _keep(self) -> None:
-        """Assign the trace to its variables and save it, as the options say."""
+        """Assign the trace to variables and save it, as the options say."""
         variables, name, path = self._shell.user_ns, self._options.output, self._options.save
         variables[LATEST] = self._trace
         if name and isinstance(variables.get(name), (Trace, NoneType)):

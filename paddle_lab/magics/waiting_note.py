@@ -1,4 +1,4 @@
-"""The progress after the end of a large cell, shown until the picture replaces it."""
+"""Shows progress after the end of a large cell, until the picture is ready."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _block(data: dict[str, Any], outer: Mapping[int, int], values: list[Value]) 
 
 def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
     if data["#"] == "p":
-        # A parameter's attributes have no names: is_distributed, is_parameter, need_clip, its name.
+        # A parameter's attributes have no names: is_distributed, is_parameter, need_clip, name.
         made, (_, stops, trainable) = data["O"], data["OA"]
         output = _new(keys, made["%"], made["TT"], values, stops=bool(stops))
         label, is_trainable = str(data["A"][3]), bool(trainable)
@@ -137,7 +137,7 @@ def _value(kind: Any, *, stops: bool) -> Value | None:
 
 
 def _plain(data: Any) -> Any:
-    """Return an attribute's value without the types of its items."""
+    """Return the value of an attribute, without the types of the items in it."""
     if isinstance(data, list):
         return [_plain(item) for item in data]
     if isinstance(data, dict):

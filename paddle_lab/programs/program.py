@@ -1,4 +1,4 @@
-"""A static program: ops in blocks, the values between them, and where each op was called."""
+"""A static program: ops in blocks, the values between ops, and the line of each op."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Value(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def computes(name: str) -> bool:
-    """Tell whether an op is not a constant, parameter, input, output or list, by its name."""
+    """Tell from an op's name whether it is no constant, parameter, input, output or list."""
     return not (name.startswith(("builtin.", "cf.")) or name in _CONSTANTS | _DATA | _OUTPUTS)
 
 
@@ -87,7 +87,7 @@ class Op:
 
     @property
     def is_parameter(self) -> bool:
-        """Whether it represents a parameter or a buffer of the model."""
+        """Whether the op represents a parameter or a buffer of the model."""
         return self.name == "builtin.parameter"
 
 
@@ -117,14 +117,14 @@ class Block:
 
 @dataclass
 class Program:
-    """A program, and the program of its gradients if that is a separate one."""
+    """A program, and the program of its gradients if this is a separate program."""
 
     forward: Block
     backward: Block | None = None
     values: list[Value] = field(default_factory=list)
     """By key. Both programs share this list."""
     paths: dict[str, str] = field(default_factory=dict)
-    """Maps Paddle's name of a parameter to its path in the model, ``"encoder.0.weight"``."""
+    """Maps Paddle's name of a parameter to the path in the model, ``"encoder.0.weight"``."""
     gradients: dict[int, int] = field(default_factory=dict)
-    """Maps a gradient in the backward to the parameter or input whose gradient it is."""
+    """Maps a gradient in the backward to the parameter or input to which it belongs."""
     sources: list[Source] = field(default_factory=list)

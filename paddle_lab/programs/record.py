@@ -21,7 +21,7 @@ _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
 
 
 class Written(NamedTuple):
-    """A program as a record, and its input and output tensors, in order."""
+    """A program as a record, and the program's input and output tensors, in order."""
 
     record: Record
     inputs: list[int]
@@ -29,7 +29,7 @@ class Written(NamedTuple):
 
 
 def record_of(program: Program, origin: Origin) -> Record:
-    """Return the record of a program on its own, without a run of it."""
+    """Return the record of a program that was not run."""
     return written(program, origin).record
 
 
@@ -56,9 +56,9 @@ class _Writer:
         self._row, self._tables = self._writer.row, self._writer.tables
         self._use = self._tables["uses"].append
         self._tensors: dict[int, list[int]] = {}
-        """Maps a value to its tensors: one, or those of a list."""
+        """Maps a value to its tensors: one tensor, or those of a list."""
         self._nodes: dict[int, list[int]] = {}
-        """Maps a gradient to the grad nodes that make it."""
+        """Maps a gradient to the grad nodes that make the gradient."""
         self._rows: dict[int, int] = {}
         self._stack_of: dict[int, int] = {}
         self._layer_of = layer_paths(program.forward, program.paths)
@@ -91,7 +91,7 @@ class _Writer:
         return self._writer.record(origin)
 
     def _block(self, ops: Sequence[Op], told: Sequence[int], scope: int) -> None:
-        """Write the ops of a block. Calls of layers in it become groups."""
+        """Write the ops of a block. Calls of layers in the block become groups."""
         opened: list[tuple[str, int]] = []
         for op, phase in zip(ops, told, strict=True):
             if phase == self._gradients_phase:

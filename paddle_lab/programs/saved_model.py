@@ -1,4 +1,4 @@
-"""Reads a saved model as a record: its program, and the source lines beside it."""
+"""Reads a saved model as a record: the program, and the source lines beside the model."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class _Splice:
         self._length = {name: len(record.tables[name]) for name in _TAKEN}
 
     def add(self, number: int, program: Program) -> None:
-        """Add a program to the first op that ran it."""
+        """Add a program to the first op that ran the program."""
         record, table = self._record, self._record.programs
         rows = np.flatnonzero(table["program"] == number)
         op = int(table["op"][rows[0]])
@@ -89,7 +89,7 @@ class _Splice:
         return Record(tables, self._strings.to_list(), record.origin, record.grad_values)
 
     def _add_scopes(self, op: int, name: str, programs: int) -> int:
-        """Add the group of a program; an op of several programs has a group around them."""
+        """Add the group of a program. If an op ran several programs, add a group around them."""
         ops, scopes = self._record.ops, self._columns["scopes"]
         around = int(ops["scope"][op])
         if programs > 1:
@@ -165,7 +165,7 @@ class _Splice:
         return self._record.text(int(self._record.layers["path"][layer])) if layer >= 0 else ""
 
     def _join(self, found: Written, op: int, node: int) -> None:
-        """Connect the program's ops with the cell's: its inputs, and the outputs of the op."""
+        """Connect the ops of a program with the cell's ops, at the inputs and outputs."""
         record, sub = self._record, found.record
         start = self._length["tensors"] - len(sub.tensors)
         uses = record.uses

@@ -11,7 +11,7 @@ from paddle_lab.runs.rank_log import Call, RankLog
 
 @dataclass(eq=False)
 class Collective:
-    """One collective: the calls of all ranks that have joined it."""
+    """One collective: the calls of all ranks that have joined the collective."""
 
     group: int
     sequence: int
@@ -23,29 +23,29 @@ class Collective:
 
     @property
     def ranks(self) -> tuple[int, ...]:
-        """The ranks that take part in it."""
+        """The ranks that must take part in the collective."""
         return self.channel or next(iter(self.calls.values())).ranks
 
     @property
     def absent(self) -> list[int]:
-        """The ranks that have not called it."""
+        """The ranks that have not called the collective."""
         return [rank for rank in self.ranks if rank not in self.calls]
 
     @property
     def op(self) -> str:
-        """Its operation, as most ranks called it."""
+        """The operation, as most ranks called it."""
         if self.channel is not None:
             return "send/recv"
         return Counter(call.op for call in self.calls.values()).most_common(1)[0][0]
 
     @property
     def begin_ns(self) -> int:
-        """When the first rank called it."""
+        """When the first rank called the collective."""
         return min(call.begin_ns for call in self.calls.values())
 
     @property
     def waited_ns(self) -> dict[int, int]:
-        """Maps each rank to the time that it waited for the last rank."""
+        """Maps each rank to the time for which it waited for the last rank."""
         last = max(call.begin_ns for call in self.calls.values())
         return {rank: last - call.begin_ns for rank, call in sorted(self.calls.items())}
 

@@ -34,7 +34,7 @@ class RunFinding:
     ranks: tuple[int, ...]
     """The ranks that cause the problem, because they do not do what the other ranks do."""
     places: dict[int, Place] = field(default_factory=dict)
-    """Maps a rank to its file and line."""
+    """Maps each rank to a file and line."""
     time_ns: int = 0
     """When the problem began, in ns since 1970."""
     severity: Literal["error", "warning"] = "error"

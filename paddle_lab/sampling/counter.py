@@ -57,7 +57,7 @@ class Source(Protocol):
 
 @runtime_checkable
 class LastingSource(Source, Protocol):
-    """A source that also works between its reads, and must be closed."""
+    """A source that also works between reads, and must be closed."""
 
     def close(self) -> None:
         """Stop working; a later read starts again."""

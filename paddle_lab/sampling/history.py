@@ -32,7 +32,7 @@ class Ring(Generic[Item]):
         """Items appended so far, including dropped ones."""
 
     def append(self, item: Item) -> None:
-        """Append an item; in a full ring it replaces the oldest."""
+        """Append an item. If the ring is full, the item replaces the oldest one."""
         self._items.append(item)
         self.count += 1
 
@@ -93,7 +93,7 @@ class Mark(NamedTuple):
 
     start_ns: int
     end_ns: int
-    """-1 while it runs."""
+    """-1 while the cell runs."""
     label: str
 
 

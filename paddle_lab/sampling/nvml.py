@@ -1,4 +1,4 @@
-"""NVIDIA's own counters of its devices, which include all processes of the machine."""
+"""NVIDIA's counters of GPUs. They include all processes of the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Answers: TypeAlias = tuple[tuple[Counter, int], ...]
 """Counters with their values."""
 
 _PERIOD_S: Final = 0.1
-"""The driver needs a few hundred microseconds per answer, and updates its values this often."""
+"""The driver takes a few hundred microseconds per answer, and updates values this often."""
 _SILENCE_NS: Final = 2_000_000_000
 _FEW_READS: Final = 3
 _LEAVE_S: Final = 0.5
@@ -184,7 +184,7 @@ def _device(nvml: Any, index: int, *, is_listed: bool) -> Answers:
     absence = say("devices.lists_no_longer", device=device)
     if is_listed:
         try:
-            # If a device was lost, its handle is invalid, so the handle is looked up each time.
+            # The handle of a lost device is invalid, so the handle is looked up each time.
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
         except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
             absence = _sentence(error, device=device)

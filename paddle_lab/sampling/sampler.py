@@ -71,7 +71,7 @@ class Sampler:
         self._lock = threading.Lock()
         self._counters: list[Counter] = []
         self._columns: list[list[int]] = []
-        """For each source, the columns of its counters."""
+        """For each source, the columns of the source's counters."""
         self._version = 0
         """Incremented if a counter is added or changes."""
         self._readings: deque[_Reading] = deque()
@@ -87,7 +87,7 @@ class Sampler:
         self.started_epoch_ns = time.time_ns()
         """The same moment on the wall clock."""
         self.fault = ""
-        """Why the thread ended on its own, if it did."""
+        """The reason if the thread ended because of an error."""
         self._ask_for_counters()
 
     # -- running ----------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(say("errors.is_folder_to_save", path=path))
-    # If the path is a link, write to its target, as open() does.
+    # If the path is a symbolic link, write to its target, as open() does.
     target = Path(os.path.realpath(path))
     try:
         # Shorten the name, because the target's own name may already have the maximum length.

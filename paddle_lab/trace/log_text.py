@@ -19,7 +19,7 @@ _HEADER: Final = re.compile(
 """``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, time, thread, file, line. In a
 PyLayer, Paddle indents it. A pattern that begins with a fixed byte is found fast."""
 _PARTS: Final = 6
-"""Parts of an entry: the five groups of its header, and its text."""
+"""Parts of an entry: the five groups of the header, and the text."""
 
 
 DEFAULT_LEVEL: Final = 3
@@ -48,7 +48,7 @@ def log_level(level: Any) -> int | None:
 
 
 class LogEntries(NamedTuple):
-    """Entries of the log, in the order in which they were written; a text may have many lines."""
+    """Entries of the log in the order of writing. The text of an entry may have many lines."""
 
     severity: list[str]
     """``"I"``, ``"W"``, ``"E"`` or ``"F"``."""
@@ -100,7 +100,7 @@ def _wall_ns(stamps: list[bytes], year: int) -> Int64s:
     for one in hours.tolist():
         month_day, its_hour = divmod(one, 100)
         month, its_day = divmod(month_day, 100)
-        # If an entry of January follows one of December, it is of the next year.
+        # If an entry of January follows one of December, it belongs to the next year.
         its_year = year + (len(day) > 0 and month < day[0] // 100 - 6)
         begins.append(int(time.mktime((its_year, month, its_day, its_hour, 0, 0, 0, 0, -1))))
     seconds = np.array(begins, np.int64)[inverse] + minute * 60 + second

@@ -19,7 +19,7 @@ class Origin:
     title: str = ""
     """What was traced: ``"Cell 4"``, or the ``with`` statement's file and line."""
     created: str = ""
-    """ISO 8601 time at which the trace began, with its offset."""
+    """The time at which the trace began, in ISO 8601 with the offset from UTC."""
     paddle: str = ""
     python: str = ""
     paddle_lab: str = ""

@@ -76,7 +76,7 @@ def common_ancestors(
         Row keys or -1, shape ``[pairs]``.
     """
     left, right = left.astype(np.int32), right.astype(np.int32)
-    # The row -1 reads the last entry, so a root for it is appended there.
+    # The row -1 reads the last entry, so an entry for it is appended there.
     up = np.append(parents.astype(np.int32), -1)
     level = np.append(depth, -1)
     open_pairs = np.flatnonzero(left != right)

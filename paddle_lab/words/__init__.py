@@ -98,7 +98,7 @@ def say(key: str, /, **values: object) -> str:
 
 
 def beginnings(key: str) -> list[str]:
-    """Return the beginning of a key's text in each language, up to its first value."""
+    """Return the beginning of a text in each language, up to the first value in it."""
     room, _, name = key.partition(".")
     return [text.partition("{")[0] for text in _room(room).get(name, {}).values()]
 

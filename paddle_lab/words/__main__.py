@@ -1,4 +1,4 @@
-"""``python -m paddle_lab.words``: sort the tables by key and lay them out alike."""
+"""``python -m paddle_lab.words``: sort the tables by key, and format them in the same way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer to an unknown name: the nearest known name, or all of them."""
+"""The answer to an unknown name: the nearest known name, or all known names."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class LineGrowth:
     """After how many steps more bytes were alive than after the previous step."""
     steps_shrunk: int
     allocations: AllocationTable = field(repr=False)
-    """Its blocks of the compared steps that were alive after the last one, largest first."""
+    """The line's blocks of the compared steps that were alive after the last one, largest first."""
 
     @property
     def where(self) -> str:

@@ -58,7 +58,7 @@ def _around_step(step: Any) -> Callable[..., Any]:
 
 
 class _Minimize(OpenCall):
-    """A step of an optimizer. A step of its base class inside it belongs to it."""
+    """A step of an optimizer, including the step of its base class inside."""
 
     def begin(self, frame: FrameType) -> None:
         recorder, state, optimizer = self.recorder, self.state, self.args[0]

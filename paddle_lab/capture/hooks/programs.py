@@ -105,10 +105,10 @@ def _shape(value: Any) -> str:
 
 
 def _fetched(value: Any) -> str:
-    """Return a readable name of a fetched value: its own name, or its producer's."""
+    """Return a readable name of a fetched value: the value's name, or the name of its op."""
     if isinstance(value, str):
         return value
-    # A PIR value has a name only if someone named it.
+    # A PIR value has a name only if the user's code named the value.
     with suppress(Exception):
         return str(value.name)
     try:

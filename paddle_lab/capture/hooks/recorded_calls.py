@@ -87,7 +87,7 @@ def recording(
             if call is not None:
                 opened.append(call)
                 args = call.args
-        del frame  # it refers to itself through this variable, and keeps its callers alive
+        del frame  # the frame refers to itself through this variable, and keeps its callers alive
         try:
             with around(opened):
                 start_ns = perf_counter_ns()

@@ -30,7 +30,7 @@ def instances_among(objects: list[Any], types: list[type], /) -> list[Any]:
 
 
 def with_subclasses(root: type) -> list[type]:
-    """Return a class and all classes that inherit from it, each once."""
+    """Return a class and all classes that inherit from the class, each once."""
     found = [root]
     for kind in found:
         subclasses: list[type] = kind.__subclasses__()

@@ -80,7 +80,7 @@ class _ExecutorCall(OpenCall):
     resolved: Resolved = ([], [])
 
     def end(self) -> None:
-        """Record a call that returned, and its program if that can be read."""
+        """Record a call that returned, and its program if the program can be read."""
         op = self.recorder.end_op(_NAME, (), self.resolved, (), *self.times_ns, self.caller)
         with suppress(Exception):
             run = run_of_executor(self.args[0], self.args[1:], self.kwargs)
@@ -99,7 +99,7 @@ class _FunctionCall(_ExecutorCall):
     tells_programs = False
     layer: Any = None
     watched: Watched | None = None
-    """What SOT does during the call, if it can be watched."""
+    """What SOT does during the call, if SOT can be watched."""
 
     @property
     def is_sot(self) -> bool:

@@ -42,7 +42,7 @@ class KernelCapture:
         self.runs = GradNodeRuns.joined(())
         """The grad nodes that ran."""
         self.backward_spans: list[KeyedSpan] = []
-        """The recorder's keys of its backward calls, with the calls' times and threads."""
+        """The recorder's keys of backward calls, with the times and threads of these calls."""
         self.has_device = False
         """Whether the profiler recorded a device."""
         self.notices: list[str] = []

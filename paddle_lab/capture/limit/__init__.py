@@ -1,1 +1,1 @@
-"""Keeps a trace within its op limit, however many ops run."""
+"""Keeps the number of ops in a trace within a limit, however many ops run."""

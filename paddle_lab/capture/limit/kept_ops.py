@@ -1,4 +1,4 @@
-"""The ops that a trace keeps, and which rows of other tables belong to them."""
+"""The ops that a trace keeps, and the rows of other tables that belong to these ops."""
 
 from __future__ import annotations
 

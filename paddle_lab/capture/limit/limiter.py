@@ -55,7 +55,7 @@ class Limiter:
         """Called now and then with the number of ops since its last call. It reduces the memory of
         the rest of the trace, and returns after how many ops it must be called again."""
         self.forgetting: Forgetting | None = None
-        """Called with the rows that the trace does not keep, when it forgets them."""
+        """Called with the rows that the trace does not keep, when the trace forgets these rows."""
 
     def open(self) -> None:
         """Set the first alarm."""
@@ -67,7 +67,7 @@ class Limiter:
     def reach(self) -> None:
         """Forget ops or stop, since the op whose key is the alarm has been recorded."""
         if not self._lock.acquire(blocking=False):
-            return  # another thread is doing it
+            return  # another thread is trimming the trace
         try:
             counter = self._recorder.next_op
             if self.settle is not None:

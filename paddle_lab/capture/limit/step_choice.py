@@ -44,7 +44,7 @@ class StepChoice:
         self.every = 1
         """One step in this many is kept, and the newest step."""
         self.is_cut = False
-        """Whether ops are missing from the newest step, or from those after it."""
+        """Whether ops are missing from the newest step, or from the ops after it."""
         self._most = most
         self._kept: dict[int, _Step] = {}
         self._start = 0

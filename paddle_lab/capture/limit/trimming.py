@@ -76,7 +76,7 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
 
 
 def mark_earlier(record: Record) -> None:
-    """Mark a tensor as external if its producer was forgotten: no op in the record made it."""
+    """Mark a tensor as external if the op that made the tensor was forgotten."""
     tensors = record.tensors
     kind = tensors["kind"]
     is_earlier = (kind == ACTIVATION) & (tensors["producer"] < 0) & (tensors["detached_from"] < 0)

@@ -1,1 +1,1 @@
-"""Paddle's own log (VLOG) while a trace records it."""
+"""Paddle's own log (VLOG), and how a trace records it."""

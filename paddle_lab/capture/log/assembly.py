@@ -24,18 +24,18 @@ _EARLY_NS: Final = 1500
 """An entry's time may be too early by this much, because glog stores it as a double and truncates
 it to microseconds. Two ops are further apart."""
 _EXECUTOR: Final = ("pir_interpreter.cc", "nonblocking_threadpool.h")
-"""Source files of Paddle: every thread of an executor writes entries from one of them."""
+"""Source files of Paddle. Every thread of an executor writes entries from one of these."""
 
 
 def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
-    """Fill the table ``log`` of a record; its ops and grad nodes are complete."""
+    """Fill the table ``log`` of a record whose ops and grad nodes are complete."""
     entries = read_log(log.text, year=log.year)
     log.text = b""
     time_ns = entries.wall_ns - log.offset_ns - recorder.start_ns
     numbers = recorder.thread_numbers()
     thread = _mapped(entries.native_thread, numbers)
     op, call, is_backward = _running(record, time_ns, _callers(record, entries, thread))
-    # What an executor's thread still does after its op belongs to no op.
+    # What an executor's thread does after an op has ended belongs to no op.
     op[(thread < 0) & ~np.isin(op, record.programs["op"])] = -1
     regions_ns = [
         (start - recorder.start_ns, end - recorder.start_ns) for start, end in log.regions
@@ -44,7 +44,7 @@ def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
     calls = np.where(is_backward, taken(record.backward_times["backward_call"], call), -1)
     nodes = backward.nodes(calls)
     level = _levels(log, time_ns + recorder.start_ns)
-    # A region's level is set again whenever one of its grad nodes runs.
+    # A region's level is set again whenever a grad node from this region runs.
     made_level = _levels(log, taken(backward.made_ns, nodes) + recorder.start_ns)
     is_again = (nodes >= 0) & (taken(backward.is_logged.astype(np.int64), nodes) > 0)
     level = np.where(is_again, np.maximum(level, made_level), level)

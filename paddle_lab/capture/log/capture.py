@@ -64,7 +64,7 @@ class LogCapture:
 
     @contextmanager
     def inside(self, level: int) -> Iterator[None]:
-        """Set a log level for a block and for the grad nodes that are made in it."""
+        """Set a log level for a ``with`` block, and for grad nodes that are made in the block."""
         request = self.enter(level)
         if request is None:
             yield

@@ -37,7 +37,7 @@ class LogRequest:
 
     def __init__(self, level: int | None) -> None:
         self.level = level
-        """The level that it sets; ``None`` if it only wants the log in the file."""
+        """The level to set; ``None`` if the trace only needs the log in the file."""
 
 
 class Glog:
@@ -87,7 +87,7 @@ class Glog:
         self._set_level()
 
     def remove(self, request: LogRequest) -> None:
-        """Withdraw a request. After the last one everything is as it was before the first."""
+        """Withdraw a request. After the last request, everything is as before the first one."""
         if request not in self._requests:
             return
         self._requests.remove(request)
@@ -96,7 +96,7 @@ class Glog:
             self._restore()
 
     def begin_backward(self, level: int) -> None:
-        """Make Paddle set a level whenever it runs a grad node that is made from now on."""
+        """Make Paddle set a level whenever a grad node runs that is made from now on."""
         self._backward_levels.append(level)
         DOOR.start_backward_log(level)
 
@@ -110,7 +110,7 @@ class Glog:
     def _set_level(self) -> None:
         levels = [one.level for one in self._requests if one.level is not None]
         if self._level.value != self._own_level:
-            self._level_before = self._level.value  # the user's code has set it
+            self._level_before = self._level.value  # the user's code has set the level
         self._own_level = self._level.value = levels[-1] if levels else self._level_before
         self.changes.append((perf_counter_ns(), self._own_level))
 

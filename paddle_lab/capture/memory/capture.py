@@ -74,7 +74,7 @@ class MemoryCapture:
         """Counters at the trace's beginning and end: two readings per place."""
         self.notices: list[str] = []
         self.backward_spans: list[KeyedSpan] = []
-        """The recorder's keys of its backward calls, with the calls' times and threads."""
+        """The recorder's keys of backward calls, with the times and threads of these calls."""
         self.steps: list[tuple[int, int]] = []
         """Calls of ``paddle_lab.step()``: time since the trace began, and scope."""
         self.optimizer_steps: list[tuple[int, int]] = []
@@ -84,7 +84,7 @@ class MemoryCapture:
         """Ids of the threads that ran Python when the trace began or ended."""
         self._storages = StorageNotes(recorder.tensors)
         self.met = self._storages.met
-        """Storages of tensors that no op of the trace made, when the trace first saw them."""
+        """Storages of tensors that no op of the trace made, noted when the trace first saw them."""
         self.living: list[Storage] = []
         """Storages of the tensors that were alive when the trace ended."""
         self.living_gradients: list[Storage] = []
@@ -189,7 +189,7 @@ class MemoryCapture:
         return max(1, min(MOST_SETTLE_OPS, ops * _SETTLE_EVENTS // max(fresh, 1)))
 
     def hold(self, waiting: Waiting) -> int:
-        """Read recorded segments and hold their events; return how many events they have."""
+        """Read recorded segments and hold their events. Return the number of events."""
         has_devices = self.recorder.tensors.reads_place
         events, runs = read_segments(waiting.segments, has_devices=has_devices)
         spans = waiting.spans_of(self.recorder)

@@ -1,4 +1,4 @@
-"""The living tensors, the storage that they share, and the names that refer to them."""
+"""The living tensors, the storages that they share, and the names that refer to them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _lead(
     while ahead:
         node = ahead.pop()
         names = leading.setdefault(node, [])
-        # If it has enough names, so have the later nodes. So each node is visited a few times only.
+        # If this node has enough names, later nodes have, too. So each node is visited a few times.
         if len(names) < _MOST_NAMES:
             names.append(name)
             fresh = [target for target in following[node] if target not in met]

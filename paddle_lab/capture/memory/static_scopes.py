@@ -20,7 +20,7 @@ _GLOBAL = "paddle.static.global_scope()"
 
 
 def global_scope() -> Root:
-    """Return the scope that an ``Executor`` uses if it gets no other scope."""
+    """Return the scope that an ``Executor`` uses if no other scope is given."""
     return Root("container", _GLOBAL, require_paddle().static.global_scope())
 
 
@@ -58,7 +58,7 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
 
 
 def _tensor(scope: Any, name: str) -> Any:
-    """Return the tensor of a scope's variable, ``None`` if it has no tensor."""
+    """Return the tensor of a variable of a scope, ``None`` if the variable has no tensor."""
     variable = scope.find_var(name)
     if variable is None or not _is_tensor(variable):
         return None

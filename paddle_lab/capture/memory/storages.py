@@ -68,7 +68,7 @@ class StorageNotes:
             Storages of tensors and of leaves' gradients; a gradient's has the key of its leaf.
         """
         tensors, gradients = [], []
-        # The pool sorts them by address, which varies between processes.
+        # The pool sorts tensors by address, and addresses vary between processes.
         for tensor, key in sorted(self._pool.living(), key=itemgetter(1)):
             tensors.append(self._storage(tensor, key))
             gradient = None if tensor.stop_gradient or not tensor.is_leaf else tensor.grad
@@ -122,7 +122,7 @@ class Handover(NamedTuple):
     """The recorder's key of the stack."""
     phase: int
     tensor: int
-    """The row of the copied tensor; -1 if the trace has not seen it."""
+    """The row of the copied tensor; -1 if the trace has not seen the tensor."""
 
 
 class Handovers:

@@ -34,13 +34,13 @@ NATIVE = _load()
 """The extension module, or ``None``."""
 
 TWINS: dict[str, tuple[Any, Any]] = {}
-"""Maps a part's name to its Python version, and to its native version or ``None``."""
+"""Maps the name of a part to its Python version and its native version (or ``None``)."""
 
 _Part = TypeVar("_Part", bound=Callable[..., Any])
 
 
 def native_twin(part: _Part) -> _Part:
-    """Return the native twin of the same name if it was built, else the Python part itself."""
+    """Return the native version of the same name if it was built, else the Python version."""
     native: Any = NATIVE and getattr(NATIVE, part.__name__)
     TWINS[part.__name__] = part, native
     return native or part

@@ -82,7 +82,7 @@ class StackPool:
         """Return the key of the stack from a frame out to an anchor."""
 
     def put(self, code: CodeType, offset: int, caller_stack: int, /) -> int:
-        """Return the key of a stack for code without a frame, below its caller's stack."""
+        """Return the key of a stack of a code object without a frame, called from another stack."""
 
     def taken(self) -> tuple[bytes, bytes]:
         """Return all stacks by key, and where each begins."""
@@ -154,7 +154,7 @@ class LastScope:
         thread: int,
         /,
     ) -> int | None:
-        """Return the scope at a frame, or None if it may have changed."""
+        """Return the scope at a frame, or None if the scope may have changed."""
 
     def keep(
         self,

@@ -1,1 +1,1 @@
-"""What one rank of a distributed job records: its collectives, where it waits, how it ends."""
+"""Records one rank of a distributed job: the collectives, the waits, and the end of the rank."""

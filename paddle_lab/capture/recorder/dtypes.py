@@ -8,7 +8,7 @@ from typing import Any
 
 @cache
 def describe(dtype: Any) -> tuple[str, int]:
-    """Return a dtype's name without its module, and its bytes per element; 0 for ``None``."""
+    """Return a dtype's name without the module, and the bytes per element; 0 for ``None``."""
     if dtype is None:
         return "", 0
     name = str(dtype).removeprefix("paddle.")

@@ -15,7 +15,7 @@ from paddle_lab.capture.stacks.stack_pool import Location
 NO_LAYER = -1
 
 LayerRow = tuple[int, str | None, str, int, Location | None]
-"""key, path in its root, class name, parent layer; a root has its call's location, but no path."""
+"""key, path in the root, class name, parent; a root has its call's location instead of a path."""
 
 
 @dataclass

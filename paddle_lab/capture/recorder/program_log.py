@@ -1,4 +1,4 @@
-"""The compiled programs that ran: how many ops they have, what they read, how often they ran."""
+"""Notes compiled programs that ran: their ops, the tensors they read, and how often they ran."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class ProgramLog:
 
 
 def counts_of(program: Any) -> Counts:
-    """Return the counts of a program; zeros if it is not a program or cannot be read."""
+    """Return the counts of a program; zeros if the value is no program or cannot be read."""
     try:
         ops = program.global_block().ops
         names = [op.name() if callable(getattr(op, "name", None)) else op.type for op in ops]
@@ -137,7 +137,7 @@ def counts_of(program: Any) -> Counts:
 
 
 def _names_inside(block: Any) -> Iterator[str]:
-    """Yield the names of the ops in a block, and in its ops' blocks."""
+    """Yield the names of the ops in a block, and in the blocks inside these ops."""
     for op in block.ops:
         yield str(op.name())
         for inner in op.blocks():

@@ -58,7 +58,7 @@ RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KINDS))
 
 Resolved = tuple[list[int], list[Any]]
-"""An op's inputs (argument position, tensor row, alternately), and its other arguments."""
+"""An op's inputs (argument positions and tensor rows alternate), and its other arguments."""
 BackwardCallRow = tuple[int, int, int, int, int, bool, bool, int, int, int, int, str]
 """key, kind, stack, scope, number of ops with a key, create_graph, retain_graph, thread, start, end
 and the trace's own time before it (these three are 0 if it did not run), error."""
@@ -79,7 +79,7 @@ class Sinks:
 
 
 SINKS = Sinks()
-"""The recorders that are listening; every hook reads them."""
+"""The recorders that are listening. Every hook reads this list."""
 
 
 class Recorder:
@@ -108,7 +108,7 @@ class Recorder:
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""
     on_step_end: Callable[..., None] | None = None
-    """Called at the end of a training step with its scope, and with whether the user marked it."""
+    """Called at the end of a step with the step's scope, and whether the user marked the step."""
     on_backward: Callable[[int, Reached, tuple[Any, Any]], BackwardWatch] | None = None
     """Called when a backward call begins, with its key, the grad nodes that it reaches, and a pair:
     its tensors and the gradients that it begins with."""
@@ -132,7 +132,7 @@ class Recorder:
         thread for a later thread, whose id in the operating system is new."""
         self._next_thread: Callable[[], int] = count().__next__
         self.ops = Tape()
-        """Rows of :class:`OpCell`, each with its inputs and outputs."""
+        """Rows of :class:`OpCell`, each followed by the op's inputs and outputs."""
         self.next_op = Counter()
         self.attributes: dict[Any, int] = {(): 0}
         self._next_attributes, self._next_name = count(1).__next__, count(1).__next__
@@ -219,7 +219,7 @@ class Recorder:
         }
 
     def attempt(self, action: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a function for this trace. If it fails, stop the trace and return ``None``."""
+        """Call a function for this trace. If the call fails, stop the trace and return ``None``."""
         try:
             return action(*args, **kwargs)
         except Exception as error:  # noqa: BLE001
@@ -236,7 +236,7 @@ class Recorder:
     # -- ops ----------------------------------------------------------------------------------
 
     def begin_op(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resolved:
-        """Resolve an op's inputs before it runs, since it may modify them in place."""
+        """Resolve an op's inputs before the op runs, because the op may modify them in place."""
         inputs: list[int] = []
         attributes: list[Any] = []
         for slot, argument in enumerate(args):
@@ -304,7 +304,7 @@ class Recorder:
         *,
         is_pylayer: bool = False,
     ) -> int:
-        """Record an op that raised: it has inputs and a stack, but no outputs. Return its key."""
+        """Record an op that raised an error: inputs and a stack, but no outputs. Return its key."""
         op: int = self.next_op()
         times_ns = start_ns, end_ns, own_ns
         self._add_op(op, name, resolved, [], times_ns, frame, (is_pylayer, True))
@@ -379,7 +379,7 @@ class Recorder:
         layer: int = NO_KEY,
         backward_call: int = NO_KEY,
     ) -> int:
-        """Record a scope inside the one that is open at ``frame``; make it the current one."""
+        """Record a scope inside the scope that is open at ``frame``, and make it current."""
         parent = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
         scope: int = self.next_scope()
         name_key = self.scope_name_key(name)

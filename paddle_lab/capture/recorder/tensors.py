@@ -60,7 +60,7 @@ class TensorPool:
         self.reads_place = reads_place
         self.reads_grad_nodes = DOOR.has("backward")
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
-        """Called with each tensor that the trace first sees without having seen its op."""
+        """Called with each tensor that the trace meets first without having seen an op make it."""
         self.change_listeners: list[Callable[[Any, int], None]] = []
         """Called with each known tensor that was modified without an op."""
         self.next_key = Counter()
@@ -80,7 +80,7 @@ class TensorPool:
         return NO_KEY if row == NO_KEY else row >> VERSION_BITS
 
     def is_modified(self, tensor: Any) -> bool:
-        """Tell whether ``tensor`` was modified in place since its latest row."""
+        """Tell whether ``tensor`` was modified in place after its latest row was written."""
         row = self.known.find(tensor)
         return row != NO_KEY and _is_old(row, tensor)
 
@@ -93,7 +93,7 @@ class TensorPool:
         """
         previous = self.known_key(tensor)
         name = ""
-        # A new parameter is first seen when its initializer writes into it.
+        # The trace first sees a new parameter when the initializer writes into the parameter.
         is_parameter = isinstance(tensor, self._parameter_type)
         if is_parameter or (previous != NO_KEY and tensor.persistable):
             kind = PARAMETER if is_parameter else BUFFER
@@ -109,7 +109,7 @@ class TensorPool:
         self.produce(result, NO_KEY, detached_from=self.key_of(tensor))
 
     def alias(self, tensor: Any, source: Any) -> None:
-        """Give ``tensor`` the row of ``source``: it is another object for the same value."""
+        """Give ``tensor`` the row of ``source``, because both are objects for the same value."""
         if tensor is not source:
             self.known.note(tensor, packed(self.key_of(source), _version_of(tensor)))
 
@@ -190,7 +190,7 @@ def _made_grad_address(tensor: Any) -> int:
 
 
 def _is_old(row: int, tensor: Any) -> bool:
-    """Tell whether a tensor's version differs from its row's. Not all rows have a version."""
+    """Tell whether the versions of a tensor and of its row differ. Some rows have no version."""
     version = row & LARGEST_VERSION
     return version != NO_VERSION and version != DOOR.inplace_version(tensor) & LARGEST_VERSION
 

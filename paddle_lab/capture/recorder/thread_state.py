@@ -1,4 +1,4 @@
-"""The state of one thread: its current call, and the stack that was already walked."""
+"""The state of one thread: the current call, and the stack that was already walked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BACKWARD = PHASES.index("backward")
 OPTIMIZER = PHASES.index("optimizer")
 
 Saved = tuple[int, int, int, FrameType | None, int]
-"""scope, layer, phase, anchor, and the stack at the anchor, as they were before a call."""
+"""scope, layer, phase, anchor, and the stack at the anchor, all from before a call"""
 
 
 @native_twin
@@ -57,7 +57,7 @@ class ThreadState(ThreadCells):
     __slots__ = ()
 
     def save(self) -> Saved:
-        """Return the state that a scope must restore when it ends."""
+        """Return the state that must be restored when a scope ends."""
         return self.scope, self.layer, self.phase, self.anchor, self.anchor_stack
 
     def restore(self, saved: Saved) -> None:

@@ -54,7 +54,7 @@ class Reached:
     def __init__(self, tensor_type: type) -> None:
         self._tensor_type = tensor_type
         self._seen: dict[int, Any] = {}
-        """Every object by its id. The object is held, so that its id is not reused."""
+        """Every object by its id. The objects are held, so that no id is used again."""
         self.tensors: list[Any] = []
         self.containers: list[Any] = []
         """Dicts (including attributes of objects), lists, sets, deques, cells, classes."""
@@ -122,7 +122,7 @@ class Reached:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Yield every name in a piece of code, including those in functions inside it."""
+    """Yield every name in a code object, including names in the functions inside it."""
     waiting = [code]
     while waiting:
         one = waiting.pop()
@@ -180,7 +180,7 @@ def _module_of(kind: type) -> str:
 
 def _file_of(module: str) -> str:
     found = sys.modules.get(module)
-    # A module without a file is built in, or it is a notebook.
+    # A module without a file is a built-in module, or a notebook.
     built_in = "" if module == "__main__" else sysconfig.get_path("stdlib")
     return getattr(found, "__file__", None) or built_in
 

@@ -43,7 +43,7 @@ class StateBefore:
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)
-        # Add each dict without searching it: the code does not mention all values in it.
+        # Add each dict without searching it, because the code does not mention all values in it.
         known = {id(one) for one in self._reached.containers}
         self._reached.containers += [one for one in names if id(one) not in known]
         with HOOKS.suspended(), paddle.no_grad():

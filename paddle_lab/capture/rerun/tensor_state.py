@@ -63,7 +63,7 @@ class TensorState:
         return bool(self._gradient.any()) and not bool(self.tensor.grad.any())
 
     def begin(self) -> None:
-        """Give the tensor its earlier values, gradient and flag, in another storage."""
+        """Give the tensor its earlier values, gradient and flag. The values get another storage."""
         tensor = self.tensor
         self._own_stops = tensor.stop_gradient
         own = self._paddle.empty([0])
@@ -78,7 +78,7 @@ class TensorState:
             tensor.stop_gradient = self._stops
 
     def end(self) -> None:
-        """Restore the tensor as the first run left it. Do nothing without :meth:`begin`."""
+        """Restore the state of the tensor after the first run. Do nothing without :meth:`begin`."""
         tensor = self.tensor
         if self._own is None:
             return
@@ -89,7 +89,7 @@ class TensorState:
         self._own = self._own_gradient = self._own_gradient_body = None
 
     def _hide_gradient(self) -> None:
-        """Remove the gradient but keep its memory, which other tensors may share."""
+        """Remove the gradient, but do not free its memory, which other tensors may share."""
         gradient = self.tensor.grad
         self._own_gradient = gradient
         if gradient is not None:

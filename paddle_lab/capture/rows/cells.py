@@ -36,7 +36,7 @@ class OpCell(IntEnum):
 
 
 class TensorCell(IntEnum):
-    """Cells of a tensor's row. Each value that a tensor had has its own row."""
+    """Cells of a tensor's row. Each value that a tensor had has a row of its own."""
 
     KEY = 0
     SHAPE = 1  # keys in the pool's shapes, dtypes and places
@@ -50,7 +50,7 @@ class TensorCell(IntEnum):
     DETACHED_FROM = 9
     NAME = 10  # a key in the pool's names
     IDENTITY = 11  # id() of the object
-    GRAD_NODE = 12  # address of its grad node, or 0
+    GRAD_NODE = 12  # address of the tensor's grad node, or 0
 
 
 class ScopeCell(IntEnum):
@@ -94,7 +94,7 @@ class EdgeCell(IntEnum):
 
 
 class RootCell(IntEnum):
-    """Cells of a row for a backward call, and a grad node that is a root or a target of it."""
+    """Cells of a row: a backward call, and a grad node that is a root or target of the call."""
 
     BACKWARD_CALL = 0
     GRAD_NODE = 1
@@ -112,4 +112,4 @@ VERSION_BITS: Final = 24
 """A tensor's row and its in-place version share one number, in which the version has these bits."""
 LARGEST_VERSION: Final = (1 << VERSION_BITS) - 1
 NO_VERSION: Final = LARGEST_VERSION
-"""The version of a sparse tensor, which Paddle does not count; reading it causes a warning."""
+"""The version of sparse tensors. Paddle does not count it, and reading it causes a warning."""

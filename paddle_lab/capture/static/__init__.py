@@ -1,1 +1,1 @@
-"""Static programs that Paddle holds in memory, read once they are built."""
+"""Static programs in memory, which are read once they are built."""

@@ -1,4 +1,4 @@
-"""Writes a file with a model's source lines beside it, while or after it is saved."""
+"""Writes the file with a model's source lines beside the model, when the model is saved."""
 
 from __future__ import annotations
 

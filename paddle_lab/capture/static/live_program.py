@@ -1,4 +1,4 @@
-"""Reads a program in memory: its ops, their values, and the lines that called them."""
+"""Reads a program in memory: the ops, their values, and the lines that called the ops."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Reader:
         """Maps the names under which a backward gets values of the forward to these values."""
         self._inlets: dict[int, int] = {}
         self._pushed: dict[int, list[int]] = {}
-        """What a forward keeps of each loop iteration for its backward, by the stack's inlet."""
+        """What a forward loop keeps of each iteration for backward, by the inlet of the stack."""
         self._leaves: set[int] = set()
 
     def block(self, block: Any) -> Block:

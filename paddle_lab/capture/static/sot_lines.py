@@ -27,7 +27,7 @@ _NOTED: Final[set[int]] = set()
 
 @contextmanager
 def sot_lines() -> Iterator[None]:
-    """Make SOT note the lines of what it compiles during a block."""
+    """Make SOT note the lines of the code that it compiles in a ``with`` block."""
     with _LOCK:
         _USERS.append(None)
         if len(_USERS) == 1:

@@ -204,7 +204,7 @@ def _backward_calls(
 
 
 def _resolve_gradient_kinds(tables: dict[str, Table], strings: list[str]) -> None:
-    """Mark a tensor as a gradient if an optimizer reads it as one and no op made it."""
+    """Mark a tensor as a gradient if an optimizer reads it as a gradient and no op made it."""
     kinds = tables["tensors"]["kind"]
     parameter, gradient = optimizer_reads(tables, strings).pairs()
     is_plain = (kinds[parameter] == PARAMETER) & (kinds[gradient] == EXTERNAL)

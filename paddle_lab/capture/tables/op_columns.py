@@ -109,7 +109,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
     parts = [rows.inputs, _results(recorder, keys), rows.outputs]
     roles = np.repeat([INPUT, RESULT, OUTPUT], [len(part[0]) for part in parts])
     op, slot, tensor = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    # Sort by op. Within an op the roles stay in this order, and so do its inputs and outputs.
+    # Sort by op. Within an op, the order of the roles, and of inputs and outputs, stays.
     order = np.argsort(op, kind="stable")
     columns: dict[str, Any] = {
         "op": op[order],

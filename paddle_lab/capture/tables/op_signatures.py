@@ -20,7 +20,7 @@ from typing import Any
 from paddle_lab.capture.door import DOOR
 
 _HEADERS = {"api.h": "", "fused_api.h": "", "sparse_api.h": "sparse_"}
-"""Maps a header to the prefix of its ops' names in ``_C_ops``."""
+"""Maps a header file to the prefix that the names of its ops have in ``_C_ops``."""
 _DECLARATION = re.compile(r"^PADDLE_API [^(]*?(\w+)\((.*)\);$", re.MULTILINE)
 _TENSOR = re.compile(r"\bTensor\b")
 _NUMBER = re.compile(r"-?(\d+\.?\d*|\.\d+)(e-?\d+)?[fL]?", re.IGNORECASE)
@@ -59,7 +59,7 @@ def signature_of(name: str) -> tuple[Parameter, ...]:
 
 @cache
 def _declarations() -> dict[str, str]:
-    """Return the parameters of every op as text, from its C++ declaration."""
+    """Return the parameters of every op as text, read from the op's C++ declaration."""
     import paddle
 
     folder = Path(paddle.sysconfig.get_include(), "paddle", "phi", "api", "include")
@@ -67,7 +67,7 @@ def _declarations() -> dict[str, str]:
     for header, prefix in _HEADERS.items():
         try:
             text = (folder / header).read_text(encoding="utf-8")
-        except OSError:  # a Paddle without its headers
+        except OSError:  # Paddle is installed without its headers
             continue
         for match in _DECLARATION.finditer(text):
             found.setdefault(prefix + match[1], match[2])
@@ -120,7 +120,7 @@ def _python_value(default: str, kind: str) -> str:
 
 
 def _python_parameters(name: str) -> tuple[Parameter, ...] | None:
-    """Return Paddle's Python declaration of an op that users call without a function around it."""
+    """Return Paddle's Python declaration of an op that users call directly."""
     declared: Any = getattr(_declared_in_python().get(name), "__signature__", None)
     if declared is None:
         return None

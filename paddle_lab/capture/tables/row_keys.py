@@ -45,7 +45,7 @@ class RowKeys:
         return np.where(is_there & (keys >= 0), rows, NO_ROW)
 
     def row(self, key: int) -> int:
-        """Return the row of one key, -1 if it has none."""
+        """Return the row of a key, -1 if the key has none."""
         return int(self.rows(np.array([key]))[0])
 
     def column(self, values: dict[int, int], others: RowKeys) -> Rows:
@@ -98,7 +98,7 @@ def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) 
 
 
 def spread(counts: Cells) -> tuple[Cells, Cells]:
-    """Return each entry's row and its number in the row, from the number of entries per row."""
+    """For each entry return its row and its position in the row, from the counts per row."""
     row = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
     return row, np.arange(len(row)) - (ends - counts)[row]

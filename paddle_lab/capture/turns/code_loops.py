@@ -23,7 +23,7 @@ _NO_CALLS: Final = ("<module>", "forward", "<listcomp>", "<setcomp>", "<dictcomp
 """Names of code whose calls are not groups: cells, layers' ``forward``, comprehensions."""
 _PADDLES_TRAINING_LOOPS: Final = os.path.join("hapi", "model.py")
 _TRAINING_LOOPS: Final = {"fit": (), "_run_one_epoch": ("train", "eval", "predict")}
-"""Methods in this file that run the user's epochs and steps, and the values of ``mode`` in them."""
+"""Methods in this file that run the user's epochs and steps, and the values of their ``mode``."""
 _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
 
 
@@ -151,7 +151,7 @@ def _contains(outer: Span, inner: Span) -> bool:
 
 
 def _loops_at(loops: list[Loop], spans: list[Span], code: CodeType) -> list[tuple[int, bool]]:
-    """Return the innermost loop of each instruction, and whether it belongs to the header."""
+    """Return the innermost loop of each instruction, and whether it is in the loop's header."""
     fetching = {
         instruction.offset // 2
         for instruction in dis.get_instructions(code)

@@ -15,14 +15,14 @@ class Counter(NamedTuple):
 
     name: str
     start: int | None
-    """The counter's value in the first iteration; None if the source does not show it."""
+    """The counter's value in the first iteration; None if the source does not show the value."""
     step: int | None
     end: tuple[int, int] | None = None
     """For ``while``: the position after the statement that adds the step."""
 
 
 def called(function: ast.expr) -> str:
-    """Return the name of a called function or method, without its object."""
+    """Return the name of a called function or method, without the object before it."""
     if isinstance(function, ast.Name):
         return function.id
     return function.attr if isinstance(function, ast.Attribute) else ""
@@ -38,7 +38,7 @@ def iterated(expression: ast.expr) -> ast.expr:
 
 
 def assigned(statements: Iterable[ast.AST], *, without: ast.AST | None = None) -> set[str]:
-    """Return the names that statements assign, except in functions inside them."""
+    """Return the names that statements assign, except inside nested functions."""
     found: set[str] = set()
     for node in _inside(statements, (*FUNCTIONS,), without=without):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -95,7 +95,7 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
         if not step or name in assigned(before + after) or _can_go_on(before):
             continue
         step = -step if isinstance(statement.op, ast.Sub) else step
-        # Before this statement the value is of the current iteration, after it of the next one.
+        # Before this statement the value is that of the current iteration, after it of the next.
         end = statement.end_lineno or 0, statement.end_col_offset or 0
         counter = Counter(name, starts.get(name), step, end)
         if name in asked:
@@ -105,7 +105,7 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
 
 
 def starts_of_whiles(statements: list[ast.stmt]) -> Iterator[tuple[ast.While, dict[str, int]]]:
-    """Yield each ``while``, with the numbers that the statements before it assign."""
+    """Yield each ``while``, and the numbers that the statements before the ``while`` assign."""
     known: dict[str, int] = {}
     if not any(isinstance(statement, ast.While) for statement in statements):
         return
@@ -137,7 +137,7 @@ def _can_go_on(statements: Iterable[ast.AST]) -> bool:
 def _inside(
     nodes: Iterable[ast.AST], closed: tuple[type[ast.AST], ...], *, without: ast.AST | None = None
 ) -> Iterator[ast.AST]:
-    """Yield nodes and all nodes inside them, except what is inside nodes of some types."""
+    """Yield nodes and the nodes inside them, but nothing inside nodes of some types."""
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()

@@ -1,4 +1,4 @@
-"""Facts about loops and code objects that are known before they run."""
+"""Facts about loops and code objects that are known before the code runs."""
 
 from __future__ import annotations
 

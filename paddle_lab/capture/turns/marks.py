@@ -69,7 +69,7 @@ class CallMark:
 
 
 def mark_of(frame: FrameType, tracker: int) -> tuple[CallMark | None, bool]:
-    """Return a call's mark, and whether it is new; None if a debugger uses ``f_trace``."""
+    """Return the mark of a call, and whether it is new; None if a debugger uses ``f_trace``."""
     first: Any = frame.f_trace
     if first is not None and not isinstance(first, CallMark):
         return None, False

@@ -1,4 +1,4 @@
-"""Finds where a call is in its loops."""
+"""Finds the position of a call in the loops around it."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _CODE_NAMES: Final[dict[type[ast.AST], str]] = {
     ast.GeneratorExp: "<genexpr>",
 }
 _INSIDE: Final = ("body", "elt", "key", "value", "generators")
-"""Fields of a function or comprehension that run in its own code object."""
+"""Fields of a function or comprehension that run in a separate code object."""
 _REPEATING: Final = frozenset(
     (
         *("all", "any", "dict", "filter", "list", "map", "max", "min", "next"),
@@ -65,7 +65,7 @@ class SourceFile:
         self.loops: dict[ast.AST | None, list[Loop]] = {}
         """By the node whose code object contains them, None for the module; outer loops first."""
         self.owners: list[tuple[str, Span, ast.AST]] = []
-        """Nodes that have their own code object, with its name."""
+        """The nodes that have a code object of their own, and the name of this code object."""
         self.statement_lines: dict[int, int] = {}
         """From each line to the first line of the innermost statement on it."""
         self.withs: list[tuple[Span, Span]] = []

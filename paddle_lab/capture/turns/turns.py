@@ -235,7 +235,7 @@ class TurnTracker:
         return known[1]
 
     def mark_of(self, frame: FrameType) -> CallMark | None:
-        """Return a call's mark, a new one if it has none; None if a debugger has set its own."""
+        """Return the mark of a call, perhaps a new one. None if a debugger has set its own."""
         return mark_of(frame, self.serial)[0]
 
     def _open(self, kind: int, name: int, parent: int, thread: int) -> int:

@@ -1,4 +1,4 @@
-"""The variables of a loop in a running frame, and whether they still have the same objects."""
+"""The variables of a loop in a running frame, and whether their objects are still the same."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def variables_of(frame: FrameType, loop: Loop) -> list[Any]:
     """Return the loop's variables, whose values differ between iterations; empty if unknown."""
     values = [variable(frame, name) for name in loop.names]
     if loop.stepped_after != -1 and type(values[0]) is not int:
-        return []  # the body changes it, so it identifies iterations only if it is a counter
+        return []  # the body changes the variable, so only a counter identifies iterations
     # Compare identities, because comparing arrays or tensors may raise.
     return values if values and values[0] is not MISSING else []
 

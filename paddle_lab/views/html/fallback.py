@@ -103,7 +103,7 @@ def _picture(record: Record, room_bytes: int) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
-    """Return a table that opens on a click; the first row is its heading."""
+    """Return a table that opens on a click. The first of ``rows`` is the heading of the table."""
     if not rows:
         return ""
     # A page shows several spaces as one.

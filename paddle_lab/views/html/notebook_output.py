@@ -76,7 +76,7 @@ class GraphOutput:
         more
             More data for our JupyterLab plugin.
         """
-        # Our JupyterLab plugin draws it if there is no kernel and no widget.
+        # Paddle Lab's plugin for JupyterLab draws this if there is no kernel and no widget.
         graph = {
             "payload": base64.b64encode(self.stored).decode("ascii"),
             "height": self.height,

@@ -44,7 +44,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
     title = full_title(record)
-    # The page may load nothing and run only its own script, whatever text a trace contains.
+    # The page may load nothing and run only its own script, whatever text the trace contains.
     policy = "; ".join(
         (
             "default-src 'none'",

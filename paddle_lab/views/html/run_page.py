@@ -70,7 +70,7 @@ def run_content(
 
 
 def run_page(content: str, title: str) -> str:
-    """Return the content as a whole page; it runs no script and loads nothing."""
+    """Return the content as a whole HTML page, which runs no script and loads nothing."""
     code = "zh-CN" if language() == "zh" else "en"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (

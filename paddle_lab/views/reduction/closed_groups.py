@@ -1,4 +1,4 @@
-"""The groups that a copy closes, so that its ops fit."""
+"""Chooses the groups that a copy of the trace closes, so that its ops fit."""
 
 from __future__ import annotations
 

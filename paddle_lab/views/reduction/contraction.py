@@ -38,7 +38,7 @@ class _Contracted:
     inside: npt.NDArray[np.intp] = field(init=False)
     """The rows in closed groups."""
     first: npt.NDArray[np.intp] = field(init=False)
-    """The first row of each closed group: it replaces all rows of the group."""
+    """The first row of each closed group. This row replaces all rows of the group."""
     number: npt.NDArray[np.intp] = field(init=False)
     """Position in ``first``, for each row in ``inside``."""
     image: Keys = field(init=False)
@@ -56,7 +56,7 @@ class _Contracted:
     def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         """Return the sum of ``values``, one for each row, over each group."""
         sums = np.zeros(len(self.first), np.int64)
-        # ``ufunc.at`` takes 100 times as long if it has to convert its values.
+        # ``ufunc.at`` takes 100 times as long if it has to convert the values.
         np.add.at(sums, self.number, values[self.inside].astype(np.int64))
         return sums
 
@@ -111,7 +111,7 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
     """Return the closed group that each grad node is in, -1 for one that stays."""
     op = paired_ops(record, record.inner_grad_nodes)
     group: Keys = np.append(ops.group, np.int32(-1))[op]
-    # A grad node that no op made, such as a leaf, belongs to the nodes that pass it gradients.
+    # A grad node that no op made, such as a leaf, belongs to the nodes that pass gradients to it.
     source, target = (record.grad_edges[name] for name in ("source", "target"))
     most = np.full(len(group), -1, group.dtype)
     least = np.full(len(group), len(record.groups), group.dtype)
@@ -160,7 +160,7 @@ def _names(key: str, rows: _Contracted, strings: StringPool) -> npt.NDArray[np.i
 
 
 def _sum_costs(tables: Tables, name: str, rows: _Contracted) -> None:
-    """Give each closed group's row the sum of the group's costs, -1 if one of them is unknown."""
+    """Give the row of each closed group the sum of the group's costs, -1 if one is unknown."""
     columns = {column: values.copy() for column, values in tables[name].columns.items()}
     for values in columns.values():
         values[rows.first] = np.where(rows.sums(values < 0) > 0, -1, rows.sums(values))

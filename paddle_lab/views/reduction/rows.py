@@ -1,4 +1,4 @@
-"""Dropping rows of tables: the keys in all other tables are changed with them."""
+"""Drops rows of tables, and changes the keys in all other tables accordingly."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def with_used_strings(record: Record) -> Record:
 
 
 def _references(name: str, tables: Tables) -> list[tuple[str, list[str]]]:
-    """Return the tables that refer to this one, and the columns in which they do."""
+    """Return the tables that refer to a table, and the columns that contain the references."""
     found = ((other, _columns(other, f"key:{name}")) for other in tables)
     return [(other, columns) for other, columns in found if columns]
 

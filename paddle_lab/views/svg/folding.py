@@ -41,7 +41,7 @@ class Folded:
     row_of_op: Keys = field(default_factory=lambda: np.empty(0, np.int32))
     """Row of each op, int32, shape ``[ops]``; ops of repeated blocks have the first one's rows."""
     is_shown: npt.NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
-    """Whether an op is in its row itself, not in a repeated block; shape ``[ops]``."""
+    """Whether an op is in a row itself, and not in a repeated block; shape ``[ops]``."""
 
 
 def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Folded:

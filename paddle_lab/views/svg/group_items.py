@@ -24,7 +24,7 @@ class Item:
     ops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
     is_gap: bool = False
-    """Whether it replaces ops and groups for which the picture has no room."""
+    """Whether the item replaces ops and groups for which the picture has no room."""
 
 
 class GroupItems:

@@ -43,7 +43,7 @@ def shorten(text: str, width_px: float, size_px: float) -> str:
         return text
     if width_px < text_width_px("…", size_px):
         return ""
-    # Longer texts than this cannot fit, whatever they are made of.
+    # Text with more characters than this cannot fit, whatever the characters are.
     end = min(len(text), int(width_px / size_px / 0.3) + 1)
     while end and text_width_px(text[:end] + "…", size_px) > width_px:
         end -= 1
@@ -60,7 +60,7 @@ class Span:
     is_bold: bool = False
 
     def fitted(self, width_px: float) -> Span:
-        """Return as much of it as fits."""
+        """Return as much of the text as fits."""
         width_px = width_px / 1.08 if self.is_bold else width_px
         return replace(self, text=shorten(self.text, width_px, self.size_px))
 
@@ -95,7 +95,7 @@ class SvgWriter:
         self._elements.append(f'<path d="{data}"{_attributes({"fill": "none", **style})}/>')
 
     def text(self, x: float, y: float, *spans: Span, tooltip: str = "", **style: object) -> None:
-        """Add a line of text; ``y`` is its baseline, and spans follow one another."""
+        """Add a line of text. ``y`` is the baseline. The spans follow one another."""
         title = f"<title>{xml_text(tooltip)}</title>" if tooltip else ""
         parts = []
         for i, span in enumerate(span for span in spans if span.text):

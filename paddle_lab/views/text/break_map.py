@@ -90,7 +90,7 @@ def change_text(cause: str, before: str, now: str) -> str:
 
 @dataclass(frozen=True)
 class BreakMap:
-    """What ``to_static`` makes of a function: :func:`paddle_lab.explain_static` returns it."""
+    """What ``to_static`` does with a function. :func:`paddle_lab.explain_static` returns this."""
 
     function: str
     """The function's name."""
@@ -101,7 +101,7 @@ class BreakMap:
     eager_ops: int | None = None
     """How many ops one call ran outside these programs, by Paddle's profiler; None if unknown."""
     error: str = ""
-    """Why the function was not examined to its end; empty if it was."""
+    """Why the examination of the function is incomplete; empty if it is complete."""
 
     def __repr__(self) -> str:
         lines = [*self._head()]
@@ -145,4 +145,4 @@ class BreakMap:
 
 
 _FEWEST_OPS = 10
-"""Paddle compiles only pieces with at least this many ops; ``MIN_GRAPH_SIZE`` overrides it."""
+"""Paddle compiles only pieces with at least this many ops. ``MIN_GRAPH_SIZE`` changes it."""

@@ -26,7 +26,7 @@ class Blocker:
 
     @property
     def cause(self) -> str:
-        """Why it blocks, in the language of :func:`paddle_lab.language`."""
+        """Why this prevents the export, in the language of :func:`paddle_lab.language`."""
         return say(f"export.{self.kind}.cause", said=self.said)
 
     @property
@@ -98,7 +98,7 @@ class ExportCheck:
     """Whether the layer is in training mode, while the exported model runs in evaluation mode."""
 
     unchecked: str = ""
-    """Why nothing could be checked; empty if it was."""
+    """Why nothing could be checked; empty if the check ran."""
 
     @property
     def ok(self) -> bool:

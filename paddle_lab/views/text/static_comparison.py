@@ -18,7 +18,7 @@ _MOST_ROWS = 60
 
 @dataclass(frozen=True)
 class ComparedOp:
-    """An op of the eager run and its partner in the program; a missing partner is empty."""
+    """An op of the eager run, and the corresponding op of the program. Either may be empty."""
 
     eager: str
     file: str

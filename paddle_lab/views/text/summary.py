@@ -65,7 +65,7 @@ def counts(record: Record) -> str:
 
 
 def duration(duration_ns: int) -> str:
-    """Return a duration with a unit that suits its size."""
+    """Return a duration with a suitable unit."""
     if duration_ns < 1_000_000:
         return f"{duration_ns / 1e3:.0f} µs"
     if duration_ns < 1_000_000_000:
@@ -246,7 +246,7 @@ def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def _time_by_group(record: Record) -> npt.NDArray[np.float64]:
     """Return the host time of each group's ops, nested groups included, in ns."""
-    # A PyLayer's own op lasts as long as the ops inside it, which are counted themselves.
+    # A PyLayer's op lasts as long as the ops inside, which are counted separately.
     group = record.op_groups["group"]
     timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
     # Floats add ns exactly up to 2**53 ns, which is more than a hundred days.

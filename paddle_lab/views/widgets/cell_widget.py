@@ -47,7 +47,7 @@ class CellWidget(anywidget.AnyWidget):
         if self.comm is None:
             return
         super().close()
-        # With this attribute it could not be displayed again.
+        # A widget with this attribute could not be displayed again.
         self.__dict__.pop("_repr_mimebundle_", None)
         self.layout.close()
         if self._substitute is not None:
@@ -59,10 +59,10 @@ class CellWidget(anywidget.AnyWidget):
         return False
 
     def hear(self, content: Any) -> None:
-        """Handle a message from the page; it arrives between cells."""
+        """Handle a message from the page. Messages arrive between cells."""
 
     def substitute_html(self, note: str) -> str:
-        """Return the HTML for a page that cannot load the widget; ``note`` says what it lacks."""
+        """Return HTML for a page that cannot load the widget. ``note`` says what the page lacks."""
         raise NotImplementedError
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:

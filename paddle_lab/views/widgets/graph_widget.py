@@ -80,7 +80,7 @@ class GraphWidget(CellWidget):
             _view_script=script,
             _view_build=build,
         )
-        # The page has its data by now.
+        # By now the page has received the data.
         if output.stored is not output.payload:
             self._stored = {"payload": output.stored}
 

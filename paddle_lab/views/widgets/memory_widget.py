@@ -21,7 +21,7 @@ from paddle_lab.words import language, say
 _LEAST_HEIGHT_PX: Final = 160
 _LARGEST_HEIGHT_PX: Final = 2000
 _ANSWER_LIMIT_S: Final = 5.0
-"""How long the views of a chart have to answer that they still exist."""
+"""How long the views of a chart have time to answer that they still exist."""
 
 
 class LiveMemory(CellWidget):
@@ -103,7 +103,7 @@ class LiveMemory(CellWidget):
         super().close()
 
     def is_at_work(self) -> bool:
-        """Whether the chart is sampling; it then stays open even if no page shows it."""
+        """Whether the chart is sampling. If so, it stays open even if no page shows it."""
         return self.is_running
 
     def substitute_html(self, note: str) -> str:
@@ -136,7 +136,7 @@ class LiveMemory(CellWidget):
         self.send({"kind": kind, **message}, buffers)
 
     def hear(self, content: Any) -> None:
-        """Handle a message from the page; it arrives between cells."""
+        """Handle a message from the page. Messages arrive between cells."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind == "opened":
             self._answer_limit_s = 0.0

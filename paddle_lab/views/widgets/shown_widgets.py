@@ -20,9 +20,9 @@ import ipywidgets
 from IPython import get_ipython
 
 _ANSWER_LIMIT_S: Final = 5.0
-"""How long pages have to answer that they show a widget."""
+"""How long pages have time to answer that they show a widget."""
 _LEAST_QUIET_S: Final = 0.5
-"""Answers count only once no cell has run for this long: they wait while a cell runs."""
+"""Answers count only if no cell has run for this long, because they wait while a cell runs."""
 _ELSEWHERE: Final = "elsewhere"
 """The "cell" of a widget that a callback of the page displayed: no cell is known."""
 
@@ -34,18 +34,18 @@ class ShownWidget:
     widget: Any
     close: Callable[[], None]
     ask: Callable[[], None] | None
-    """Asks the pages how many views of it they have."""
+    """Asks the pages how many views of the widget they have."""
     is_at_work: Callable[[], bool]
     cells: set[str] = field(default_factory=set)
     pages: set[str] = field(default_factory=set)
-    """Pages that have it and have not answered that they do not show it."""
+    """Pages that have the widget and have not answered that they do not show it."""
     viewing: set[str] = field(default_factory=set)
-    """Pages that answered that they show it."""
+    """Pages that answered that they show the widget."""
     asked_s: float | None = None
     """When the pages were asked, by ``time.monotonic``."""
 
     def ask_once(self, ask: Callable[[], None]) -> None:
-        """Ask the pages which of them show it, unless they were asked already."""
+        """Ask the pages whether they show the widget, unless they were asked already."""
         if self.asked_s is None:
             self.asked_s = time.monotonic()
             self.viewing.clear()
@@ -58,8 +58,8 @@ class ShownWidget:
 
     @property
     def is_in_a_box(self) -> bool:
-        """Whether another widget shows it."""
-        # A newer ipywidgets may keep its widgets elsewhere; then no box is found.
+        """Whether another widget shows this widget."""
+        # A newer ipywidgets may keep widgets elsewhere. Then no box is found.
         others = list(getattr(ipywidgets.widgets.widget, "_instances", {}).values())
         boxes = [getattr(other, "children", None) for other in others]
         return any(self.widget in box for box in boxes if isinstance(box, (tuple, list)))
@@ -195,7 +195,7 @@ SHOWN: Final = ShownWidgets()
 
 
 def close_whole(widget: Any) -> None:
-    """Close a widget and its parts: its layout, its style, the children of a box."""
+    """Close a widget and its parts: layout, style, and the children of a box."""
     parts = [getattr(widget, key) for key in widget.keys]
     widget.close()
     for part in parts:
@@ -221,7 +221,7 @@ def _running_cell(shell: Any) -> str | None:
 
 
 def _deleted_cells(shell: Any) -> list[str]:
-    """Return the cells that were deleted since the last one ran, if the front end reports them."""
+    """Return the cells that were deleted since the last cell ran, if the front end reports them."""
     metadata = (_message(shell) or {}).get("metadata") or {}
     return [f"cell {cell}" for cell in metadata.get("deletedCells") or ()]
 

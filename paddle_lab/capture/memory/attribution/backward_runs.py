@@ -113,7 +113,7 @@ class BackwardRuns:
         """
         inside = innermost(time_ns, thread, self.start_ns, self.end_ns, self._runs.thread)
         found = np.where(spans >= 0, inside, -1)
-        # If a call is inside a grad node (recomputation), the run around it is not its own.
+        # If a call is inside a grad node (recomputation), the run around the call is not its own.
         is_own = (inside >= 0) & (taken(self.span, inside) == spans)
         for span, moments in grouped(np.where(is_own, -1, spans)).items():
             runs = self._of_span.get(span)

@@ -27,7 +27,7 @@ class Waiters(NamedTuple):
     """The ops and calls that waited for executors; shape ``[moments]``, -1 for other moments."""
 
     op: Int64s
-    """The op that waited, -1 if it was a grad node."""
+    """The op that waited, -1 if a grad node waited."""
     span: Int64s
     """The backward call, or -1."""
     native: Int64s

@@ -110,7 +110,7 @@ def find_kinds(
     # A tensor allocated by a grad node, but made by no op, is a gradient that user code has read.
     told = np.where((told == DATA) & (in_grad_node & ~owners.is_inner)[block], GRADIENT, told)
     kinds[block[(told < 0) & (kinds[block] == UNKNOWN)]] = ACTIVATION
-    # The highest rank is assigned last, so it wins.
+    # The highest rank is assigned last, so the highest rank remains.
     order = np.argsort(_RANKS[told], kind="stable")
     order = order[(told[order] >= 0) & (_RANKS[told[order]] > _RANKS[kinds[block[order]]])]
     kinds[block[order]] = told[order]

@@ -40,7 +40,7 @@ class Owners:
     is_copy: Mask
     """Whether a call that is not an op copied a tensor or an array into the block."""
     is_arrival: Mask
-    """Whether the traced code received it from other code, such as a batch from a data loader."""
+    """Whether other code, such as a data loader, gave the memory to the traced code."""
     copied_op: Int64s
     """For a copy, the op that made the copied tensor."""
     is_freed_by_executor: Mask
@@ -143,9 +143,9 @@ class Lifetimes:
     ends_in_maker: Mask
     """Freed by the op that allocated it, or by the same run of a grad node."""
     ends_in_node: Mask
-    """Freed before the end of the grad node's run that allocated it."""
+    """The block was freed before the end of the grad node's run that allocated it."""
     ends_in_backward: Mask
-    """Freed during a backward call that began after it was allocated."""
+    """The block was freed during a backward call that began after the allocation."""
     ends_in_accumulation: Mask
     """Freed by a node that accumulates a gradient."""
 

@@ -29,7 +29,7 @@ class Blocks(Columns):
     end_ns: Int64s
     """On the same clock, or :data:`ALIVE`."""
     end_thread: Int64s
-    """The thread that freed it; -1 if it was not freed."""
+    """The thread that freed the block; -1 if the block was not freed."""
 
 
 def pair_events(events: AllocatorEvents) -> Blocks:
@@ -88,7 +88,7 @@ def blocks_at(blocks: Blocks, address: Int64s, time_ns: Int64s) -> Int64s:
     addresses = np.append(blocks.address, address)
     is_question = np.arange(len(addresses)) >= count
     order = np.lexsort((is_question, np.append(blocks.start_ns, time_ns), addresses))
-    # For each query, the last block that is sorted before it. Its address is compared below.
+    # For each query: the last block before the query in this order. Addresses are compared below.
     latest = np.maximum.accumulate(np.where(is_question[order], NO_BLOCK, np.arange(len(order))))
     asked = np.flatnonzero(is_question[order])
     found = np.full(len(address), NO_BLOCK, np.int64)

@@ -90,12 +90,12 @@ class FamiliarCalls:
         return digest.digest()
 
     def is_familiar(self, signature: bytes) -> bool:
-        """Return whether a call can be recorded without its grad nodes."""
+        """Return whether a call can be recorded without recording its grad nodes."""
         kind = self._kinds.get(signature)
         return kind is not None and kind.is_confirmed and not kind.is_banned
 
     def is_second(self, signature: bytes) -> bool:
-        """Note a beginning call. Return whether it is familiar once its events have been read."""
+        """Note that a call begins. Once its events are read, return whether it is familiar."""
         kind = self._kinds.get(signature)
         is_new = len(self._kinds) < _MOST_KINDS if kind is None else not kind.is_confirmed
         is_second = is_new and (kind is not None or signature in self._unread)
@@ -152,7 +152,7 @@ class FamiliarCalls:
 
 
 def _inside(time_ns: Int64s, thread: Int64s, span: BackwardSpan) -> Int64s:
-    """Return the positions of the times during a call, in its thread; times must ascend."""
+    """Return the positions of the times inside a call, in the call's thread. Times must ascend."""
     first, last = np.searchsorted(time_ns, (span.start_ns, span.end_ns))
     found: Int64s = first + np.flatnonzero(thread[first:last] == span.thread)
     return found

@@ -126,7 +126,7 @@ class HeldEvents:
         stays = np.ones(len(events), np.bool_)
         stays[first[is_gone]] = False
         ends = last[is_gone]
-        # Without a recorded free, a block ends with the next allocation at its address.
+        # If no free was recorded, a block ends at the next allocation at the block's address.
         stays[ends[events.kind[ends] == FREE]] = False
         self._parts = [events.chosen(stays)]
         forgotten = int(is_gone.sum())
@@ -161,7 +161,7 @@ class HeldEvents:
 def _choice(
     blocks: Blocks, is_whole: Mask, most: int, windows: Sequence[Interval] | None
 ) -> tuple[Mask, list[Interval]]:
-    """Return which blocks are forgotten, and the times in which they were alive."""
+    """Return which blocks are forgotten, and the times in which these blocks were alive."""
     is_gone = np.zeros(len(blocks), np.bool_)
     covered: list[Interval] = []
     if windows is not None:

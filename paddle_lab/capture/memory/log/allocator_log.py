@@ -50,7 +50,7 @@ class AllocatorLog:
 
     def __init__(self) -> None:
         self.keeps_grad_nodes = False
-        """Whether it records grad nodes all the time, because other threads allocate, too."""
+        """Whether the log records grad nodes all the time, because other threads allocate, too."""
         self.lost_ns = -1
         """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
 
@@ -235,7 +235,7 @@ class AllocatorLog:
                 self._guarded(self._start)
 
     def _guarded(self, action: Callable[[], None]) -> None:
-        """Call the profiler; if it fails, the log ends but the user's code continues."""
+        """Call the profiler. If the call fails, the log ends, but the user's code goes on."""
         try:
             action()
         except Exception as error:  # noqa: BLE001
@@ -259,7 +259,7 @@ class AllocatorLog:
             options.trace_switch = _HOST | (_GPU if self._has_device else 0)
             profiler = DOOR.profiler.create(options, [])
             if profiler is None:
-                gc.collect()  # a deleted profiler may still exist: it refers to itself
+                gc.collect()  # a deleted profiler may still exist, because it refers to itself
                 profiler = DOOR.profiler.create(options, [])
         finally:
             self._paddle.set_flags({_LEVEL_FLAG: self._user_flags[_LEVEL_FLAG]})
@@ -291,7 +291,7 @@ class AllocatorLog:
 
 
 class _UsersProfiler:
-    """Paddle's ``_Profiler`` class for the user: the log stops before it makes a profiler."""
+    """Paddle's ``_Profiler`` class for the user's code: making a profiler first stops the log."""
 
     def __init__(self, native: Any, log: AllocatorLog) -> None:
         self._native = native

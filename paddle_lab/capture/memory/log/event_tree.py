@@ -78,7 +78,7 @@ def read_trees(
                 runs.append((name, node.start_ns, node.end_ns, thread))
             if types:
                 on_device += _activities(node, thread, types.Kernel)
-                # A kernel that another kernel calls is a part of that one.
+                # A kernel that another kernel calls is part of the calling kernel.
                 if not is_kernel and node.name.endswith(_CALL_SUFFIX) and node.type in call_types:
                     calls.append((node.start_ns, node.end_ns, thread))
                     is_kernel = True

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 CPU = "Place(cpu)"
 PINNED = "Place(gpu_pinned)"
-"""The host's pinned memory, which a device can read; Paddle counts it as the host's."""
+"""Pinned memory of the host, which a device can read. Paddle counts it as the host's memory."""
 HOST = 0
 """The number of the host's memory."""
 
@@ -131,12 +131,12 @@ class DeviceKernels(Columns):
     """The kernels that ran on a device, arrays of shape ``[kernels]``."""
 
     launch_ns: Int64s
-    """When the host launched it, on the clock of ``perf_counter_ns``."""
+    """When the host launched the kernel, on the clock of ``perf_counter_ns``."""
     thread: Int64s
-    """The operating system's id of the thread that launched it."""
+    """The operating system's id of the thread that launched the kernel."""
     duration_ns: Int64s
     gap_ns: Int64s
-    """For how long the device ran neither a kernel nor a copy before it."""
+    """How long the device had been idle, without kernel or copy, when the kernel began."""
 
 
 class EventTable(NamedTuple):

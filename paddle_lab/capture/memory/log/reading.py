@@ -62,7 +62,7 @@ def read_kernel_segments(
 
 
 def _read(segment: Segment, *, has_devices: bool) -> EventTable:
-    """Return a segment's events; its first reader frees the profiler's objects."""
+    """Return the events of a segment. The first reader frees the profiler's objects."""
     if segment.part is None:
         found = read_trees(
             segment.result.get_data(), has_devices=has_devices, has_kernels=segment.has_kernels

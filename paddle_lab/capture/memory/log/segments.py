@@ -60,7 +60,7 @@ class Segment:
     begin: ClockReading
     end: ClockReading
     has_kernels: bool = False
-    """Whether a reader asked for kernels; they are read only then."""
+    """Whether a reader asked for kernels. Kernels are read only in this case."""
     has_device: bool = False
     """Whether the profiler recorded a GPU, too."""
     part: EventTable | None = None
@@ -80,9 +80,9 @@ class BackwardSpan:
     signature: bytes = b""
     """Equal for calls with equal graphs; see :class:`FamiliarCalls`."""
     has_runs: bool = True
-    """Whether its grad nodes were recorded."""
+    """Whether the grad nodes of the call were recorded."""
     has_inner: bool = False
-    """Whether another call began before it ended."""
+    """Whether another call began before this call ended."""
 
 
 KeyedSpan = tuple[int, BackwardSpan]
