@@ -292,7 +292,7 @@ class Recording:
 
     @property
     def log_bytes(self) -> int:
-        """How many bytes Paddle's log has while this object records; 0 while it does not record."""
+        """How many bytes of log Paddle has written while this records; 0 while it does not."""
         return 0 if self._session is None else self._session.log_bytes
 
     def __enter__(self) -> Trace:

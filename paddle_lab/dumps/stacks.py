@@ -26,9 +26,9 @@ class Stacks:
     """The stacks in one file."""
 
     ops: dict[str, Stack] = field(default_factory=dict)
-    """By the op's unique name, in the order in which the ops ran."""
+    """The stack of each op, by the op's unique name, in the order in which the ops ran."""
     grad_nodes: dict[tuple[str, int], Stack] = field(default_factory=dict)
-    """By the grad node's name and pointer."""
+    """The stack of each grad node, by the name and pointer of the grad node."""
     texts: dict[tuple[str, int], str] = field(default_factory=dict)
     """The text of each line, by file and line number."""
 

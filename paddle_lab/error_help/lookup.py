@@ -1,4 +1,4 @@
-"""From an error of Paddle's to advice, by the table ``errors.toml``."""
+"""Finds advice for an error of Paddle, in the table ``errors.toml``."""
 
 from __future__ import annotations
 

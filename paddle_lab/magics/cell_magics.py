@@ -89,7 +89,7 @@ class CellMagics:
         return run
 
     def transform(self, lines: list[str]) -> list[str]:
-        """Replace a cell's first line, if it is one of the magics, by a call that begins it."""
+        """If a cell's first line is one of the magics, replace the line by a call of the magic."""
         match = self._match(lines)
         if match is None:
             return lines

@@ -7,7 +7,7 @@ from typing import Any
 from IPython.display import display
 
 _MANY_OPS = 20_000
-"""With fewer ops, the picture appears before a user could read the sentence."""
+"""If there are fewer ops, the picture appears before a user could read the sentence."""
 _MUCH_LOG_BYTES = 8 << 20
 """Reading this much takes half a second or more."""
 

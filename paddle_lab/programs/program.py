@@ -122,7 +122,7 @@ class Program:
     forward: Block
     backward: Block | None = None
     values: list[Value] = field(default_factory=list)
-    """By key. Both programs share this list."""
+    """The values, by key. Both programs share this list."""
     paths: dict[str, str] = field(default_factory=dict)
     """Maps Paddle's name of a parameter to the path in the model, ``"encoder.0.weight"``."""
     gradients: dict[int, int] = field(default_factory=dict)

@@ -28,7 +28,7 @@ class _Plan(NamedTuple):
     empty: list[int]
     """A row without cells: -1 for a key and for a cell's number, else 0."""
     columns: dict[str, tuple[int, dict[str, int] | None, bool]]
-    """By name: position, members of the enumeration, and whether it is text."""
+    """For each column: its position, the members of its enumeration, and whether it is text."""
 
 
 def _plan(schema: Columns) -> _Plan:

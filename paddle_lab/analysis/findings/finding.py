@@ -19,7 +19,7 @@ class Place:
 
     file: str = ""
     line: int = 0
-    """From 1; 0 if the line is unknown."""
+    """The line number, counted from 1; 0 if the line is unknown."""
     cell: int | None = None
     """Execution count of the notebook cell, None for a file."""
     code: str = field(default="", compare=False)
@@ -101,7 +101,7 @@ class Finding:
     """What to do."""
     file: str
     line: int
-    """From 1; 0 if the line is unknown."""
+    """The line number, counted from 1; 0 if the line is unknown."""
     cell: int | None
     """Execution count of the notebook cell, None for a file."""
     code: str

@@ -56,7 +56,7 @@ class Spans:
 
     @property
     def total_ns(self) -> Times:
-        """From begin to end."""
+        """The duration of each span, from begin to end."""
         return self.end_ns - self.start_ns
 
 

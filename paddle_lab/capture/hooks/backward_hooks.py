@@ -131,7 +131,7 @@ class _GradCall(_BackwardCall):
         backward, (_, create_graph, _) = self.recorder.backward, self.modes
         if create_graph:
             made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
-            # Hold the nodes of the graph as well: the new nodes keep them alive anyway.
+            # Also hold the nodes of the graph. The new nodes keep them alive anyway.
             backward.grad_nodes.held.update(made | self.reached)
 
 

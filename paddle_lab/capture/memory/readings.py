@@ -18,7 +18,7 @@ class Reading:
     """Paddle's own counters of one place at one moment."""
 
     time_ns: int
-    """By ``perf_counter_ns``."""
+    """The time, by ``perf_counter_ns``."""
     place: str
     allocated_bytes: int
     reserved_bytes: int

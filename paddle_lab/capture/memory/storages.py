@@ -112,7 +112,7 @@ class Handover(NamedTuple):
     """A call that copied a tensor, or that received a tensor made by other code."""
 
     start_ns: int
-    """By ``perf_counter_ns``."""
+    """The time, by ``perf_counter_ns``."""
     end_ns: int
     thread: int
     address: int

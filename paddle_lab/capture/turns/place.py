@@ -45,7 +45,7 @@ class Place:
         self.is_repeating = bool(flags & IS_REPEATING)
 
     def is_last(self, level: int) -> bool:
-        """Tell whether a level is the innermost loop's."""
+        """Tell whether a level is that of the innermost loop."""
         return level == len(self.path) - 1
 
     def variables(self) -> tuple[tuple[str, ...], tuple[Identity, ...]] | None:

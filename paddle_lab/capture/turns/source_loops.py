@@ -67,7 +67,7 @@ class SourceFile:
         self.owners: list[tuple[str, Span, ast.AST]] = []
         """The nodes that have a code object of their own, and the name of this code object."""
         self.statement_lines: dict[int, int] = {}
-        """From each line to the first line of the innermost statement on it."""
+        """Maps each line to the first line of the innermost statement on it."""
         self.withs: list[tuple[Span, Span]] = []
         """``with`` statements and their bodies."""
         self.repeating: set[Span] = set()

@@ -84,7 +84,7 @@ class TurnTracker:
         self._is_watched = AddressTable()
         """For the native part: whether the code at an address has calls or loops to record."""
         self._finding: set[int] = set()
-        """The threads that are running :meth:`find_scope`."""
+        """The threads that are running :meth:`find_scope` now."""
         self.last_scope: Any = NATIVE and NATIVE.LastScope(
             self._is_watched, scopes, next_scope, rows, values, CallMark, self.serial
         )

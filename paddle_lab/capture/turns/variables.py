@@ -78,7 +78,7 @@ def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
 
 
 def can_read_variables(code: CodeType) -> bool:
-    """Return whether the variables of a code's frames can be read."""
+    """Return whether the variables of frames of a code object can be read."""
     return NATIVE is not None or _CAN_READ_LOCALS or not code.co_flags & _CO_OPTIMIZED
 
 

@@ -19,7 +19,7 @@ _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Item:
-    """Something directly in a group: one op, groups that are built alike (mostly one), or a gap."""
+    """A part directly inside a group: one op, groups with the same structure, or a gap."""
 
     ops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ BOX_WIDTH_PX, BOX_HEIGHT_PX = 216.0, 26.0
 CHIPS_PX = 150.0
 """Room next to a box for its chips."""
 MARGIN_PX, INSET_PX = 14.0, 7.0
-"""From the picture's edge to the outermost frame, and from an outer frame to an inner one."""
+"""The distance from the picture's edge to the outermost frame, and between nested frames."""
 LANES, LANE_PX, FIRST_LANE_PX = 7, 10.0, 16.0
 _GAP_PX = 18.0
 _FRAME_TITLE_PX, _FRAME_END_PX = 22.0, 10.0

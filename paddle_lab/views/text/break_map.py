@@ -18,7 +18,7 @@ class Break:
     """``"if"``, ``"while"``, ``"for"``, ``"print"``, ``"tensor-value"``, ``"numpy"`` and others."""
     file: str
     line: int
-    """From 1."""
+    """The line number, counted from 1."""
     cell: int | None
     """Execution count of the notebook cell, None for a file."""
     cause: str

@@ -107,7 +107,7 @@ class LiveMemory(CellWidget):
         return self.is_running
 
     def substitute_html(self, note: str) -> str:
-        """Return only the note: a live chart has no static picture."""
+        """Return only the note, because there is no static picture of a live chart."""
         return f"<p>{sentence_html(note)}</p>"
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:

@@ -27,14 +27,14 @@ from paddle_lab.analysis.findings.gradients.trained import Trained
 
 
 class Cut(NamedTuple):
-    """One place at which live values end."""
+    """One place between a parameter and a loss that no gradient passes."""
 
     way: str
     """``"detach"``, ``"data"``, ``"copy"``, ``"stop_gradient"``, ``"detach_"``, ``"no_grad"``,
     ``"no_gradient"``, ``"zero_gradient"``, ``"integer"``, ``"pylayer"``, ``"untracked"``,
     ``"written"``, ``"numpy"`` or ``"number"``."""
     source: int
-    """The last live tensor."""
+    """The last tensor before the cut, on the way from the parameter to the loss."""
     op: int
     """The op that made the value, or the op that is the cut; -1 for none."""
     place: Place

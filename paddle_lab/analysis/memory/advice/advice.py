@@ -73,7 +73,7 @@ def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None =
 def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> list[Finding]:
     table, bytes_of = memory.record.holders, memory.record.allocations["bytes"]
     notebooks = [HOLDER_KINDS.index(kind) for kind in ("output", "traceback")]
-    # The notebook can release only what no variable holds as well.
+    # The notebook can release only storages that no variable holds.
     others = table["allocation"][~np.isin(table["kind"], notebooks)]
     found = []
     for kind in ("output", "traceback"):

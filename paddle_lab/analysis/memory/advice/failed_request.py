@@ -20,7 +20,7 @@ _REQUESTED = re.compile(rf"Cannot allocate {_SIZE}")
 _REQUESTED_BYTES = re.compile(r"Fail to alloc memory of (?P<size>\d{1,20}) size")
 _AVAILABLE = re.compile(rf"available (?:memory is only )?{_SIZE}")
 _BEYOND = 16
-"""Without a known device memory, a request this many times the allocated bytes is too big."""
+"""If the device's memory is unknown: a request of this many times the allocated bytes is large."""
 _UNITS: dict[str, int] = {
     unit: 1024**power for power, unit in enumerate(("B", "kB", "MB", "GB", "TB", "PB"))
 }

@@ -35,7 +35,7 @@ class OutOfMemory:
     alive: AllocationTable
     """The blocks that were alive, largest first."""
     by_line: Breakdown
-    """The same blocks by line."""
+    """The same blocks, grouped by line."""
     advice: Sequence[str]
     """Sentences of advice, the most promising first."""
 

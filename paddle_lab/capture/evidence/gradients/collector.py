@@ -125,7 +125,7 @@ class Gradients(Collector):
         targets = {
             edge: edge_of(edge)[1] for node in nodes for _, edge in self._edges.get(node, ())
         }
-        # The gradients that a call begins with count as well.
+        # The gradients at which a call begins are also counted.
         arrivals = Counter([*targets.values(), *begun])
         return {
             targets[edge]: (source, edge)

@@ -18,7 +18,7 @@ NO_TENSOR = -1
 _LARGEST_ROUNDING_BYTES = 512
 _PAGE_BYTES = 4096
 _LEAST_EVENTS = 4
-"""With fewer events, the addresses may be aligned by chance."""
+"""If there are fewer events, the addresses may fit by chance."""
 
 
 def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask) -> Int64s:
