@@ -7,7 +7,7 @@ import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
 import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
 import { t } from "../words/loader.ts";
 
-/** Equal to the version in package.json; the build checks it. */
+/** This must equal the version in package.json. The build checks it. */
 const BOKEH_VERSION = "3.9.2";
 
 const FILE = "bokeh.esm.min.js";

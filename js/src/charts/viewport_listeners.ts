@@ -7,7 +7,7 @@ import { type BokehNamespace, bokehModels } from "./bokeh_loader.ts";
 
 const mended = new WeakSet<object>();
 
-/** Call it before a plot is drawn. It changes only the BokehJS loaded here, and only once. */
+/** Must be called before a plot is drawn. It changes only the BokehJS loaded here, once. */
 export function endListenersWithViews(bokeh: BokehNamespace): void {
   const { default_view } = bokehModels(bokeh).Plot.prototype;
   const prototype = default_view?.prototype as PlotView;

@@ -1,4 +1,4 @@
-/** Adds the styles of views to pages that do not have them. */
+/** Adds the styles of views to pages that do not have these styles. */
 
 /** Put styles into the page, once for each `id`. */
 export function installStyle(css: string, id: string): void {

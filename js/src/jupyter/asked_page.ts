@@ -4,7 +4,7 @@ import type { AnyModel } from "@anywidget/types";
 import { t } from "../words/page.ts";
 import { ask } from "./asking.ts";
 
-/** @throws Error with a readable message if no kernel answers, or it could not make the page */
+/** @throws Error with a readable message if no kernel answers, or the kernel makes no page */
 export async function askForPage(model: AnyModel, patience_ms?: number): Promise<Blob> {
   const { buffers } = await ask(model, "page", {}, () => t("export.no_kernel"), patience_ms);
   return new Blob(buffers, { type: "text/html" });

@@ -17,7 +17,7 @@ export interface DataTraits {
 interface Kept {
   /** The data that the page draws. */
   readonly payload: DataView | undefined;
-  /** What a notebook stores while a view shows it. */
+  /** What a notebook stores while a view shows the data. */
   stored: DataView | undefined;
   views: number;
 }
@@ -71,7 +71,7 @@ export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal
   });
 }
 
-/** Release a closed widget's data: a reference to its model must not keep the data alive. */
+/** Release a closed widget's data, even if something still refers to the widget's model. */
 export function dropData(model: AnyModel<DataTraits>): void {
   const data = model.get("_data");
   keptOf.delete(data);

@@ -15,7 +15,7 @@ const PAGE = Symbol.for("paddle-lab.page");
 /** The keys are layout models. Each widget has one layout model, which all views of it share. */
 const presences = new WeakMap<object, Presence>();
 
-/** Call it when a model arrives. */
+/** Must be called when a model arrives. */
 export function announce(model: AnyModel): void {
   const presence = presenceOf(model);
   model.on("msg:custom", (message: { kind?: unknown }) => {
@@ -26,7 +26,7 @@ export function announce(model: AnyModel): void {
   tell(model, { kind: "arrived" });
 }
 
-/** Call it for each view; the view lasts until `signal` is aborted. */
+/** Must be called for each view. The view lasts until `signal` is aborted. */
 export function countView(model: AnyModel, signal: AbortSignal): void {
   const presence = presenceOf(model);
   presence.views++;

@@ -173,7 +173,7 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       values.replaceChildren(...rows);
     },
     showGaps(has_gaps) {
-      // Once shown, it stays: otherwise the content below would move whenever a gap leaves the view.
+      // Once shown, this stays. Otherwise the content below would move when a gap leaves the view.
       if (has_gaps) gaps.hidden = false;
     },
     showValues(newest, counters, hidden) {
@@ -238,7 +238,7 @@ function valueText(value: number | undefined, { unit, limit }: Counter): string 
     : formatBytes(value);
 }
 
-/** The line as it is drawn. */
+/** The line in the form in which it is drawn. */
 function swatch({ colour, dash, is_filled }: Line): SVGSVGElement {
   const stroke = `var(--pdl-${colour})`;
   const area = svgElement("path", { d: "M0 5h22v5h-22z" });

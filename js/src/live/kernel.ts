@@ -44,7 +44,7 @@ export class Kernel {
     if (performance.now() > this.#ask_again_at) this.askForHistory();
   }
 
-  /** Time since the last message, in ms; 0 if it is too short to count as silence. */
+  /** The time since the last message, in ms; 0 if this is too short to count as silence. */
   get silent_ms(): number {
     const silent_ms = performance.now() - this.#heard_at;
     return silent_ms > SILENT_MS ? silent_ms : 0;

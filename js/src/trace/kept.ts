@@ -5,7 +5,7 @@ const MOST_KEPT = 12;
 
 const known = new WeakMap<object, Map<string, unknown>>();
 
-/** The value of `make` for an owner and a key; it is made once while it is in use. */
+/** The value of `make` for an owner and a key. The value is made once while it is in use. */
 export function kept<T>(owner: object, key: string, make: () => T): T {
   let values = known.get(owner);
   if (!values) {

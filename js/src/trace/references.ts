@@ -1,4 +1,4 @@
-/** Checks, when a column is read, that its keys and string codes refer to existing rows. */
+/** Checks, when a column is read, that its keys and its positions in `strings` exist. */
 
 import { t } from "../words/loader.ts";
 import type { Column } from "./columns.ts";

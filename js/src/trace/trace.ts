@@ -1,4 +1,4 @@
-/** A trace as the views read it: its tables, and indexes into them that are built once. */
+/** A trace in the form that views read: its tables, and indexes that are built once. */
 
 import type { Column } from "./columns.ts";
 import { RowsByKey } from "./csr.ts";
@@ -138,7 +138,7 @@ export class Trace {
     return this.#rows("gradNodes", op);
   }
 
-  /** The op paired with each grad node, -1 for none: usually the op that made it. */
+  /** The op paired with each grad node, -1 for none: usually the op that made the node. */
   get pairedOps(): Column {
     this.#pairedOps ??= this.#withInnerPairs();
     return this.#pairedOps;
@@ -169,7 +169,7 @@ export class Trace {
     return this.#rows("edgesInto", op);
   }
 
-  /** Rows of `grad_edges`: the nodes to which this node passes its gradients. */
+  /** Rows of `grad_edges`: the nodes to which this node passes gradients. */
   gradEdgesFrom(gradNode: number): Int32Array {
     return this.#rows("gradEdgesFrom", gradNode);
   }
@@ -280,7 +280,7 @@ export class Trace {
           .join(".");
   }
 
-  /** A group's label, such as "layers.0"; its class if it has no name. */
+  /** A group's label, such as "layers.0"; the group's class if it has no name. */
   groupLabel(group: number): string {
     return this.textAt("groups", "label", group) || this.textAt("groups", "class", group);
   }
@@ -321,7 +321,7 @@ export class Trace {
     return undefined;
   }
 
-  /** The rows with this key. An index is built when it is first used. */
+  /** The rows with a key. The index is built at the first use. */
   #rows(name: IndexName, key: number): Int32Array {
     let index = this.#indexes[name];
     if (!index) {

@@ -30,7 +30,7 @@ export interface Origin {
   /** Execution count of the notebook cell, -1 for a file. */
   stopped_cell: number;
   notices: string[];
-  /** Which ops the record keeps, if more ran; "" if it has all. */
+  /** Which ops the record keeps, if more ran; "" if it keeps all. */
   kept: string;
   /** Language of the views: "en" or "zh". */
   language: string;

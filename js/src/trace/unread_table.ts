@@ -7,7 +7,7 @@ import { checkRange, type ValueRange } from "./references.ts";
 /** A column in the payload. */
 export interface UnreadColumn {
   readonly stored: PackedColumn;
-  /** Position of its first byte in the table's bytes. */
+  /** The position of the column's first byte in the table's bytes. */
   readonly start: number;
   readonly isWide: boolean;
   /** The allowed values of a column that holds row numbers. */

@@ -54,7 +54,7 @@ export interface AppOptions {
   readonly notices?: readonly string[];
 }
 
-/** A trace that was read, with the objects that make its pictures. */
+/** A trace that was read, and the objects that make pictures of the trace. */
 export interface Prepared {
   readonly store: Store;
   readonly measure: TextMeasure;
@@ -81,7 +81,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   const theme = readTheme(parts.app);
   const tooltip = new Tooltip(parts.app, store, () => ColourInk.of(store, canvas.scene));
   const following = new Following();
-  /** The group that was opened or closed last; it keeps its place on screen. */
+  /** The group that was opened or closed last. It keeps its place on the screen. */
   let anchor: string | undefined;
   let outline: Outline | undefined;
   let tree: VisibleTree | undefined;
@@ -238,11 +238,11 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     iconButton("−", t("app.zoom_out"), () => canvas.zoom(1 / ZOOM_STEP)),
     button(t("app.fit"), () => canvas.fit(), { title: t("app.fit_title") }),
   );
-  /** The memory view, after it was shown once. */
+  /** The memory view, once it has been shown. */
   let memory: MemoryView | undefined;
-  /** The table, after it was shown once. */
+  /** The table, once it has been shown. */
   let table: TableView | undefined;
-  /** The view of time, after it was shown once. */
+  /** The view of time, once it has been shown. */
   let time: TimeView | undefined;
   function showMode(): void {
     const isMemory = store.state.mode === "memory" && hasMemory(trace);
@@ -278,7 +278,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   showMode();
   canvas.followSize();
 
-  /** Parts around the picture; they are mounted after the picture is visible. */
+  /** Parts around the picture. They are mounted after the picture is visible. */
   const rest = [
     () => {
       outline = new Outline(parts.outline, store);
@@ -365,7 +365,7 @@ function showEmptyState(root: HTMLElement, store: Store, scene: Scene): void {
   }
 }
 
-/** The one group that was opened or closed, by its id in the picture. */
+/** The one group that was opened or closed, by the id of the group in the picture. */
 function changedGroup(now: ViewState, before: ViewState): string | undefined {
   for (const name of ["open", "unfolded", "taken"] as const) {
     const changed = [...now[name]].filter((group) => !before[name].has(group));

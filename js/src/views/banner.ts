@@ -68,12 +68,12 @@ export function mountBanner(
 
 interface ErrorRow {
   readonly title: string;
-  /** The error's name and its line. */
+  /** The name of the error, and the line that raised it. */
   readonly place?: HTMLElement;
   readonly message: string;
   /** Whether a finding already reports the error. */
   readonly isQuiet: boolean;
-  /** Whether the message is also shown elsewhere; it is then folded here. */
+  /** Whether the message is also shown elsewhere. Then it is folded here. */
   readonly isFolded: boolean;
   readonly action: HTMLElement | false;
 }

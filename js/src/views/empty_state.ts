@@ -1,4 +1,4 @@
-/** The text in place of an empty picture: why it is empty, and what to do. */
+/** The text in place of an empty picture: why the picture is empty, and what to do. */
 
 import { button, element } from "../dom/element.ts";
 import type { Store } from "../model/state/store.ts";

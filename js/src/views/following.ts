@@ -19,7 +19,7 @@ export class Following {
     }
   }
 
-  /** Report a new picture: its frame is painted before the waiting functions run. */
+  /** Report a new picture. Its frame is painted before the waiting functions run. */
   hasPicture(): void {
     this.#made++;
   }

@@ -53,7 +53,7 @@ class Attribution:
 
     @cached_property
     def layers(self) -> Keys:
-        """String code of each block's layer, int32, shape ``[allocations]``; 0 outside layers."""
+        """The layer of each block, as a position in ``strings``; int32, ``[allocations]``."""
         record, blocks = self.record, self.record.allocations
         layers = layers_of_scopes(record)
         # Inside backward the scope is the backward call; the op gives the layer instead.

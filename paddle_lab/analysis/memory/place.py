@@ -217,7 +217,7 @@ class PlaceMemory:
 
 
 def _places(record: Record) -> dict[str, int]:
-    """Return the places by name, with their string codes, in the order of their first block."""
+    """Return the places by name, with their positions in ``strings``, by first block."""
     codes = np.concatenate([record.allocations["place"], record.memory_totals["place"]])
     unique, first = np.unique(codes, return_index=True)
     return {record.text(code): code for code in unique[np.argsort(first)].tolist()}

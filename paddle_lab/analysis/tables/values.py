@@ -89,7 +89,7 @@ class ValueTable(MeasuredTable[Value]):
 
     @property
     def worst(self) -> ValueTable:
-        """The same rows: those with NaN or Inf first, in order; the others by falling magnitude."""
+        """The same rows in another order: NaN and Inf first, then by falling magnitude."""
         stats = self.record.value_stats
         is_bad = (stats["nans"][self.keys] > 0) | (stats["infs"][self.keys] > 0)
         ends = [np.abs(from_bits(stats[name][self.keys])) for name in ("smallest", "largest")]

@@ -32,7 +32,7 @@ class OpenTurn:
         self.parent = NO_SCOPE
         """The enclosing scope of the iteration."""
         self.number: int = 0 if before is None else before.number
-        """From 1. While the iteration is waiting, the number of the previous iteration."""
+        """The iteration's number, from 1; while it waits, that of the previous iteration."""
         self.start: int | None = None if before is None else before.start
         """The counter's value in the first iteration."""
         self.order = NO_SCOPE

@@ -63,7 +63,7 @@ class SourceFile:
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines()
         self.loops: dict[ast.AST | None, list[Loop]] = {}
-        """By the node whose code object contains them, None for the module; outer loops first."""
+        """The loops in each node's code object; None is the module. Outer loops come first."""
         self.owners: list[tuple[str, Span, ast.AST]] = []
         """The nodes that have a code object of their own, and the name of this code object."""
         self.statement_lines: dict[int, int] = {}

@@ -268,7 +268,7 @@ class TurnTracker:
         return scope
 
     def _continued(self, turns: list[OpenTurn], at: Place, scope: int) -> int:
-        """Return how many open iterations continue, outermost first; ``scope`` is open inside."""
+        """Return how many open iterations continue, outermost first, if ``scope`` is open."""
         level = 0
         while level < min(len(turns), len(at.path)) and turns[level].loop is at.path[level]:
             turn = turns[level]
@@ -337,7 +337,7 @@ class TurnTracker:
 
 
 def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:
-    """Return an iteration's number by the loop's counter; None if the counter does not fit."""
+    """Return an iteration's number, by the loop's counter; None if the counter does not fit."""
     if not loop.counts or start is None or not now or type(now[0]) is not int:
         return None
     distance = now[0] - start - loop.step * (0 <= loop.stepped_after <= order)

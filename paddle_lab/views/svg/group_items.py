@@ -84,7 +84,7 @@ class GroupItems:
         yield from (Item((op,)) for op in ops[-ends:])
 
     def _groups(self, groups: tuple[int, ...]) -> list[Item]:
-        """Return a run of alike groups, or the groups of a short run one by one."""
+        """Return groups with the same structure as one item, or as one item each if few."""
         fewest = 2 if self._op_count[groups[0]] > 1 else 4
         if len(groups) >= fewest:
             return [Item(groups=groups)]

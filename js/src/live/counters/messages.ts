@@ -7,7 +7,7 @@ export interface Counter {
   readonly unit: "bytes" | "percent";
   /** The largest possible value, 0 if unknown. */
   readonly limit: number;
-  /** Why it has no values, "" if it has. */
+  /** Why the counter has no values, "" if it has values. */
   readonly absence: string;
 }
 

@@ -7,7 +7,7 @@ const CAPACITY = 6000;
 export class Spans {
   #spans: Span[] = [];
 
-  /** Add spans in order of their starts; a running span is sent again when it ends. */
+  /** Add spans, sorted by start. When a running span ends, it is sent again. */
   append(spans: readonly Span[]): void {
     for (const span of spans) {
       while (this.#spans.length > 0 && this.#spans.at(-1)![0] >= span[0]) this.#spans.pop();

@@ -22,11 +22,11 @@ interface PanelOptions {
   readonly gaps: ColumnDataSource;
   readonly x_range: Range1d;
   readonly height_px: number;
-  /** Whether the time axis is shown below it. */
+  /** Whether the time axis is shown below the plot. */
   readonly has_axis: boolean;
 }
 
-/** A panel's plot, and the parts of it that change with the data. */
+/** A panel's plot, and the parts of the plot that change with the data. */
 export interface PanelPlot {
   readonly plot: Plot;
   readonly y_range: { end: number };
@@ -144,7 +144,7 @@ function addAxes(
   return time_ticker;
 }
 
-/** A counter's steps, and the area below them if it has one. */
+/** The steps of a counter, and the area below the steps if the counter has one. */
 function addLine(
   models: BokehModels,
   plot: Plot,

@@ -34,7 +34,7 @@ export class TimeWindow {
     this.#looking_at = window;
   }
 
-  /** Move the window by a fraction of its width, or zoom it; for the keyboard. */
+  /** Move the window by a fraction of its width, or zoom the window; used by the keyboard. */
   move(by: number, zoom: number, { start_ms, end_ms }: Window): void {
     const width_ms = (end_ms - start_ms) * zoom;
     const middle_ms = (start_ms + end_ms) / 2 + by * (end_ms - start_ms);

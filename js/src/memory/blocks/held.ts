@@ -18,7 +18,7 @@ export interface HeldAtEnd {
   /** The largest holder first; a shared block can be in several holders. */
   readonly holders: readonly Held[];
   readonly alive_bytes: number;
-  /** Memory from before the trace that it never used: Paddle counts it, `alive_bytes` does not. */
+  /** Memory from before the trace that the trace never used. `alive_bytes` does not contain it. */
   readonly earlier_bytes: number;
   /** Whether a block has several holders: then the holders' sum is larger than `alive_bytes`. */
   readonly isShared: boolean;

@@ -25,7 +25,7 @@ export function byLayer(trace: Trace): Groups {
     const parameter = parameterOf[gradNodeOf[row]!] ?? -1;
     const tensor = parameter >= 0 ? parameter : tensorOf[row]!;
     const ofOp = ofScope[scopeOfOp[opOf[row]!] ?? -1];
-    // A group is the string code of its layer's name.
+    // The key of a group is the position of the layer's name in `strings`.
     groupOf[row] = ofOp || ofScope[scopeOf[row]!] || ofTensor[tensor] || 0;
   }
   const firstGroups = firstGroupsOf(trace, ofScope);
@@ -45,7 +45,7 @@ export function byLayer(trace: Trace): Groups {
   };
 }
 
-/** The first call of each layer in the graph, by the string code of the layer's name. */
+/** The first call of each layer in the graph, by the position of the layer's name in `strings`. */
 function firstGroupsOf(trace: Trace, ofScope: Int32Array): Map<number, number> {
   const groups = new Map<number, number>();
   for (let group = trace.groupCount - 1; group >= 0; group--) {

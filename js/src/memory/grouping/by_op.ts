@@ -1,4 +1,4 @@
-/** Blocks by the op or grad node that made them. */
+/** Groups blocks by the op or grad node that made them. */
 
 import { layersOfTensors } from "../../model/graph/layer_names.ts";
 import type { Selection } from "../../model/state/view_state.ts";

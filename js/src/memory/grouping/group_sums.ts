@@ -13,7 +13,7 @@ export interface GroupSums {
   readonly allocated_bytes: Float64Array;
 }
 
-/** Position of {@link UNMET} in columns with one extra entry for it. */
+/** The position of {@link UNMET} in columns that have one more entry for it. */
 const ROOM = -UNMET;
 
 /**

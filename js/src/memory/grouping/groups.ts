@@ -8,7 +8,7 @@ export interface Groups {
   readonly groupOf: Int32Array;
   readonly count: number;
   label(group: number): string;
-  /** More text to distinguish it from other groups, or "". */
+  /** More text to distinguish the group from other groups, or "". */
   note(group: number): string;
   /** The group's selection in the graph. */
   selection(group: number): Selection;

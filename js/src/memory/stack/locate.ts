@@ -1,4 +1,4 @@
-/** Finds the window that shows one block large enough, even if it is small and short-lived. */
+/** Finds the window that shows a block large enough, even if the block is small and brief. */
 
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";

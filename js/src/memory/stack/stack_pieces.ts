@@ -1,4 +1,4 @@
-/** The positions of stacked blocks; a block sinks when a block below it ends. */
+/** The positions of stacked blocks. A block sinks when a block below it ends. */
 import { countBefore } from "../blocks/time_order.ts";
 
 export interface PieceColumns {
@@ -11,7 +11,7 @@ export interface PieceColumns {
   readonly piece_bottom_bytes: Float64Array;
 }
 
-/** Each piece has three numbers: its start, its end, its bottom. */
+/** Each piece has three numbers: start, end and bottom. */
 const NUMBERS = 3;
 
 /** The blocks in the stack at a moment; each has a slot, numbered from the bottom. */
@@ -61,7 +61,7 @@ export class Stack {
     this.#lowestGap = Math.min(this.#lowestGap, at);
   }
 
-  /** Move each block down onto the one below it, from `time_ns` on. */
+  /** Move each block down onto the block below, from `time_ns` on. */
   settle(time_ns: number): void {
     const from = this.#lowestGap;
     this.#lowestGap = Infinity;

@@ -1,4 +1,4 @@
-/** Values of grad nodes to colour them by; NaN if unknown. */
+/** Values of grad nodes, from which their colours are made; NaN if unknown. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Gradients } from "../graph/gradients.ts";
 import type { Colouring } from "../state/view_state.ts";

@@ -1,4 +1,4 @@
-/** Values of ops to colour them by; NaN if unknown. */
+/** Values of ops, from which their colours are made; NaN if unknown. */
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -13,7 +13,7 @@ const INPUT = ROLES.indexOf("input");
 export function opValues(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
   return kept(trace, `values of ${name}`, () => {
     const values = numbersOf(trace, name);
-    // In a reduced copy, an op that represents several has the values of only one of them.
+    // In a reduced copy, an op that represents several ops has the values of only one of them.
     standInsOf(trace).ops?.forEach((count, op) => {
       if (count > 1) values[op] = Number.NaN;
     });
@@ -66,7 +66,7 @@ function nanShares(trace: Trace): Float64Array {
   return nans.map((count, op) => count / elements[op]!);
 }
 
-/** The string code of the dtype of the first output. */
+/** The dtype of the first output, as a position in `strings`. */
 function dtypes(trace: Trace): Float64Array {
   const codes = new Float64Array(trace.opCount).fill(Number.NaN);
   const dtype = trace.table("tensors").column("dtype");

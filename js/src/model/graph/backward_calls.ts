@@ -12,7 +12,7 @@ export function callsAround(trace: Trace): Int32Array {
     const scope = trace.table("backward_calls").column("scope");
     const scopes = trace.table("scopes");
     const [parent, call] = [scopes.column("parent"), scopes.column("backward_call")];
-    // A scope comes after its parent.
+    // The table lists a scope after its parent.
     const around = new Int32Array(scopes.length);
     for (let at = 0; at < around.length; at++) {
       around[at] = call[at]! >= 0 ? call[at]! : parent[at]! >= 0 ? around[parent[at]!]! : -1;
@@ -30,7 +30,7 @@ export function outermostCall(trace: Trace, backwardCall: number): number {
   return call;
 }
 
-/** 1 for a backward call and for all calls nested in it. */
+/** 1 for a backward call, and for all calls nested in the call. */
 export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `calls inside ${backwardCall}`, () => {
     const around = callsAround(trace);
@@ -43,7 +43,7 @@ export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   });
 }
 
-/** 1 for every grad node in the graph of a backward call or of a call nested in it. */
+/** 1 for every grad node in the graph of a backward call, or of a call nested in the call. */
 export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `members ${backwardCall}`, () => {
     const isMember = new Uint8Array(trace.gradNodeCount);

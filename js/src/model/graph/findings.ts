@@ -81,7 +81,7 @@ export class Findings {
         const role = MARK_ROLES[trace.at("finding_marks", "role", row)]!;
         const op = trace.at("finding_marks", "op", row);
         const gradNode = trace.at("finding_marks", "grad_node", row);
-        // If both are given, mark the grad node only: the op is where it was made.
+        // If a finding has both, mark only the grad node, because the op only made the node.
         const isPair = gradNode >= 0 && trace.at("grad_nodes", "op", gradNode) === op;
         this.#put(finding, role, isPair ? -1 : op, gradNode);
       }
@@ -180,7 +180,7 @@ export class Findings {
     }
   }
 
-  /** A closed group shows what is marked inside it: once for each finding and role. */
+  /** A closed group shows the marks of what is inside: one for each finding and role. */
   #around(group: number, marks: Map<number, Mark[]>, mark: Mark): void {
     for (let at = group; at >= 0; at = this.hierarchy.parents[at]!) {
       const isAlike = ({ finding, role }: Mark): boolean =>

@@ -1,4 +1,4 @@
-/** Grad nodes of leaf tensors: they only accumulate. */
+/** Grad nodes of leaf tensors. They only accumulate gradients. */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 

@@ -1,4 +1,4 @@
-/** How large gradients are by layer, in the order of the forward: where they vanish or explode. */
+/** The size of gradients by layer, in the order of the forward, to show vanishing or exploding. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { membersOf } from "./backward_calls.ts";
@@ -15,7 +15,7 @@ export interface DepthPoint {
   readonly label: string;
   /** Norm of the gradients that leave the layer for earlier layers; -1 if not recorded. */
   readonly flowing: number;
-  /** Norm of its parameters' gradients; -1 if it has none. */
+  /** The norm of the gradients of the layer's parameters; -1 if there are none. */
   readonly parameters: number;
   /** Whether a gradient held NaN or Inf. */
   readonly isBroken: boolean;

@@ -56,7 +56,7 @@ export class Gradients {
     return this.#began.of(gradNode);
   }
 
-  /** The row of an edge in a backward call: the last one if it ran twice, -1 for none. */
+  /** The row of an edge in a backward call, -1 for none; the last row if the edge ran twice. */
   ofEdgeIn(edge: number, backwardCall: number): number {
     const isInside = callsInside(this.#trace, backwardCall);
     return this.#ofEdge.of(edge).findLast((row) => isInside[this.#call[row]!]) ?? -1;
@@ -98,7 +98,7 @@ export class Gradients {
     return isKnown ? { norm: Math.sqrt(squares), nans, infs } : undefined;
   }
 
-  /** The range of a backward call's norms; undefined if it has none. */
+  /** The range of the norms of a backward call; undefined if the call has no norms. */
   range(backwardCall: number): NormRange | undefined {
     if (!this.#ranges.has(backwardCall)) {
       this.#ranges.set(backwardCall, this.#rangeOf(backwardCall));

@@ -22,13 +22,13 @@ export class Hierarchy {
   /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
   readonly groupOfOp: Int32Array;
   readonly groupOfGradNode: Int32Array;
-  /** 1 if a group is drawn as its only op. */
+  /** 1 if a group is drawn as the only op that it contains. */
   readonly isTransparent: Uint8Array;
   /** First group of the run of repeats that a group belongs to, -1 for none. */
   readonly runOf: Int32Array;
   /** For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. */
   readonly pylayerOfBackwardOp: Int32Array;
-  /** 1 for optimizer steps and all groups inside them. */
+  /** 1 for optimizer steps, and for all groups inside steps. */
   readonly isOptimizer: Uint8Array;
   /** The result of `asideOps`, by op. */
   readonly isAside: Uint8Array;
@@ -110,7 +110,7 @@ export class Hierarchy {
     return this.#gradNodes.of(parent + 1);
   }
 
-  /** Members of the run that begins with `first`, in execution order; empty if it begins no run. */
+  /** Members of the run that begins with `first`, in execution order; empty if there is none. */
   runMembers(first: number): Int32Array {
     return this.#runs.members.get(first) ?? new Int32Array(0);
   }
@@ -120,7 +120,7 @@ export class Hierarchy {
     return [...this.#runs.members.keys()];
   }
 
-  /** Position of a group among ops: the position of its first op. */
+  /** The position of a group among ops is that of the group's first op. */
   orderOf(group: number): number {
     return this.#order[group]!;
   }

@@ -3,7 +3,7 @@
 import { SCOPE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** For each scope, the string code of its layer's name; 0 outside of layers. */
+/** For each scope: the name of its layer, as a position in `strings`; 0 outside of layers. */
 export function layersOfScopes(trace: Trace): Int32Array {
   const scopes = trace.table("scopes");
   const [kind, parent, layer] = [
@@ -13,7 +13,7 @@ export function layersOfScopes(trace: Trace): Int32Array {
   ];
   const name = trace.table("layer_names").column("name");
   const found = new Int32Array(scopes.length);
-  // A scope comes after its parent.
+  // The table lists a scope after its parent.
   for (let scope = 0; scope < found.length; scope++) {
     const isLayer = kind[scope] === SCOPE_KINDS.indexOf("layer");
     found[scope] = (isLayer && name[layer[scope]!]) || found[parent[scope]!] || 0;
@@ -21,7 +21,7 @@ export function layersOfScopes(trace: Trace): Int32Array {
   return found;
 }
 
-/** For each tensor, the string code of the layer that the parameter belongs to; 0 if unknown. */
+/** For each tensor: the layer of a parameter, as a position in `strings`; 0 if unknown. */
 export function layersOfTensors(trace: Trace): Int32Array {
   const { length, column } = trace.table("tensor_layers");
   const [tensor, name] = [column("tensor"), column("name")];

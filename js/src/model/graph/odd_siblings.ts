@@ -6,7 +6,7 @@ import { t } from "../../words/page.ts";
 /** Members of one list that have the same class. */
 export interface Family {
   readonly size: number;
-  /** How many of them are equal. */
+  /** How many of the members are equal. */
   readonly alike: number;
   /** The first of the equal members; -1 if it was not stored. */
   readonly typical: number;
@@ -41,7 +41,7 @@ export class OddSiblings {
     return t("siblings.odd", { count: size - alike, size, difference });
   }
 
-  /** "95 of 96 siblings are alike." for one of the 95; "" if no sibling is odd. */
+  /** "95 of 96 siblings are alike." for one of these 95; "" if no sibling is odd. */
   alikeSentence(group: number): string {
     const family = this.#differenceOf(group) ? undefined : this.#family(group);
     return family ? t("siblings.alike_of", { alike: family.alike, size: family.size }) : "";

@@ -1,4 +1,4 @@
-/** PyLayers among the groups: each has its own op, and a second group for its backward. */
+/** PyLayers among the groups. Each PyLayer has an op, and a second group for its backward. */
 import { GROUP_KINDS, PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 

@@ -2,7 +2,7 @@
 import type { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** A run is folded from this length on: a shorter one suffices if its members have several ops. */
+/** A run of at least this length is folded. If the members have several ops, less is enough. */
 const RUN_OF_SINGLES = 3;
 const RUN_OF_BLOCKS = 2;
 

@@ -11,7 +11,7 @@ export interface TraceTotals {
   readonly threadCount: number;
   /** For each tensor: its version after an in-place modification, -1 for none. */
   readonly nextVersion: Int32Array;
-  /** For each tensor: its row of `value_stats`, -1 if its values were not recorded. */
+  /** For each tensor: its row of `value_stats`, -1 if the values were not recorded. */
   readonly valueStat: Int32Array;
 }
 
@@ -33,7 +33,7 @@ export function traceTotals(trace: Trace): TraceTotals {
   };
 }
 
-/** For each tensor, the row of `table` whose `column` names it: the last of several, -1 for none. */
+/** For each tensor: the last row of `table` that names the tensor in `column`, -1 for none. */
 function rowsByTensor<T extends "tensors" | "value_stats">(
   trace: Trace,
   table: T,

@@ -11,7 +11,7 @@ export type LogOwner =
 export interface LogBlock {
   /** The op that wrote the entries, or -1. */
   readonly op: number;
-  /** The grad node that wrote them, or -1. */
+  /** The grad node that wrote these entries, or -1. */
   readonly gradNode: number;
   /** Rows of `log`. */
   readonly entries: number[];

@@ -101,7 +101,7 @@ function closedGroupsIn(hierarchy: Hierarchy, parent: number): number[] {
   );
 }
 
-/** How many boxes are directly inside `parent` if everything in it is closed and folded. */
+/** How many boxes are directly inside `parent`, if all groups inside are closed and folded. */
 function boxCount(hierarchy: Hierarchy, parent: number): number {
   let count = hierarchy.opsIn(parent).filter((op) => !hierarchy.isAside[op]).length;
   for (const group of hierarchy.groupsIn(parent)) {

@@ -42,7 +42,7 @@ export function isolated(
   return { way, from: seen, to, isBackward, ops, gradNodes, isPart, before };
 }
 
-/** Whether a selection is in the remaining part; always true if it is no op or grad node. */
+/** Whether a selection is in the remaining part; true if it is neither op nor grad node. */
 export function isLeft(trace: Trace, { ops, gradNodes }: Isolation, selection: Selection): boolean {
   const isOpLeft = litOps(trace, selection);
   const isNodeLeft = litGradNodes(trace, selection, isOpLeft);
@@ -63,7 +63,7 @@ function layerOf(trace: Trace, selection: Selection): Selection {
   return group >= 0 ? { kind: "group", group } : selection;
 }
 
-/** Whether the path follows gradients: in backward, and in a ladder if it begins at a grad node. */
+/** Whether the path follows gradients: in backward, and in ladders that begin at a grad node. */
 function isAlongGradients(mode: ViewState["mode"], from: Selection, to: Selection): boolean {
   const isOfGradients = ({ kind }: Selection): boolean =>
     kind === "grad_node" || kind === "gradient";

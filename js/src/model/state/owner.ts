@@ -17,7 +17,7 @@ export function ownerOf(trace: Trace, allocation: number): Selection {
   return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
 }
 
-/** The same selection in the graph: a memory block becomes its owner. */
+/** The selection in the graph that corresponds to this one: a memory block becomes its owner. */
 export function inGraph(trace: Trace, selection: Selection): Selection {
   return selection.kind === "allocation" ? ownerOf(trace, selection.allocation) : selection;
 }

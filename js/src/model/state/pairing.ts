@@ -1,4 +1,4 @@
-/** What a selection highlights: the ops, grad nodes and groups that belong to it. */
+/** The ops, grad nodes and groups that belong to a selection and are highlighted with it. */
 
 import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
@@ -101,7 +101,7 @@ function mark(lit: Uint8Array, key: number): void {
   }
 }
 
-/** 1 for `group` and every group inside it; parents come before children in the table. */
+/** 1 for `group` and for every group inside. The table lists parents before children. */
 function insideOf(trace: Trace, group: number): Uint8Array {
   const parent = trace.table("groups").column("parent");
   const inside = new Uint8Array(trace.groupCount);

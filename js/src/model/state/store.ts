@@ -1,4 +1,4 @@
-/** The state of the view, shared by all its parts. It calls its listeners after each change. */
+/** The state of the view, shared by all parts. The store calls listeners after each change. */
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -189,7 +189,7 @@ export class Store {
     return this.#kept("groups", find);
   }
 
-  /** Compute what the selection highlights on first use: closed groups may not need it. */
+  /** Compute the highlighted parts at first use, because closed groups may not need them. */
   #kept(what: string, find: () => Uint8Array): Uint8Array {
     return kept(this.#state.selection, what, find);
   }

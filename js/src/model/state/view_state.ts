@@ -9,7 +9,7 @@ export type Selection =
   | { kind: "tensor"; tensor: number }
   /** A row of `grad_edges`; `beside` are the other rows that the same line represents. */
   | { kind: "gradient"; edge: number; beside: readonly number[] }
-  /** `file` is a string code, as in `frames.file`; `line` counts from 1. */
+  /** `file` is a position in `strings`, as in `frames.file`. `line` counts from 1. */
   | { kind: "line"; file: number; line: number }
   /** A row of `allocations`. In the graph, the block's grad node, op or tensor is selected. */
   | { kind: "allocation"; allocation: number };
@@ -23,7 +23,7 @@ export interface Isolation {
   readonly from: Selection;
   /** The other end, for `between` only. */
   readonly to: Selection;
-  /** Whether the part was found along gradients; its ops are then the ops of its grad nodes. */
+  /** Whether the part was found along gradients. Then its ops are the ops of its grad nodes. */
   readonly isBackward: boolean;
   /** 1 for each op and each grad node that remains. */
   readonly ops: Uint8Array;
@@ -64,7 +64,7 @@ export interface ViewState {
   readonly open: ReadonlySet<number>;
   /** Runs that are shown member by member, by their first group. */
   readonly unfolded: ReadonlySet<number>;
-  /** Members taken out of a folded run; each has its own box next to the box of the others. */
+  /** Members taken out of a folded run. Each has a box of its own beside the box of the others. */
   readonly taken: ReadonlySet<number>;
   readonly isolation: Isolation | undefined;
   /** The first end of a path, while the user chooses the second; otherwise none. */
@@ -80,7 +80,7 @@ export interface ViewState {
   readonly matches: readonly number[];
   readonly panelOpen: boolean;
   readonly outlineOpen: boolean;
-  /** Key of the finding that is shown above the graph with its path in the graph; -1 for none. */
+  /** The finding that is shown above the graph, with its path in the graph, by key; -1 for none. */
   readonly finding: number;
   readonly findingsShown: FindingsShown;
 }

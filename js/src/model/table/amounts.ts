@@ -22,7 +22,7 @@ export interface Amounts {
 
 const COST_COLUMNS = { flops: "flops", output: "output_bytes", saved: "saved_bytes" } as const;
 
-/** Undefined if the trace does not have it. */
+/** Undefined if the trace does not have this amount. */
 export function amountsOfSpans(trace: Trace, spans: Spans, name: AmountName): Amounts | undefined {
   if (name === "self") return { values: spans.self_ns };
   return kept(trace, `${name} of spans`, () => readAmounts(trace, spans, name));
@@ -111,7 +111,7 @@ export function amountsOfNodes(
       const ops = trace.table("grad_nodes").column("op");
       const nodesOf = new Int32Array(trace.opCount);
       for (const op of ops) if (op >= 0) nodesOf[op]!++;
-      // If an op has several nodes, it is unknown which of them keeps the saved bytes.
+      // If an op has several nodes, it is unknown which node keeps the saved bytes.
       const isUnclear = (op: number): boolean => nodesOf[op]! > 1 && bytes[op]! > 0;
       return {
         values: Float64Array.from(ops, (op) => (op < 0 || isUnclear(op) ? -1 : bytes[op]!)),

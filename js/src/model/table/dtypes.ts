@@ -1,4 +1,4 @@
-/** The dtypes of a row: of its ops' outputs, or of its grad nodes' gradients. */
+/** The dtypes of a row: those of the outputs of ops, or of the gradients of grad nodes. */
 
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
@@ -13,9 +13,9 @@ const MOST_DTYPES = 30;
 
 interface Dtypes {
   readonly names: readonly string[];
-  /** By op or grad node: bit `n` is set if it has a tensor of dtype `names[n]`. */
+  /** For each op or grad node: bit `n` is set if one of its tensors has the dtype `names[n]`. */
   readonly ofOp: Int32Array;
-  /** Dtypes of the gradients that a node passes on, and of those that it receives. */
+  /** The dtypes of the gradients that a node passes on, and of those that the node receives. */
   readonly passed: Int32Array;
   readonly received: Int32Array;
 }

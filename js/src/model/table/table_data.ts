@@ -108,7 +108,7 @@ function hasKnown({ values }: Amounts): boolean {
   return false;
 }
 
-/** How often layers were called, or how many ops ran; undefined if it is always one. */
+/** How often layers were called, or how many ops ran; undefined if always one. */
 function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums | undefined {
   const { ops: weights } = standInsOf(trace);
   if (rows.kind === "each" && !weights) return undefined;

@@ -1,4 +1,4 @@
-/** What the table shows: which rows, their order, and which of them are highlighted. */
+/** What the table shows: which rows, in which order, and which rows are highlighted. */
 
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";

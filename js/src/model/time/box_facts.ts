@@ -32,7 +32,7 @@ export function timeOf({ spans }: GrownTree, mask: Uint8Array): number {
   return sum_ns;
 }
 
-/** The phase of everything in a box: its position in `PHASES`; -1 for none, -2 for several. */
+/** The phase of all ops in a box, as a position in `PHASES`; -1 for none, -2 for several. */
 export function phasesOf(trace: Trace, { tree, spans, boxOfSpan }: GrownTree): Int8Array {
   const phases = new Int8Array(tree.length).fill(-1);
   const note = (box: number, phase: number): void => {
@@ -55,7 +55,7 @@ export function boxAround({ tree, spans, boxOfSpan }: GrownTree, mask: Uint8Arra
     const op = spans.op[span]!;
     if (op < 0 || !mask[op]) continue;
     let box = boxOfSpan[span]!;
-    // A box comes after the box that contains it.
+    // The list has a box after the box that contains it.
     if (found < 0) found = box;
     while (box !== found) {
       if (box > found) box = tree.parent(box);

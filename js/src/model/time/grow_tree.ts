@@ -35,7 +35,7 @@ export function growTree(
   let until_ns = begin_ns;
   let outer = -1;
   let own_ns = 0;
-  /** The trace's own work since the last span for which it is known. */
+  /** The trace's own work since the last span at which this work is known. */
   const ownUntil = (now_ns: number): number => {
     if (now_ns < 0) return 0;
     const since_ns = Math.max(0, now_ns - own_ns);
@@ -75,7 +75,7 @@ class Grower {
   readonly #ops = new Map<number, number>();
   readonly #others = new Map<number, number>();
   readonly #inside = new Map<number, number>();
-  /** Time of the gaps in each box, by kind; they come after the other boxes inside it. */
+  /** The time of the gaps in each box, by kind. Gaps come after the other boxes inside. */
   readonly #gaps = new Map<number, { around: number; kind: BoxKind; ns: number; count: number }>();
 
   constructor(
@@ -187,7 +187,7 @@ class Grower {
     return { kind: node >= 0 ? "grad_node" : "other", key: node };
   }
 
-  /** The box of a place; it is made if it does not exist. */
+  /** The box of a place. The box is made if it does not exist yet. */
   #enter(place: number): number {
     const { places, tree } = this;
     if (place < 0) return 0;

@@ -6,7 +6,7 @@ const NARROWEST_PX = 1;
 /** Boxes that are drawn together fill at most this part of the width: a zoom then shows more. */
 const WIDEST_RUN = 1 / 16;
 
-/** What fills the width: a box, or with `only`, some of the boxes inside it. */
+/** What fills the width: a box or, with `only`, some boxes inside this box. */
 export interface Part {
   readonly box: number;
   readonly only?: readonly number[];
@@ -35,7 +35,7 @@ export function icicle(tree: TimeTree, part: Part, width_px: number): IcicleBox[
   const drawn: IcicleBox[] = [{ ...part, row: 0, left_px: 0, width_px, total_ns }];
   if (total_ns <= 0) return drawn;
   const px = width_px / total_ns;
-  // The loop appends to the list that it reads.
+  // The loop also visits the entries that it appends.
   for (const around of drawn) {
     if (around.width_px < NARROWEST_PX || (around.only && around.row > 0)) continue;
     const row = around.row + 1;

@@ -19,7 +19,7 @@ export interface Places {
   readonly parent: ArrayLike<number>;
   /** How many places contain each place. */
   readonly depth: Int32Array;
-  /** What each place is. "": it has no box; its content is in the place that contains it. */
+  /** The kind of each place. "": the place has no box; the place around it has its content. */
   readonly kind: readonly PlaceKind[];
   /** The group, loop or frame. */
   readonly key: ArrayLike<number>;
@@ -31,7 +31,7 @@ export interface Places {
   ofOp(op: number): number;
   /** The place of a backward call. */
   ofCall(call: number): number;
-  /** The place of a grad node: in layers its own place, in stacks the place of its op. */
+  /** The place of a grad node: in layers the node's own place, in stacks the place of its op. */
   ofGradNode(gradNode: number): number;
 }
 
@@ -125,7 +125,7 @@ export function groupsOfScopes(trace: Trace, isInherited: boolean): Int32Array {
       if (scope >= 0) groupOf[scope] = group;
     });
   for (let scope = 0; isInherited && scope < groupOf.length; scope++) {
-    // A scope comes after its parent.
+    // The table lists a scope after its parent.
     if (groupOf[scope]! < 0 && parent[scope]! >= 0) groupOf[scope] = groupOf[parent[scope]!]!;
   }
   return groupOf;

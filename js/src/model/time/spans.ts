@@ -23,11 +23,11 @@ export interface Spans {
   readonly gradNode?: Int32Array;
   /** Since the trace began. */
   readonly start_ns: Float64Array;
-  /** Not after the end of the span that contains it. */
+  /** The end of the span, at most the end of the span around it. */
   readonly end_ns: Float64Array;
   /** The span's time without the spans directly inside it. */
   readonly self_ns: Float64Array;
-  /** The span that directly contains it, -1 for none. */
+  /** The innermost span around the span, -1 for none. */
   readonly parent: Int32Array;
   /** The trace's own work in this thread before the span began; -1 if unknown. */
   readonly own_ns: Float64Array;

@@ -82,7 +82,7 @@ export class TimeTree {
     return { kind: this.#kinds[box]!, key: this.#keys[box]! };
   }
 
-  /** The box that contains it, -1 for the root. */
+  /** The box that contains the box, -1 for the root. */
   parent(box: number): number {
     return this.#parents[box]!;
   }

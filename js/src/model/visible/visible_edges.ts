@@ -13,11 +13,11 @@ export interface VisibleEdge {
   readonly tensor: number;
   /** String code of the first tensor's shape. */
   readonly shape: number;
-  /** How many different tensors, or gradients, flow along it. */
+  /** How many different tensors, or gradients, flow along the edge. */
   count: number;
   /** Whether no gradient can flow along any of these tensors. */
   isDetached: boolean;
-  /** The rows of `grad_edges` that it represents; none for tensors. */
+  /** The rows of `grad_edges` that the edge represents; none for tensors. */
   readonly gradEdges: number[];
 }
 
@@ -89,7 +89,7 @@ export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   tree.items.forEach((item, index) => {
     if (item.kind === "tensor") {
       for (const use of trace.consumersOf(item.key)) {
-        // The tensor's own box shows its shape.
+        // The box of the tensor shows the shape.
         collector.add(index, tree.boxOfOp(trace.at("uses", "op", use)), { tensor: item.key });
       }
     }

@@ -13,14 +13,14 @@ export interface VisibleItem {
   /** Stays the same while the item is visible. */
   readonly id: string;
   readonly kind: ItemKind;
-  /** Key of the op, grad node, group or tensor; for a fold, of its first member. */
+  /** The key of the op, grad node, group or tensor; for a fold, the key of the first member. */
   readonly key: number;
-  /** Position of the open group that contains it, -1 at the top. */
+  /** The position of the open group that contains the item, -1 at the top. */
   readonly parent: number;
   readonly isOpen: boolean;
   /** The groups that are drawn as this one op: "fc1"; "" for none. */
   readonly through: string;
-  /** How many ops (or grad nodes) of the picture it represents or contains. */
+  /** How many ops (or grad nodes) of the picture the item represents or contains. */
   readonly leafCount: number;
   /** Position in execution order. */
   readonly order: number;
@@ -29,7 +29,7 @@ export interface VisibleItem {
 export interface VisibleTree {
   /** Parents before children, siblings in the order of flow. */
   readonly items: readonly VisibleItem[];
-  /** Position in `items` of the box that shows an op; -1 if it is hidden, and for -1. */
+  /** The position in `items` of the box that shows an op; -1 if no box shows it, and for -1. */
   boxOfOp(op: number): number;
   boxOfGradNode(gradNode: number): number;
 }
@@ -153,7 +153,7 @@ class Walk {
     return level.groupAt >= level.groups.length && level.leafAt >= level.leaves.length;
   }
 
-  /** Lists the level's next item; returns the level inside it if it is open. */
+  /** Lists the next item of the level. If the item is open, returns the level inside. */
   #step(level: Level): Level | undefined {
     const { leaves, hierarchy } = this;
     const group = level.groups[level.groupAt];

@@ -1,11 +1,11 @@
-/** Selects an op or grad node and brings it into view, if needed in another graph. */
+/** Selects an op or grad node and brings it into view, if needed in another kind of graph. */
 import { callsInside, outermostCall } from "../../model/graph/backward_calls.ts";
 import type { Finding } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type Mode } from "../../model/state/view_state.ts";
 import { hasMemory, type Trace } from "../../trace/trace.ts";
 
-/** Select and show a grad node. The forward view has none, so it changes to the ladder. */
+/** Select and show a grad node. The forward view shows no grad nodes, so it becomes a ladder. */
 export function jumpToGradNode(store: Store, gradNode: number): void {
   const { mode, backwardCall } = store.state;
   const call = callWith(store, (node) => node === gradNode);

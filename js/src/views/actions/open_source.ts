@@ -1,4 +1,4 @@
-/** Asks the surrounding page to show a source line; if it cannot, the view shows the line. */
+/** Asks the surrounding page to show a source line. If the page cannot, the view shows it. */
 
 import {
   type LineNow,

@@ -1,4 +1,4 @@
-/** The text of a box, and the size that it needs. */
+/** The text of a box, and the size that the text needs. */
 
 import { isLeaf } from "../../model/graph/grad_leaves.ts";
 import type { Hierarchy } from "../../model/graph/hierarchy.ts";
@@ -47,7 +47,7 @@ function columnsOf(trace: Trace): OpColumns {
 export class BoxWriter {
   readonly trace: Trace;
   readonly hierarchy: Hierarchy;
-  /** Read for the first op that is drawn: a picture of closed groups does not need them. */
+  /** Read for the first op that is drawn. A picture of closed groups does not need this. */
   #columns: OpColumns | undefined;
   readonly #chips: ChipWriter;
 

@@ -1,4 +1,4 @@
-/** The single text line of most boxes, and the width that it needs. */
+/** The text line of boxes that have only one, and the width that this line needs. */
 import type { TextMeasure } from "../scene/measure.ts";
 import type { SceneBox } from "../scene/scene.ts";
 

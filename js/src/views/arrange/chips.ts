@@ -1,4 +1,4 @@
-/** Chips next to a box: the tensors that its op takes, or the leaves of its grad node. */
+/** Chips beside a box: the tensors that an op takes, or the leaves of a grad node. */
 
 import { TENSOR_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -32,7 +32,7 @@ export class ChipWriter {
     readonly measure: TextMeasure,
   ) {}
 
-  /** Chips of the tensors that an op takes, left of its box. */
+  /** Chips of the tensors that an op takes, on the left of the op's box. */
   given(tensors: readonly number[], boxWidth: number): readonly SceneChip[] {
     return this.#row(
       tensors.map((tensor) => ({
@@ -45,7 +45,7 @@ export class ChipWriter {
     );
   }
 
-  /** Chips of the leaves that receive gradients from a grad node, right of its box. */
+  /** Chips of the leaves that get gradients from a grad node, on the right of the node's box. */
   leaves(leaves: readonly number[], boxWidth: number): readonly SceneChip[] {
     return this.#row(
       leaves.map((leaf) => {
@@ -77,7 +77,7 @@ export class ChipWriter {
     return label;
   }
 
-  /** A row of chips that starts at the box: to its left (-1) or right (1). */
+  /** A row of chips that starts at the box and goes to the left (-1) or right (1). */
   #row(
     chips: readonly Pick<SceneChip, "label" | "tensor" | "kind">[],
     side: 1 | -1,

@@ -49,7 +49,7 @@ export function spanning(
 /** An open group in one column, at its place in the layout. */
 export interface ColumnFrame extends Extent {
   readonly side: "left" | "right";
-  /** Whether one frame covers both columns; this is then one side of it. */
+  /** Whether one frame covers both columns. If so, this is one side of the frame. */
   readonly isWide: boolean;
   /** Width that the title's text needs. */
   readonly title: number;

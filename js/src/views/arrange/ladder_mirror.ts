@@ -7,7 +7,7 @@ import type { LadderArrangement } from "./ladder_rows.ts";
 /** Mirror the left column only if this brings the columns nearer by more than this. */
 const LEAST_GAIN_PX = 60;
 
-/** The layout, or its mirror image if that brings ops nearer to their grad nodes. */
+/** The layout, or its mirror image if this brings ops closer to their grad nodes. */
 export function pairedToTheRight(
   trace: Trace,
   { rows, contents, tree }: LadderArrangement,

@@ -1,4 +1,4 @@
-/** The room that one column of a ladder takes, and how near the other column may come. */
+/** The room that a column of a ladder takes, and how close the other column may come. */
 import type { GapRemoval, Span } from "../../layout/index.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Taken } from "../scene/taken.ts";

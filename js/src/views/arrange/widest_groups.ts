@@ -11,7 +11,7 @@ const MAIN_SHARE = 0.9;
 /** A frame this near to a side of the picture makes the picture wide. */
 const NEAR_PX = 40;
 
-/** A picture, and the data that it was made from. */
+/** A picture, and the data from which the picture was made. */
 export interface Wide {
   readonly scene: Scene;
   readonly tree: VisibleTree;

@@ -21,7 +21,7 @@ const SUMMED: ReadonlySet<Colouring> = new Set([
 export interface BoxValue {
   /** A number, or NaN if nothing is known. */
   value: number;
-  /** How many of its ops or grad nodes have a value, and how many have none. */
+  /** How many ops or grad nodes of the box have a value, and how many have none. */
   known: number;
   unknown: number;
   /** String codes of dtypes, in the order of the first op with each dtype. */

@@ -42,7 +42,7 @@ export function mountColourMenu(root: HTMLElement, store: Store): () => void {
   };
 }
 
-/** Why the boxes of the shown picture cannot be coloured by a quantity; "" if they can. */
+/** Why the boxes of the picture cannot be coloured by a quantity; "" if this is possible. */
 function missing({ trace, gradients, state }: Store, name: Colouring): string {
   const isBackward = state.mode === "backward";
   switch (name) {

@@ -1,4 +1,4 @@
-/** The compiled programs that an op ran: their op counts, their inputs, how often they ran. */
+/** The compiled programs that an op ran: op counts, inputs, and how often they ran. */
 
 import { element } from "../../dom/element.ts";
 import { type ColumnName, PROGRAM_KINDS } from "../../trace/protocol.ts";

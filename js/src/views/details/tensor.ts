@@ -1,4 +1,4 @@
-/** The panel's page of a tensor: its producer, its readers, its other versions. */
+/** The panel's page of a tensor: the op that made it, the ops that read it, other versions. */
 
 import { button, element } from "../../dom/element.ts";
 import { t } from "../../words/page.ts";

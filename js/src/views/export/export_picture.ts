@@ -63,7 +63,7 @@ export function drawnPng({ width, height, paint }: Drawing, scale = 2): Promise<
   return pngOf(canvas);
 }
 
-/** @throws Error if the browser cannot draw it */
+/** @throws Error if the browser cannot draw the picture */
 export async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
   if (!blob) throw new Error(t("export.no_picture"));

@@ -70,7 +70,7 @@ export function opLink({ store, trace }: PanelContext, op: number): HTMLElement 
   });
 }
 
-/** The op in a list, with its layer; with its line if it has no layer. */
+/** The op in a list, with its layer; if there is no layer, with its line. */
 export function opItem(context: PanelContext, op: number): HTMLElement {
   const { trace } = context;
   const frame = trace.ownFrameOf(op);
@@ -90,7 +90,7 @@ export function gradNodeLink({ store, trace }: PanelContext, gradNode: number): 
   );
 }
 
-/** A link that shows a tensor: its name if it has one, and its properties. */
+/** A link that shows a tensor: the name if there is one, and the properties. */
 export function tensorLink({ store, trace }: PanelContext, tensor: number): HTMLElement {
   const name = tensorName(trace, tensor);
   const [type, ...rest] = tensorWords(trace, tensor);
@@ -105,7 +105,7 @@ export function tensorLink({ store, trace }: PanelContext, tensor: number): HTML
   return element("span", {}, link, small(words.join(" · ")));
 }
 
-/** A group as a chip that shows it. */
+/** A chip for a group. A click shows the group. */
 export function groupChip(
   { store, trace }: Pick<PanelContext, "store" | "trace">,
   group: number,

@@ -27,7 +27,7 @@ const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
   ["?", "help.key_help"],
 ];
 
-/** @param app the `.pdl-app` element; it gets the focus again when the help is closed */
+/** @param app the `.pdl-app` element, which gets the focus again when the help is closed */
 export function openHelp(app: HTMLElement): void {
   if (app.querySelector(".pdl-help")) return;
   const before = document.activeElement;
@@ -69,7 +69,7 @@ export function openHelp(app: HTMLElement): void {
 
   function press(event: KeyboardEvent): void {
     event.stopPropagation();
-    // The button is the only element inside that takes focus, so Tab stays on it.
+    // Only this button inside the help can have the focus, so Tab stays on the button.
     if (event.key === "Tab") close.focus();
     else if (event.key === "Escape" || event.key === "?") dismiss();
     else return;

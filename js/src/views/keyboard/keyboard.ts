@@ -99,7 +99,7 @@ function pressPlain(
     E: () => showNextFinding(store, -1),
   };
   const act = keys[event.key];
-  // If an action has no effect it returns false, and the notebook gets the key.
+  // If an action has no effect, it returns false, and the notebook gets the key.
   return act !== undefined && act() !== false;
 }
 

@@ -10,9 +10,9 @@ const LAYER = GROUP_KINDS.indexOf("layer");
 
 /** A text split at one of its dots into a model's name and a path inside the model. */
 interface Parting {
-  /** The text before the dot; a model's name or class ends with it. */
+  /** The text before the dot. The name or class of a model ends with this text. */
   readonly model: string;
-  /** The text after the dot; a path begins with it. */
+  /** The text after the dot. A path begins with this text. */
   readonly path: string;
 }
 
@@ -63,7 +63,7 @@ export class RootedPaths {
       const isPath = strings.map((one) => one !== "" && one.startsWith(parting.path));
       for (let row = 0; row < count; row++) {
         const at = model[row]!;
-        // A model's own path is its name.
+        // The path of a model itself is its name.
         if (at < 0 || path[row] === name[at] || !isPath[path[row]!]) continue;
         if (isModel[name[at]!] || isModel[className[at]!]) fit[row] = 1;
       }

@@ -4,11 +4,11 @@ import type { OutlineRow } from "./outline_rows.ts";
 
 /** Properties that can change while the row's text stays the same. */
 export interface RowMarks {
-  /** Whether the selection highlights it. */
+  /** Whether the selection highlights the row. */
   readonly isLit: boolean;
-  /** Whether it is the selection itself. */
+  /** Whether the row is the selection itself. */
   readonly isChosen: boolean;
-  /** Whether Tab reaches it. */
+  /** Whether the Tab key reaches the row. */
   readonly isCurrent: boolean;
 }
 

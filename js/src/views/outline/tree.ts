@@ -22,7 +22,7 @@ const MOST_ROWS = 1200;
 const WINDOW_ROWS = 240;
 const TYPE_AHEAD_MS = 700;
 
-/** A row in the document, and the data that it was written from. */
+/** A row in the document, and the data from which the row was written. */
 interface WrittenRow {
   readonly row: OutlineRow;
   readonly element: HTMLElement;

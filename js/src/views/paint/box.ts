@@ -87,14 +87,14 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
   paintChips(brush, box, withText);
 }
 
-/** The value that colours the box, before its secondary text, if it fits as a whole. */
+/** The value that gives the box its colour, before the secondary text, if all of it fits. */
 function withValue({ colours, measure }: Brush, box: SceneBox, taken: number): SceneBox {
   const value = colours?.text(box) ?? "";
   const room = box.width - taken;
   const width = measure.width(value, "sublabel");
   if (!value || width > room) return box;
   const both = box.sublabel ? `${value} · ${box.sublabel}` : value;
-  // The rest may be shortened if enough of it is left; the value never is.
+  // The secondary text may be shortened if enough of it is left; the value never is.
   const fits = measure.width(both, "sublabel") <= room || room - width > LEAST_REST_PX;
   return { ...box, sublabel: fits ? both : value };
 }

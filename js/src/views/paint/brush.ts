@@ -15,9 +15,9 @@ export interface Brush {
   readonly camera: Camera;
   readonly showShapes: boolean;
   readonly hovered: string;
-  /** The gradients' norms, if they are shown. */
+  /** The norms of gradients, if the picture shows them. */
   readonly norms: NormInk | undefined;
-  /** The colours of boxes, if they show a quantity. */
+  /** The colours of boxes, if these show a quantity. */
   readonly colours: ColourInk | undefined;
 }
 

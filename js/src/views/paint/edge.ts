@@ -16,7 +16,7 @@ const ARROW_PX = 5.5;
 /** Width of an edge on a finding's path. */
 const WAY_PX = 3.2;
 
-/** @param area the part in view; an edge that only passes through it has no arrow */
+/** @param area the part in view; an edge that only passes through this part has no arrow */
 export function paintEdges(
   brush: Brush,
   scene: Scene,

@@ -26,7 +26,7 @@ export class NormInk {
     return range && new NormInk(store, range);
   }
 
-  /** The norm of the gradient along an edge; undefined if it is not known. */
+  /** The norm of the gradient along an edge; undefined if the norm is not known. */
   of(edge: SceneEdge): GradientNorm | undefined {
     const { gradients, state } = this.store;
     return edge.gradEdges.length ? gradients.normOf(edge.gradEdges, state.backwardCall) : undefined;

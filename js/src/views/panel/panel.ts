@@ -50,7 +50,7 @@ export function mountPanel(
   };
   const names: readonly Page[] = hasLog(trace) ? PAGES : PAGES.filter((name) => name !== "log");
   const pages = { details: page("details"), source: page("source"), log: page("log") };
-  /** Whether the details are up to date; while their page is hidden, they are not written. */
+  /** Whether the details are up to date. They are not written while their page is hidden. */
   let isWritten = false;
   /** Whether the selection has changed since the last update. */
   let isOther = false;
@@ -98,7 +98,7 @@ export function mountPanel(
   );
   const { finding } = store;
   if (finding && finding.line > 0) source.show(finding.file, finding.line);
-  // If gradients were recorded and nothing was found, show the details first: they have the curve.
+  // If gradients were recorded and nothing was found, show the details, which have the curve.
   const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
   turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
   // The view may have had a selection before the panel was mounted.

@@ -1,4 +1,4 @@
-/** Keeps a group that was opened or closed at its place on screen. */
+/** Keeps a group that was opened or closed at the same place on the screen. */
 import {
   type Camera,
   panned,
@@ -41,13 +41,13 @@ export function anchored(
   if (bottom < 0) {
     return { at: moved, goal: revealing(moved, after, view) };
   }
-  // Show as much of the opened group as possible; it may move up to the upper edge.
+  // Show as much of the opened group as possible. It may move up to the upper edge.
   const hidden = Math.max(0, bottom + OPENED_MARGIN_PX - view.height);
   const up = Math.min(hidden, Math.max(0, top - OPENED_MARGIN_PX));
   return { at: moved, goal: panned(moved, 0, -up) };
 }
 
-/** A fold has the place of its first member when it is unfolded. */
+/** When a fold is unfolded, its first member is taken to be at the place of the fold. */
 function placeOf(scene: Scene, id: string): Rectangle | undefined {
   const twin = id.replace(/^(group|fold):/, (_, kind) => (kind === "fold" ? "group:" : "fold:"));
   const all = [...scene.boxes, ...scene.frames];

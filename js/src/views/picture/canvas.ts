@@ -36,7 +36,7 @@ export interface CanvasActions {
   doubleClick(hit: Hit | undefined): void;
   /** `x`, `y` are the position in the canvas, in CSS px. */
   hover(hit: Hit | undefined, x: number, y: number): void;
-  /** The view has its place in the page; `width` is in CSS px. */
+  /** Called when the view has a place in the page. `width` is in CSS px. */
   placed(width: number): void;
   /** The panel below has taken some of the picture's height and may cover the selection. */
   shrunk(): void;
@@ -142,7 +142,7 @@ export class GraphCanvas {
     this.glideTo(fitted(this.#scene, this.#view));
   }
 
-  /** Zoom around a point of the canvas, its middle by default. */
+  /** Zoom around a point of the canvas; by default around the middle. */
   zoom(factor: number, x = this.#view.width / 2, y = this.#view.height / 2): void {
     const smallest = Math.min(SMALLEST_SCALE, fittingScale(this.#scene, this.#view));
     this.moveTo(zoomedAt(this.#camera, x, y, factor, smallest));
@@ -197,7 +197,7 @@ export class GraphCanvas {
   }
 
   #drawNow(now_ms: number): void {
-    // Another view covers the picture. It is drawn when it is shown again.
+    // Another view covers the picture. The picture is drawn when it is shown again.
     if (!this.#view.width || !this.#view.height || this.root.closest(".pdl-no-graph")) {
       return;
     }
@@ -297,7 +297,7 @@ export class GraphCanvas {
         this.#view,
       );
     }
-    // A resized canvas is blank: it must not wait for the next frame.
+    // A resized canvas is blank, so it must not wait for the next frame.
     this.#drawNow(performance.now());
     if (isPanelsDoing && height < before.height) {
       this.actions.shrunk();

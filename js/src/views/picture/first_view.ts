@@ -23,7 +23,7 @@ const TOPS_PX = [28, 24, 20, 16, 12, 8, 4, 32, 36, 40, 44, 48, 52];
 
 /** The scene's size, and the parts that matter for the first view. */
 export interface Sights extends Size {
-  /** The x at the middle of the view if the whole scene is too wide for it. */
+  /** The x for the middle of the view, if the whole scene is too wide for the view. */
   readonly focusX: number;
   /** The main parts of the scene, outermost first. The view shows the first that fits, uncut. */
   readonly mains?: readonly Reach[];
@@ -168,7 +168,7 @@ function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number)
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;
   const within = (x: number, least: number, most: number): number =>
     Math.round(Math.min(most, Math.max(least, x)));
-  // Leave no empty space next to a cut scene, unless the main part needs it.
+  // Leave no empty space beside a cut scene, unless the main part needs this space.
   const middle = within(
     view.width / 2 - focus * scale,
     view.width - LEAST_RIGHT_PX - bounds.right * scale,

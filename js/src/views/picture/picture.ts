@@ -73,7 +73,7 @@ export class Picture {
     this.#unsubscribe();
   }
 
-  /** Make the picture of the open groups in the store, unless it is shown already. */
+  /** Make the picture of the open groups in the store, unless this picture is already shown. */
   refresh(): void {
     const { state } = this.store;
     const before = this.#shown;

@@ -26,7 +26,7 @@ export function listenToPointer(
   const pressed = new Map<number, { x: number; y: number }>();
   let travelled = 0;
   let lastClick = { time_ms: -Infinity, x: 0, y: 0 };
-  /** Whether the press has already done its action; its release then does nothing. */
+  /** Whether the press has already acted. Then the release does nothing. */
   let isDone = false;
   // Scrolling a page must not get stuck on a picture that slides under the pointer. So the wheel
   // zooms only after the pointer has moved or pressed on the picture.

@@ -25,7 +25,7 @@ export class Tooltip {
   constructor(
     app: HTMLElement,
     readonly store: Store,
-    /** The colours of the boxes, if they show a quantity. */
+    /** The colours of the boxes, if these show a quantity. */
     readonly colours: () => ColourInk | undefined,
   ) {
     this.#box = new TooltipBox(app);

@@ -30,7 +30,7 @@ export class Transition {
     this.#start_ms = start_ms;
   }
 
-  /** How much of it is done, 0 to 1. */
+  /** How much of the transition is done, from 0 to 1. */
   progress(now_ms: number): number {
     return Math.min(1, (now_ms - this.#start_ms) / DURATION_MS);
   }

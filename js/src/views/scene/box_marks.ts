@@ -13,12 +13,12 @@ export const SEVERITY_SIGNS: Readonly<Record<Severity, string>> = {
   info: "ⓘ",
 };
 
-/** The word of a mark on its box; "" if the sign is enough. */
+/** The word on a box for a mark; "" if the sign is enough. */
 export function roleWord(role: MarkRole): string {
   return role === "failed" || role === "cut" || role === "origin" ? t(`mark.${role}`) : "";
 }
 
-/** Roles that are shown only for the current finding: all of them would crowd the picture. */
+/** Roles that are shown only for the current finding, because all would crowd the picture. */
 const ONLY_IF_ACTIVE: ReadonlySet<MarkRole> = new Set(["path", "related"]);
 
 type Marked = Pick<SceneBox, "op" | "gradNode" | "group" | "tensor" | "kind" | "id">;

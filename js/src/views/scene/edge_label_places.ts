@@ -14,7 +14,7 @@ export interface Leaving {
   turnsRight: boolean;
 }
 
-/** Place of a label: its left end, its middle height, and whether lines pass behind it. */
+/** The place of a label: left end, middle height, and whether lines pass behind the label. */
 export interface LabelPlace {
   readonly x: number;
   readonly y: number;

@@ -12,7 +12,7 @@ const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 const NO_MARKS: readonly Mark[] = [];
 
 export class Emphasis {
-  /** The boxes that it highlights are computed when they are first needed. */
+  /** The boxes that a selection highlights are computed at their first use. */
   readonly #selection: Selection;
   readonly #matches: Uint8Array;
   /** Marks by box. They do not change from frame to frame. */

@@ -23,7 +23,7 @@ export function extentWithChips(box: Rectangle & { readonly chips: readonly Rect
   return { left, top, right, bottom };
 }
 
-/** Whether they overlap, or touch at their sides. */
+/** Whether two extents overlap, or touch at their sides. */
 export function touch(one: Extent, other: Extent): boolean {
   return (
     one.left <= other.right &&

@@ -40,12 +40,12 @@ export interface SceneBox {
   /** Keys of the rows that the box represents, -1 for none. */
   readonly op: number;
   readonly gradNode: number;
-  /** The group; for a fold its first member. */
+  /** The group; for a fold, the first member. */
   readonly group: number;
   readonly tensor: number;
   readonly chips: readonly SceneChip[];
   readonly state: "normal" | "raised" | "in_place";
-  /** Id of the visible item; it stays the same from one scene to the next. */
+  /** The id of the visible item. The id stays the same from one scene to the next. */
   readonly id: string;
 }
 

@@ -16,9 +16,9 @@ const LINE_HEIGHT_PX = 16;
 /** An occupied part of the picture, in world px. */
 export interface Taken extends Extent {
   readonly edge?: Span["edge"];
-  /** Whether it keeps its width; slanted lines may be made steeper. */
+  /** Whether the part keeps its width. Slanted lines may be made steeper instead. */
   readonly isStiff: boolean;
-  /** Whether the other column keeps its distance from it. */
+  /** Whether the other column keeps its distance from the part. */
   readonly isSeen: boolean;
   readonly isWords?: boolean;
 }
@@ -35,7 +35,7 @@ export function takenByBoxes(boxes: readonly SceneBox[], measure: TextMeasure): 
   });
 }
 
-/** Parts taken by lines, and by the words next to them. */
+/** The parts taken by lines, and by the words beside lines. */
 export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure): Taken[] {
   const taken: Taken[] = [];
   const leaving = edgesLeaving(edges);

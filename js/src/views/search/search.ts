@@ -25,11 +25,11 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
   let at = -1;
   /** The problem of a wrong filter in the query. */
   let problem: Problem | undefined;
-  /** Whether the user has closed the examples; the arrow keys then open them. */
+  /** Whether the user has closed the examples. Then the arrow keys open them. */
   let isHelpClosed = false;
   /** Position of the marked row among the rows that fill the field, -1 for none. */
   let marked = -1;
-  /** The element that had the focus before the field got it. */
+  /** The element that had the focus before the search field got the focus. */
   let before: EventTarget | null = null;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
   const input: HTMLInputElement = element("input", {

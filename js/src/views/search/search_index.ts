@@ -62,7 +62,7 @@ function termOf(word: string, cell: string | undefined, cellLine: string | undef
 export class SearchIndex {
   /** In lower case, shapes without spaces; "" for a string by which no op is found. */
   readonly #strings: string[];
-  /** Lower case base names of files, by string code. */
+  /** Base names of files in lower case, by position in `strings`. */
   readonly #files = new Map<number, string>();
   readonly #rooted: RootedPaths;
 
@@ -228,7 +228,7 @@ export class SearchIndex {
   }
 }
 
-/** Set 1 at each string code in a text column. */
+/** Set 1 at each position in `strings` that a text column contains. */
 function markCodes(isFound: Uint8Array, codes: ArrayLike<number>): Uint8Array {
   for (let row = 0; row < codes.length; row++) isFound[codes[row]!] = 1;
   return isFound;

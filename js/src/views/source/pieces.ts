@@ -13,7 +13,7 @@ export type Pieces = ReadonlyMap<number, readonly number[]>;
 const COLOURS = 4;
 const MOST_IN_LEGEND = 8;
 
-/** @param file string code of the file's name */
+/** @param file the file's name, as a position in `strings` */
 export function piecesOf(trace: Trace, file: number): Pieces {
   const pieces = new Map<number, number[]>();
   const [programs, files, lines] = (["program", "file", "line"] as const).map((name) =>

@@ -16,7 +16,7 @@ export interface SourceFile {
   readonly cell: number;
   /** In the order of their lines; one for a notebook cell. */
   readonly stretches: readonly SourceStretch[];
-  /** Whose code it is. */
+  /** Whether the code is the user's, Paddle's, or another's. */
   readonly kind: (typeof FRAME_KINDS)[number];
 }
 
@@ -63,7 +63,7 @@ function tracedFile(trace: Trace): number {
   const caller = trace.table("stacks").column("caller");
   const frameOf = trace.table("stacks").column("frame");
   const outermost = new Int32Array(caller.length);
-  // A caller's row comes before the rows of the functions that it calls.
+  // The table lists a caller before the functions that it calls.
   for (let stack = 0; stack < caller.length; stack++) {
     const above = caller[stack]! >= 0 ? outermost[caller[stack]!]! : -1;
     const frame = frameOf[stack]!;

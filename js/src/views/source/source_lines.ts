@@ -23,7 +23,7 @@ export function countOpsByLine(trace: Trace): LineCounts {
     const stack = stackOf[op]!;
     if (stack >= 0) opCount[stack]! += weight ? weight[op]! : 1;
   }
-  // A caller's row comes first. Going backwards, each count is complete when it is added.
+  // A caller's row comes first. So, going backwards, a count is complete when it is added.
   for (let stack = stacks.length - 1; stack >= 0; stack--) {
     if (caller[stack]! >= 0) opCount[caller[stack]!]! += opCount[stack]!;
   }

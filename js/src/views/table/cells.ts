@@ -11,13 +11,13 @@ import type { RowText } from "./labels.ts";
 /** How many characters of a name stay at its end when the middle is cut. */
 const END_LENGTH = 14;
 
-/** A name whose middle is cut if it does not fit; its tooltip has the whole name. */
+/** A name whose middle is cut if the name does not fit. The tooltip has the whole name. */
 export function nameCell({ name, note }: RowText): HTMLElement {
   const at = Math.max(0, name.length - END_LENGTH);
   const [title, label] = ["\n", " "].map((between) => [name, note].filter(Boolean).join(between));
   return element(
     "td",
-    // Screen readers read it as one word, although it is cut.
+    // Screen readers read the name as one word, although its middle is cut.
     { class: "pdl-costs-name", title, "aria-label": label },
     element(
       "span",
@@ -29,7 +29,7 @@ export function nameCell({ name, note }: RowText): HTMLElement {
   );
 }
 
-/** A number with a bar: its share of the whole column. */
+/** A number, and a bar that shows the number's share of the whole column. */
 export function sumCell(column: SumColumn, sums: Sums, row: number): HTMLElement {
   const value = sums.values[row]!;
   const { text, title } = sumText(

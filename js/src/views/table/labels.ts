@@ -1,4 +1,4 @@
-/** The names of rows, and more text next to them. */
+/** The names of rows, and more text beside the names. */
 
 import type { TableRows } from "../../model/table/table_rows.ts";
 import { textOfName } from "../../model/table/table_state.ts";
@@ -10,7 +10,7 @@ import { fileLabel } from "../names/stack_order.ts";
 
 export interface RowText {
   readonly name: string;
-  /** More text that distinguishes it from other rows, or "". */
+  /** More text that distinguishes the row from other rows, or "". */
   readonly note: string;
 }
 
@@ -53,7 +53,7 @@ function lineText(trace: Trace, { file, line }: { file: number; line: number }):
   };
 }
 
-/** "epoch 2 = 0.1" for `for epoch in rates`; the note has the iterations that contain it. */
+/** "epoch 2 = 0.1" for `for epoch in rates`. The note has the iterations around this one. */
 function turnText(trace: Trace, { places }: TableRows, row: number): RowText {
   const around: string[] = [];
   let at = trace.at("turns", "scope", row);
@@ -65,7 +65,7 @@ function turnText(trace: Trace, { places }: TableRows, row: number): RowText {
 
 function turnName(trace: Trace, row: number): string {
   const words = trace.textAt("loops", "words", trace.at("turns", "loop", row));
-  // As `analysis/graph/hierarchy.py` names them.
+  // `analysis/graph/hierarchy.py` uses the same names.
   const between = /^[\p{L}\p{N}_, ]+$/u.test(words) && !words.startsWith("while ") ? " " : " · ";
   const value = trace.textAt("turns", "value", row);
   return `${words}${between}${trace.at("turns", "number", row)}${value && ` = ${value}`}`;

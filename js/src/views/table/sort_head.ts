@@ -10,7 +10,7 @@ export interface HeadColumn<Column extends string> {
   readonly class?: string | undefined;
 }
 
-/** The head of one column: a button that sorts by it. */
+/** The head of one column: a button that sorts the rows by this column. */
 export function sortCell<Column extends string>(
   { name, label, title, class: kind }: HeadColumn<Column>,
   sort: (by: Column) => void,

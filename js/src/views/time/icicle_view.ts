@@ -178,7 +178,7 @@ export class IcicleView {
     else this.store.select({ kind: "none" });
   }
 
-  /** Move the cursor to a part and select it; another click selects the next of its items. */
+  /** Move the cursor to a part and select it. Another click selects the part's next item. */
   #choose(part: Part): void {
     const { state, store } = this;
     const isSame = nameOfPart(part) === nameOfPart(state.choice.cursor);

@@ -6,7 +6,7 @@ import type { TextMeasure } from "../scene/measure.ts";
 
 export const ROW_PX = 22;
 const TEXT_PX = 6;
-/** Narrower boxes have no text; a box with a longer text shows at least this much of it. */
+/** Narrower boxes have no text. A box with a longer text shows at least this much of the text. */
 const NARROWEST_TEXT_PX = 30;
 const SHORTEST_TEXT = 4;
 const FADED = 0.35;
@@ -16,7 +16,7 @@ export interface BoxLook {
   readonly colour: ColourName;
   readonly fill: "strong" | "soft" | "line";
   readonly isSelected: boolean;
-  /** Whether it does not match the search. */
+  /** Whether the box does not match the search. */
   readonly isFaded: boolean;
 }
 

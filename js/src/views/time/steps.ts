@@ -1,7 +1,7 @@
 /** The box that an arrow key leads to. */
 import { type IcicleBox, nameOfPart, type Part } from "../../model/time/icicle.ts";
 
-/** `out`: to the box that contains it; `in`: to the widest box inside. */
+/** `out`: to the box that contains this box; `in`: to the widest box inside. */
 export type IcicleStep = "out" | "in" | "left" | "right";
 
 /** @returns undefined if there is none */

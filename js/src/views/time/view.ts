@@ -84,7 +84,7 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
   const summary = element("span", { class: "pdl-soft", role: "status" });
   const crumbs = element("nav", { class: "pdl-time-crumbs", "aria-label": t("time.crumbs") });
   const percent = 100 * SHARES.strong;
-  // The page mixes the colours, so that they follow its theme.
+  // The page mixes the colours, so that they follow the page's theme.
   const legend = timeLegend(
     (name) => `color-mix(in srgb, var(--pdl-${name}) ${percent}%, var(--pdl-bg))`,
   );

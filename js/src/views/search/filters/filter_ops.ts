@@ -1,4 +1,4 @@
-/** Which ops a filter matches, and which values it could name instead. */
+/** Finds the ops that a filter matches, and the values that the filter could name instead. */
 import { kept } from "../../../trace/kept.ts";
 import { GROUP_KINDS, PHASES, ROLES } from "../../../trace/protocol.ts";
 import type { Trace } from "../../../trace/trace.ts";
