@@ -28,7 +28,7 @@ interface ViewScript {
   _view_build: string;
 }
 
-/** Called when a model has arrived in the page. The kernel displays it a moment later. */
+/** Called when a model has arrived in the page. The kernel displays the model a moment later. */
 function initialize({ model }: { model: Model }): void {
   takePlace(model as unknown as AnyModel<StandInTrait>);
   const data = model as unknown as AnyModel<DataTraits>;
@@ -37,7 +37,7 @@ function initialize({ model }: { model: Model }): void {
   data.on("change:_stored", () => keepData(data));
   model.on("destroy", () => {
     dropData(data);
-    // Set it twice: once to replace the current value, once to replace the previous value.
+    // Set the value twice: once to replace the current value, once to replace the previous one.
     for (let set = 0; set < 2; set++) model.set("_view_script", "");
   });
   announce(model);
@@ -71,7 +71,7 @@ async function loadView(model: Model): Promise<WidgetViewModule> {
     if (offered?.build !== model.get("_view_build")) {
       return importScript<WidgetViewModule>(await unpackScript(script));
     }
-    // Only in this page, which saves this value; the kernel keeps its own.
+    // Change the value only in this page, which saves it. The kernel keeps its own value.
     model.set("_view_script", "");
     return offered.load();
   }

@@ -86,7 +86,7 @@ function tellKernel(model: AnyModel<WidgetState>, selection: Selection): void {
   }
 }
 
-/** Select what is selected in Python, unless it is selected already. */
+/** Select in the page what is selected in Python, unless it is selected already. */
 function followKernel(model: AnyModel<WidgetState>, { store }: App): void {
   const op = model.get("selected_op") ?? -1;
   const gradNode = model.get("selected_grad_node") ?? -1;

@@ -22,7 +22,7 @@ interface Kept {
   views: number;
 }
 
-/** By the object of the trait `_data`: each model has its own, and all views of a model share it. */
+/** The keys are the objects of the trait `_data`: each model has one, which all its views share. */
 const keptOf = new WeakMap<DataTraits["_data"], Kept>();
 const NOTHING = new DataView(new ArrayBuffer(0));
 
@@ -71,7 +71,7 @@ export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal
   });
 }
 
-/** Release a closed widget's data, even if something still refers to the widget's model. */
+/** Release a closed widget's data, because something may still refer to the widget's model. */
 export function dropData(model: AnyModel<DataTraits>): void {
   const data = model.get("_data");
   keptOf.delete(data);

@@ -1,4 +1,4 @@
-/** Tells the kernel when a widget's output was cleared or deleted, so that it can close the widget. */
+/** Tells the kernel that a widget's output was cleared or deleted, so the widget can be closed. */
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { modelId } from "./graph_mime.ts";
 import { managerOf } from "./widget_manager.ts";
@@ -6,7 +6,7 @@ import { managerOf } from "./widget_manager.ts";
 /** After this time, a cell that was moved, or whose deletion was undone, is there again. */
 const PATIENCE_MS = 2000;
 
-/** Call it when an output of `panel` with this data is disposed of. */
+/** Must be called when an output of `panel` with this data is disposed of. */
 export function reportCleared(
   tracker: INotebookTracker,
   panel: NotebookPanel,
@@ -18,11 +18,11 @@ export function reportCleared(
 }
 
 async function report(tracker: INotebookTracker, panel: NotebookPanel, id: string): Promise<void> {
-  // The running cell may show it again, and a busy kernel cannot answer yet.
+  // The running cell may show the widget again, and a busy kernel cannot answer yet.
   while (!panel.isDisposed && panel.sessionContext.session?.kernel?.status === "busy") {
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }
-  // A closed notebook shows it when it is opened again.
+  // A closed notebook shows the widget again when the notebook is opened.
   if (panel.isDisposed || isNamed(tracker, panel, id)) return;
   const manager = await managerOf(panel.content.rendermime);
   if (!manager?.has_model(id)) return;

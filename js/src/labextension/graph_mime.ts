@@ -22,7 +22,7 @@ export interface SavedGraph {
   readonly height?: number;
   /** The view to show first. */
   readonly view?: Mode;
-  /** Whether its kernel has more of the trace than was stored. */
+  /** Whether the kernel has more of the trace than the notebook stores. */
   readonly isReduced: boolean;
   readonly widget?: KernelWidget;
   /** Why the kernel had no widget. */
@@ -37,7 +37,7 @@ export interface SavedNote {
   readonly language?: string;
 }
 
-/** Reads an output's data; `null` if it is not of this kind. Nothing in it is trusted. */
+/** Reads an output's data; `null` if the data is of another kind. Nothing in it is trusted. */
 export function readGraph(data: unknown): SavedGraph | null {
   const { payload, height, view, is_reduced, note, ...more } = fieldsOf(data);
   if (typeof payload !== "string" || payload === "") return null;
@@ -51,13 +51,13 @@ export function readGraph(data: unknown): SavedGraph | null {
   };
 }
 
-/** Reads the text of an output whose live chart cannot be shown; it is never markup. */
+/** Reads the text of an output whose live chart cannot be shown. The text is never markup. */
 export function readNote(data: unknown): SavedNote {
   const { text, ...more } = fieldsOf(data);
   return { text: typeof text === "string" ? text : "", ...readWidget(more) };
 }
 
-/** The model of an output's widget, even if the output shows its substitute. */
+/** The model of an output's widget, even if a substitute is shown instead. */
 export function modelId(data: Readonly<Record<string, unknown>> | undefined): string | undefined {
   for (const type of [GRAPH_MIME_TYPE, LIVE_MIME_TYPE]) {
     const { widget } = readWidget(fieldsOf(data?.[type]));

@@ -38,7 +38,7 @@ export class GraphRenderer extends OutputRenderer {
 
   /** Replace the saved copy by the kernel's widget if a later kernel has the whole trace. */
   async #giveWay(model: MimeModel, saved: Widget): Promise<void> {
-    // A notebook may draw its outputs before it is registered.
+    // A notebook may draw outputs before the notebook is registered.
     for (let tries = 0; !this.panel && tries < 80 && !this.isDisposed; tries++) await later();
     await this.panel?.sessionContext.ready;
     // A widget's renderer made before the notebook has its widget manager waits forever, and no event

@@ -38,7 +38,7 @@ export async function showKernelWidget(
     .renderModel({ data: { [WIDGET_MIME_TYPE]: view } })
     .catch(() => {})
     .then(() => {});
-  // The view of a disposed renderer would stay forever: dispose of it once it is made.
+  // The view of a disposed renderer would stay forever, so dispose of the view once it is made.
   const takeAway = (): void => {
     // If the parent is being disposed of, it disposes of all widgets in its layout. Otherwise remove the
     // widget as a child: if only the layout removes it, its disposal would remove the last child too.

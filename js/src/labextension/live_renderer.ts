@@ -29,7 +29,7 @@ export class LiveRenderer extends OutputRenderer {
     if (!panel?.content.rendermime.getFactory(WIDGET_MIME_TYPE)) return "absent";
     const limit = new Promise<void>((resolve) => setTimeout(resolve, KERNEL_LIMIT_MS));
     await Promise.race([panel.sessionContext.ready, limit]);
-    // A busy kernel answers after its cell; until then the output says that it is loading.
+    // A busy kernel answers after its cell. Until then the output says that the chart is loading.
     return this.isDisposed ? "absent" : this.showWidget(model);
   }
 }

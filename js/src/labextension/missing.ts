@@ -1,4 +1,4 @@
-/** Texts that say what a page lacks to show a kernel's widget. The kernel cannot know it. */
+/** Texts about what a page lacks to show a kernel's widget. The kernel cannot know this. */
 import { PageConfig } from "@jupyterlab/coreutils";
 import { t } from "../words/environments.ts";
 import { joined, speak } from "../words/say.ts";
@@ -18,7 +18,7 @@ const MANAGER = {
   plugin: "@jupyter-widgets/jupyterlab-manager:plugin",
 };
 
-/** Why a graph is drawn from the output's own data; "" if only its kernel is gone. */
+/** Why a graph is drawn from the output's own data; "" if only the kernel is gone. */
 export function whyWithoutKernel(
   plugins: Plugins,
   { widget, note, language }: SavedGraph,

@@ -1,4 +1,4 @@
-/** Shows an output of Paddle Lab: the kernel's widget if there is one, else its replacement. */
+/** Shows an output of Paddle Lab: the kernel's widget if there is one, else a replacement. */
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
@@ -17,7 +17,7 @@ export function rendererFactory(
   mimeType: string,
   createRenderer: () => OutputRenderer,
 ): RendererFactory {
-  // It executes no code from the output, so it is safe for untrusted notebooks.
+  // The renderer executes no code from the output, so it is safe for untrusted notebooks.
   return { safe: true, mimeTypes: [mimeType], createRenderer };
 }
 
@@ -29,7 +29,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     super();
   }
 
-  /** Show an output, once its notebook is known. */
+  /** Show an output, once the notebook that contains the output is known. */
   protected abstract show(model: MimeModel): Promise<void>;
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -37,7 +37,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     if (this.isAttached) await this.#showModel();
   }
 
-  /** Only an attached output knows its notebook. */
+  /** Only an output that is attached to the page knows its notebook. */
   protected override onAfterAttach(): void {
     if (this.widgets.length === 0) void this.#showModel();
   }

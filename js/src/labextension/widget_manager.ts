@@ -12,10 +12,10 @@ export interface WidgetManager {
   get_model(model_id: string): Promise<WidgetModel>;
 }
 
-/** A notebook has its manager once its kernel is known. */
+/** A notebook has a widget manager once its kernel is known. */
 const PATIENCE_MS = 5000;
 
-/** @returns `undefined` if it has none within `PATIENCE_MS` */
+/** @returns `undefined` if the notebook has no widget manager within `PATIENCE_MS` */
 export async function managerOf(
   rendermime: IRenderMimeRegistry,
 ): Promise<WidgetManager | undefined> {
@@ -27,7 +27,7 @@ export async function managerOf(
   }
 }
 
-/** The manager that a widget renderer holds; there is no other way to get it. */
+/** The manager that a widget renderer holds. There is no other way to get the manager. */
 function managerOfRenderer(renderer: Renderer): Promise<WidgetManager | undefined> {
   const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
   const later = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE_MS));

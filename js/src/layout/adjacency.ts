@@ -16,7 +16,7 @@ export function groupBy(keys: Int32Array, groupCount: number): Adjacency {
   return { start, list };
 }
 
-/** Longer ranges use the built-in sort; for short ones its start-up takes too long. */
+/** Longer ranges use the built-in sort, whose start takes too long for short ranges. */
 const SHORT = 24;
 
 /** Sort ids[from .. to) by keys[id], stable. */

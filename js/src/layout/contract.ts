@@ -32,7 +32,7 @@ export interface NestedGraph {
   itemCount: number;
   /** Parent item, -1 at the top. */
   parent: Int32Array;
-  /** 1 for an open group: its content determines its size, and its width here is the minimum. */
+  /** 1 for an open group. Its content determines its size; the given width is the minimum. */
   open: Uint8Array;
   width: Float64Array;
   height: Float64Array;
@@ -54,13 +54,13 @@ export interface NestedResult extends EdgePaths {
 }
 
 export interface NestedOptions extends LayoutOptions {
-  /** Distance between a group's frame and its content. Default 16. */
+  /** The distance between the frame of a group and the content. Default 16. */
   groupPaddingPx?: number;
   /** Height of the strip at the top of a frame that holds the group's name. Default 22. */
   groupTitlePx?: number;
-  /** Layouts by content; the caller keeps them between calls. */
+  /** Layouts by content. The caller keeps this map between calls. */
   cache?: LayoutCache;
 }
 
-/** Finished layouts of groups by content. Make it with `new Map()`; it may be cleared at any time. */
+/** Finished layouts of groups by content, at first `new Map()`. It may be cleared at any time. */
 export type LayoutCache = Map<string, unknown>;

@@ -1,4 +1,4 @@
-/** Lays out one open group: its children, with ports where lines pass its frame. */
+/** Lays out one open group: its children, and ports where lines pass the frame. */
 
 import { sortByKey } from "./adjacency.ts";
 import { layoutCached } from "./cache.ts";
@@ -8,7 +8,7 @@ import type { Boxes } from "./layered/flow.ts";
 import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
 import { ENTRY, EXIT, type Links } from "./split_edges.ts";
 
-/** Half the width that an edge needs where it crosses a frame, in px. */
+/** Half of the width that an edge needs where the edge crosses a frame, in px. */
 const PORT_PX = 4;
 /** The least width of an open group, in px. */
 const LEAST_FRAME_PX = 80;
@@ -21,11 +21,11 @@ export interface Frame {
   /** Position of the layout in the frame. */
   left: number;
   top: number;
-  /** x of the frame's main path; frames are aligned at it. */
+  /** The x of the frame's main path. Frames are aligned at this x. */
   anchor: number;
   /** Keys of the links; a link and its edge in the layout have the same index. */
   links: Int32Array;
-  /** x of the ports, by the tensor that passes through them. */
+  /** The x of each port, by the tensor that passes through the port. */
   entry: Map<number, number>;
   exit: Map<number, number>;
 }
@@ -65,7 +65,7 @@ export function layoutGroup(
 
   const padding = isTop ? 0 : (options.groupPaddingPx ?? 16);
   const title = isTop ? 0 : (options.groupTitlePx ?? 22);
-  // Lines cross the title's strip vertically, and bend below it.
+  // Lines cross the strip of the title vertically, and bend below the strip.
   const top = entryBox.size > 0 ? title : title + padding / 2;
   const bottom = exitBox.size > 0 ? 0 : padding;
   const least = isTop ? 0 : Math.max(LEAST_FRAME_PX, graph.width[group]!);

@@ -4,16 +4,16 @@
 export interface Span {
   readonly from: number;
   readonly to: number;
-  /** The inner side of a frame's left or right edge: no gap remains between it and the content. */
+  /** The inner side of a frame's left or right edge. No gap stays between edge and content. */
   readonly edge?: "left" | "right";
 }
 
-/** Strips that are no wider than this stay as they are. */
+/** Strips that are not wider than this stay unchanged. */
 const LEAST_GAP_PX = 20;
 
 /** Maps each x: the leftmost span begins at 0, spans keep their widths, wide gaps become narrow. */
 export class GapRemoval {
-  /** Start and end of each span, and how far it moves to the left. */
+  /** The start and end of each span, and how far the span moves to the left. */
   readonly #from: number[] = [];
   readonly #to: number[] = [];
   readonly #moved: number[] = [];

@@ -151,7 +151,7 @@ function assemble(
   };
 }
 
-/** A feedback edge ends at the far side of a frame: route it around to its next point. */
+/** A feedback edge ends at the far side of a frame. Route it around the frame to the next point. */
 function goRound(points: PointList, begin: number, side: number, x: number, y: number): void {
   const last = points.length - 1;
   const fromX = points.x[last]!;

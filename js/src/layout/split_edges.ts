@@ -10,7 +10,7 @@ export interface Links {
   count: number;
   /** The group in which a link is drawn; itemCount means the top level. */
   group: Int32Array;
-  /** Items of that group. ENTRY: it starts at the frame's top. EXIT: it ends at the bottom. */
+  /** Items of the group. ENTRY: the edge starts at the frame's top. EXIT: it ends at the bottom. */
   from: Int32Array;
   to: Int32Array;
   /** The box that makes the tensor. */

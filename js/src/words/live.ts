@@ -1,5 +1,5 @@
 import table from "../../../paddle_lab/words/live.json";
 import { sayFrom } from "./say.ts";
 
-/** Texts of the live chart, in their own table: every saved notebook contains them. */
+/** The texts of the live chart. They have a table of their own, which every notebook contains. */
 export const t = /* @__PURE__ */ sayFrom<keyof typeof table>(table);

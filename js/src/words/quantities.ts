@@ -41,7 +41,7 @@ export function formatShare(part: number, whole: number): string {
   return `${percent < 10 ? Number(percent.toFixed(1)) : Math.round(percent)} %`;
 }
 
-/** `12 345` with thin spaces, `999` as it is. */
+/** `12 345` with thin spaces; `999` without. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, NARROW_SPACE);
 }

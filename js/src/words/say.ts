@@ -6,11 +6,11 @@ export type Language = "en" | "zh";
 export type Values = Readonly<Record<string, string | number>>;
 type Table<Key extends string> = Readonly<Record<Key, Readonly<Record<Language, string>>>>;
 
-// The same as in paddle_lab/words/__init__.py.
+// These are the same as in paddle_lab/words/__init__.py.
 const PLACEHOLDER = /( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)/g;
 /** Marks a space next to a value: a character that no text contains. */
 const ROOM = "\ue000";
-/** A space between two Chinese characters, or next to a sign that has its own space. */
+/** A space between two Chinese characters, or beside a sign that already contains its space. */
 const NO_ROOM =
   /(?<=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65])\ue000+(?=[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65])|\ue000+(?=[，。；：！？（）、])|(?<=[，。；：！？（）、])\ue000+/g;
 
@@ -26,7 +26,7 @@ export function language(): Language {
   return current;
 }
 
-/** Join sentences to a text: without spaces in Chinese. */
+/** Join sentences to one text. In Chinese, no spaces are put between them. */
 export function joined(sentences: readonly unknown[]): string {
   return sentences.join(current === "zh" ? "" : " ");
 }
@@ -62,7 +62,7 @@ const EVENTS = [
   "scroll",
 ] as const;
 
-/** Makes the function `t` of a table: it returns the text of a key with `values` filled in. */
+/** Makes the function `t` of a table, which returns the text of a key with `values` filled in. */
 export function sayFrom<Key extends string>(
   table: Table<Key>,
 ): (key: Key, values?: Values) => string {

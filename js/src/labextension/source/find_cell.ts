@@ -16,7 +16,7 @@ export interface CellLine {
   readonly isChanged: boolean;
 }
 
-/** An edited cell must still have at least this share of its lines; otherwise it may be another cell. */
+/** An edited cell must still have this share of its lines. If not, it may be another cell. */
 const LEAST_LIKENESS = 0.5;
 
 /** Finds the cell and line of a request; `null` if the cell is not in this notebook. */

@@ -1,11 +1,11 @@
 /** Finds a traced line in a text that may have been edited since. */
 
-/** A text as it was when traced. */
+/** A text at the time of the trace. */
 export interface TracedText {
   readonly lines: readonly string[];
   /** Number of the first line, from 1. */
   readonly firstLine: number;
-  /** Whether it is the whole text, not a part of it. */
+  /** Whether this is the whole text, and not a part of it. */
   readonly isWhole: boolean;
 }
 

@@ -14,7 +14,7 @@ export function flash(node: HTMLElement, name: string): void {
   setTimeout(() => node.classList.remove(name), FLASH_MS);
 }
 
-/** Selects a line (from 1) of an editor, and puts a band over it with `words` at its end. */
+/** Selects a line (from 1) of an editor, and puts a band over the line, with `words` at the end. */
 export async function markLine(editor: CellEditor, line: number, words: string): Promise<void> {
   const row = Math.min(line, editor.lineCount) - 1;
   editor.focus();
@@ -26,7 +26,7 @@ export async function markLine(editor: CellEditor, line: number, words: string):
   // CodeMirror scrolls with the page's next frame.
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   const at = editor.getCoordinateForPosition({ line: row, column: 0 });
-  // CodeMirror owns its lines and removes classes set on them.
+  // CodeMirror owns the elements of lines, and removes classes that others set on them.
   for (const old of editor.host.querySelectorAll(".paddle-lab-line-flash")) old.remove();
   if (at === null) return;
   const host = editor.host.getBoundingClientRect();

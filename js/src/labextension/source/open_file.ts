@@ -61,7 +61,7 @@ function lineIn(request: OpenSourceRequest, now: string): FoundLine | undefined 
   return findLine({ lines: source_text.split("\n"), firstLine, isWhole: false }, line, now);
 }
 
-/** The file's text, including unsaved changes in its editor. */
+/** The text of the file, including unsaved changes in an editor. */
 async function textOf(app: JupyterFrontEnd, path: string): Promise<string> {
   for (const widget of app.shell.widgets("main")) {
     const { context } = widget as Partial<FileWidget>;

@@ -18,7 +18,7 @@ export async function revealCell(
   panel.content.activeCellIndex = index;
   cell.inputHidden = false;
   await panel.content.scrollToCell(cell, "center");
-  // Cells far out of view have no editor until they are scrolled to.
+  // A cell far out of view has no editor until the user scrolls to the cell.
   await cell.ready;
   flash(cell.node, "paddle-lab-cell-flash");
   if (cell.editor === null || line === undefined) return;

@@ -62,7 +62,7 @@ function layoutRanks(boxes: Boxes, settings: Settings): ComponentLayout {
   return part;
 }
 
-/** Give each edge the path of its flow edge, in the edge's own direction. */
+/** Give each edge the path of its flow edge, but in the direction of the edge. */
 function addPaths(
   part: ComponentLayout,
   boxes: Boxes,

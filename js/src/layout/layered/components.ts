@@ -38,7 +38,7 @@ export interface Tile {
   height: number;
   x: number;
   y: number;
-  /** Whether it touches the frame's top or bottom, so that no tile may be above or below it. */
+  /** Whether the tile touches the frame's top or bottom. No tile may then be above or below it. */
   pinned: boolean;
 }
 

@@ -18,7 +18,7 @@ export interface Boxes {
   /** Edges of a bundle carry one tensor and leave their source as one line. Less than `bundleCount`. */
   bundle: Int32Array;
   bundleCount: number;
-  /** Offset from the anchor at which an edge meets its boxes; NaN if the layout may choose. */
+  /** The offset from the anchor at which an edge meets a box; NaN if the layout may choose. */
   sourcePort: Float64Array;
   targetPort: Float64Array;
 }
@@ -29,7 +29,7 @@ export interface Flow {
   from: Int32Array;
   to: Int32Array;
   weight: Float64Array;
-  /** The bundle; a reversed edge has its own. All edges of a bundle have the same `from`. */
+  /** The bundle. A reversed edge has a bundle of its own. Edges of a bundle share `from`. */
   bundle: Int32Array;
   bundleCount: number;
   reversed: Uint8Array;

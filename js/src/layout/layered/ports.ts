@@ -49,7 +49,7 @@ export function spreadPorts(
     spread(v, down.subarray(downStart[v]!, downStart[v + 1]!), segmentTo, atFrom);
     spread(v, up.subarray(upStart[v]!, upStart[v + 1]!), segmentFrom, atTo);
   }
-  // Ends that the caller has fixed stay where they are.
+  // Ends of edges that the caller has fixed are not moved.
   for (let f = 0; f < flow.count; f++) {
     const tap = proper.tap[f]!;
     if (tap < 0) continue;

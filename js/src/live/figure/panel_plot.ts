@@ -73,7 +73,7 @@ export function panelPlot(models: BokehModels, options: PanelOptions): PanelPlot
     }),
     gaps,
   );
-  // Filled lines matter most: draw them on top.
+  // Filled lines matter most, so draw them on top.
   const lines = [...panel.lines]
     .sort((one, other) => +one.is_filled - +other.is_filled)
     .map((line) => addLine(models, plot, line, options));

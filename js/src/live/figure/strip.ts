@@ -12,7 +12,7 @@ export type StripRow = readonly Span[];
 
 const CHARACTER_PX = 6.2;
 const LABEL_MARGIN_PX = 8;
-/** Shorter spans are merged: a layer may run for a fraction of a pixel. */
+/** Shorter spans are merged, because a layer may run for a fraction of a pixel. */
 const LEAST_PX = 4;
 
 interface StripOptions {

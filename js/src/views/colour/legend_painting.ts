@@ -19,7 +19,7 @@ const SWATCH = { width: 14, height: 12 };
 const RAMP_PX = 180;
 const STEPS = 36;
 
-/** Draw the legend and its title. `place` is the upper left corner. */
+/** Draw the legend and its title. `left` and `top` are the upper left corner. */
 export function paintColourLegend(brush: Brush, ink: ColourInk, left: number, top: number): void {
   const { theme } = brush;
   write(brush, legendTitle(ink), left, top + 6, "sublabel", theme.soft);

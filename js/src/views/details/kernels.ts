@@ -1,4 +1,4 @@
-/** The times of an op's or a grad node's kernels, if they were profiled. */
+/** The times of the kernels of an op or a grad node, if kernels were profiled. */
 
 import { element } from "../../dom/element.ts";
 import { floats } from "../../trace/columns.ts";
@@ -10,7 +10,7 @@ import { type Fact, small } from "../facts/facts.ts";
 
 type Owner = "op" | "grad_node";
 
-/** "kernel time 45 µs · 2 launches" and its share of the roofline. */
+/** "kernel time 45 µs · 2 launches", and the share of the roofline that was reached. */
 export function kernelFacts(trace: Trace, owner: Owner, key: number): (Fact | false)[] {
   const row = rowOf(trace, owner, key);
   if (row < 0) return [];

@@ -19,7 +19,7 @@ const PAGES = ["timeline", "map", "held"] as const;
 type Page = (typeof PAGES)[number];
 
 export interface MemoryView {
-  /** The timeline as PNG; rejects if it cannot be drawn. */
+  /** The timeline as PNG. Rejects if the timeline cannot be drawn. */
   picture(): Promise<Blob>;
   /** The table of living blocks at the chosen moment. */
   alive(): Cell[][];

@@ -249,7 +249,7 @@ export class Outline {
     }
   }
 
-  /** Letters move to the next row that begins with them; single-key commands are left to the app. */
+  /** A letter moves to the next row that begins with this letter. Command keys go to the app. */
   #typeAhead(event: KeyboardEvent, at: number): boolean {
     const isLetter = /^[\p{L}_]$/u.test(event.key);
     const isRecent = event.timeStamp - this.#typed_ms < TYPE_AHEAD_MS;

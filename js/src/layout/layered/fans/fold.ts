@@ -17,11 +17,11 @@ export interface FoldedFans {
   rows: FanRows[];
   /** The boxes that are not in a fan, then one box for each fan. */
   boxes: Boxes;
-  /** Folded box of each box; a box in a branch has the box of its fan. */
+  /** The folded box of each box. For a box in a branch, this is the box of the fan. */
   boxOf: Int32Array;
   /** Folded edge of each edge, -1 inside a branch. */
   edgeOf: Int32Array;
-  /** Each box's fan, -1 for none, and its branch in the fan. */
+  /** The fan of each box, -1 for none, and the branch of the fan that contains the box. */
   fanOf: Int32Array;
   branchOf: Int32Array;
 }

@@ -13,9 +13,9 @@ export interface Fan {
   branches: number[][];
 }
 
-/** Offsets in px: x from the anchor of the fan's box, y from its top. */
+/** Offsets in px: x from the anchor of the fan's box, y from the top of this box. */
 export interface FanRows {
-  /** For each branch: its middle, and the buses of its row. */
+  /** For each branch: the middle, and the buses of its row. */
   x: number[];
   inBus: number[];
   outBus: number[];

@@ -6,7 +6,7 @@ import { type Proper, sortDowns } from "../proper.ts";
 export class CrossingCounter {
   private tree = new Int32Array(64);
   private readonly next: Int32Array;
-  /** Crossings between rank r and r + 1; and 1 if they must be counted again. */
+  /** The crossings between ranks r and r + 1; and 1 if these must be counted again. */
   private readonly between: Float64Array;
   private readonly isStale: Uint8Array;
 

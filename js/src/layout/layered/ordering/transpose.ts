@@ -5,11 +5,11 @@ import type { CrossingCounter } from "./crossings.ts";
 
 /** The most rounds over all ranks. */
 const MOST_ROUNDS = 12;
-/** Two vertices with more pairs of segments than this stay as they are. */
+/** Two vertices with more pairs of segments than this are not exchanged. */
 const MOST_PAIRS = 10_000;
 
 export class Transposition {
-  /** Pairs of vertices compared so far; it measures the time taken. */
+  /** How many pairs of vertices were compared so far, as a measure of the time taken. */
   work = 0;
 
   constructor(

@@ -127,7 +127,7 @@ function gradientEnds(trace: Trace, edge: number): string {
   return `${label("source")} → ${label("target")}`;
 }
 
-/** "norm 3.2e−4" of one edge in the shown backward call; "" if it is not known. */
+/** "norm 3.2e−4" of one edge in the shown backward call; "" if the norm is not known. */
 export function edgeNorm({ gradients, state }: PanelContext["store"], edge: number): string {
   const row = gradients.ofEdgeIn(edge, state.backwardCall);
   const norm = row >= 0 ? gradients.normOf([edge], state.backwardCall) : undefined;

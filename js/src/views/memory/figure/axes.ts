@@ -6,7 +6,7 @@ import type { MemoryPalette } from "./palette.ts";
 const FONT_PX = 11;
 /** Gap between a label and the frame. */
 const STANDOFF_PX = 5;
-/** Gap between two times; with less room they look like one number. */
+/** The gap between two times. With a smaller gap they would look like one number. */
 const LABEL_GAP_PX = 12;
 const TICK_PX = 4;
 const BYTE_TICKS = 5;

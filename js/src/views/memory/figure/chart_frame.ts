@@ -10,7 +10,7 @@ import { type MemoryPalette, readMemoryPalette } from "./palette.ts";
 export interface ChartFrameOptions {
   /** Class of the canvas. */
   readonly canvas: string;
-  /** Attributes of the element over the canvas; it is a slider that keys move. */
+  /** Attributes of the element over the canvas. The element is a slider that keys move. */
   readonly pointer: Readonly<Record<string, unknown>>;
   draw(): void;
 }
@@ -23,7 +23,7 @@ export class ChartFrame {
   #palette: MemoryPalette | undefined;
   #frame = 0;
 
-  /** @param app the view's root; the tooltip stays inside it */
+  /** @param app the root element of the view; the tooltip stays inside this element */
   constructor(
     readonly app: HTMLElement,
     readonly options: ChartFrameOptions,
@@ -101,7 +101,7 @@ export class ChartFrame {
   }
 }
 
-/** Clear a canvas and set its resolution to its size on screen; drawing on it is in CSS px. */
+/** Clear a canvas, and set its resolution to its size on the screen. Units are then CSS px. */
 export function emptied(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
   const pixels = window.devicePixelRatio || 1;
   const context = canvas.getContext("2d")!;

@@ -1,4 +1,4 @@
-/** The frame of the timeline: where it is on its canvas, and which times and bytes it shows. */
+/** The frame of the timeline: its place on the canvas, and the times and bytes that it shows. */
 
 /** Room around the frame in px, for the labels of its axes. */
 export const MARGINS = { left: 66, right: 18, top: 6, bottom: 24 } as const;

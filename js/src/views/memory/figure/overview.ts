@@ -1,4 +1,4 @@
-/** The whole run in small, with a window over it that can be dragged. */
+/** The whole run in small, and a window over the shown part that can be dragged. */
 import { type Frame, MARGINS, placesIn } from "./frame.ts";
 import type { MemoryPalette } from "./palette.ts";
 

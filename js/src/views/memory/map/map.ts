@@ -122,7 +122,7 @@ export class BlockMapView {
     pointer.setAttribute("aria-valuetext", at < 0 ? t("map.no_block") : this.#lineOf(block));
   }
 
-  /** The selected block; -1 if it is not a block of this device. */
+  /** The selected block; -1 if the block is not on this device. */
   get #chosen(): number {
     const { selection } = this.store.state;
     return selection.kind === "allocation"

@@ -1,4 +1,4 @@
-/** The time and bytes on screen, and how they are moved and zoomed. */
+/** The times and bytes on the screen, and how the user moves and zooms them. */
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { windowAround } from "../../../memory/stack/locate.ts";
@@ -28,7 +28,7 @@ export class ShownWindow {
     const { blocks, trace } = this.memory;
     const peak_bytes = Math.max(1, blocks.events.peak_bytes);
     const reserved = Math.max(0, ...reservedSteps(trace, blocks.place).reserved_bytes);
-    // If the pool is much larger than the peak, showing all of it would make the blocks flat.
+    // If the pool is much larger than the peak, blocks would look flat in a view of all of it.
     return HEADROOM * (reserved <= 1.5 * peak_bytes ? Math.max(reserved, peak_bytes) : peak_bytes);
   }
 
@@ -75,7 +75,7 @@ export class ShownWindow {
     this.goTo(from_ns - by_ns, to_ns - by_ns);
   }
 
-  /** Show a span of time within the run; also a span of bytes if it is given. */
+  /** Show a span of time within the run and, if it is given, a span of bytes. */
   goTo(from_ns: number, to_ns: number, bytes?: { from_bytes: number; to_bytes: number }): void {
     const { first_ns, last_ns } = this.memory.blocks;
     const span_ns = Math.min(Math.max(LEAST_SPAN_NS, to_ns - from_ns), last_ns - first_ns);

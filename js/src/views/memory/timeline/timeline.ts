@@ -29,7 +29,7 @@ export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
   readonly #frame: ChartFrame;
   readonly #overview = element("canvas", { class: "pdl-timeline-overview" });
-  /** The chosen moment. It is a separate element, because only it moves with the pointer. */
+  /** The chosen moment. It has an element of its own, because only it moves with the pointer. */
   readonly #moment = element("div", { class: "pdl-timeline-moment" });
   readonly #window: ShownWindow;
   #totals: Totals;
@@ -149,7 +149,7 @@ export class Timeline implements TimelineMoves {
     style.width = `${100 * (share(to_ns) - share(from_ns))}%`;
   }
 
-  /** The timeline as PNG, as it is shown. */
+  /** The timeline as PNG, in the form in which it is shown. */
   picture(): Promise<Blob> {
     this.#paint(this.memory.choice);
     const { canvas, palette } = this.#frame;
