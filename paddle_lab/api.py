@@ -35,7 +35,7 @@ class Trace(TraceAnswers):
     Parameters
     ----------
     record
-        The trace's tables; ``None`` while it is being recorded.
+        The trace's tables; ``None`` while the trace is being recorded.
     """
 
     _packed_of: Record | None = None
@@ -62,7 +62,7 @@ class Trace(TraceAnswers):
         Raises
         ------
         OSError
-            If the file cannot be written, or this installation lacks its built front end.
+            If the file cannot be written, or if this installation lacks the built front end.
         """
         return write_atomically(path, self.page_html().encode("utf-8"))
 
@@ -372,7 +372,7 @@ def load_dump(directory: PathLike) -> Trace:
     TraceFileError
         If the directory has no such files.
     OSError
-        If there is no such directory, or it cannot be read.
+        If there is no such directory, or the directory cannot be read.
     """
     from paddle_lab.dumps.record import read_dump
 

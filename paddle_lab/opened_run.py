@@ -119,7 +119,7 @@ def open_run(directory: PathLike) -> Run:
     FileNotFoundError
         If there is no such directory, or if no rank has written into it.
     OSError
-        If it cannot be read.
+        If the directory cannot be read.
     """
     from paddle_lab.runs.directory import RunDirectory
 

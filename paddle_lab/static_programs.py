@@ -36,7 +36,7 @@ def program(source: Any, *inputs: Any) -> Trace:
     TraceFileError
         If the file is not a program of Paddle's, or is damaged.
     OSError
-        If there is no such file, or it cannot be read.
+        If there is no such file, or the file cannot be read.
     PaddleUnavailableError
         For a layer or a function, if there is no PaddlePaddle, or one older than 3.3.
     """
@@ -77,7 +77,7 @@ def save_lines(layer: Any, path: PathLike) -> Path:
     Raises
     ------
     TraceFileError
-        If there is no such model, or it is damaged.
+        If there is no such model, or the model is damaged.
     ValueError
         If the saved model is not the one that the layer would save.
     OSError

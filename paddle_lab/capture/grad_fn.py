@@ -32,7 +32,7 @@ class GradFnReader:
     def is_leaking(self) -> bool:
         """Whether reading ``grad_fn`` leaves a reference; ``False`` until this is known.
 
-        The native part reads it by this name.
+        The native code reads this attribute by its name.
         """
         return bool(self._is_leaking)
 

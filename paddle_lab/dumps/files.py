@@ -58,7 +58,7 @@ class DumpFiles:
     Parameters
     ----------
     directory
-        Where they are, also in subfolders.
+        The folder with the files. Subfolders are searched, too.
     """
 
     def __init__(self, directory: Path) -> None:

@@ -29,7 +29,7 @@ def read_dump(directory: Path) -> Record:
     TraceFileError
         If the directory has no dumps of Paddle's.
     OSError
-        If there is no such directory, or it cannot be read.
+        If there is no such directory, or the directory cannot be read.
     """
     next(directory.iterdir(), None)  # raises the error that describes the problem
     files = DumpFiles(directory)

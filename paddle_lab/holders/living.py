@@ -23,13 +23,13 @@ class LivingTensor:
     name
         The path to the tensor: ``"cache.items[3]"``.
     root
-        The root at which that path begins.
+        The root at which the path begins.
     address
         Address of the tensor's storage, which other tensors may share.
     storage_bytes
         Size of the storage.
     bytes
-        Size of the tensor itself; a view has less than its storage.
+        The size of the tensor itself. A view is smaller than its storage.
     place
         ``"cpu"``, ``"gpu:0"``.
     """
@@ -66,13 +66,13 @@ class Storage:
     Parameters
     ----------
     address
-        Where it begins.
+        The address at which the storage begins.
     bytes
         Its size.
     place
         ``"cpu"``, ``"gpu:0"``.
     tensors
-        The references to tensors in it, in the order in which they were found.
+        The references to tensors in the storage, in the order in which they were found.
     """
 
     address: int
@@ -108,7 +108,7 @@ class Holder:
     root
         The variable, kept output, traceback or module.
     storages
-        What it keeps alive, without the storages of earlier holders.
+        The storages that the root keeps alive, without those of earlier holders.
     """
 
     root: Root

@@ -32,7 +32,7 @@ class Way:
     path
         The path so far: ``"cache.items[3]"``.
     end
-        The object at its end.
+        The object at the end of the path.
     owner
         If the end is a dictionary of attributes, the object with these attributes.
     call

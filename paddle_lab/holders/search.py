@@ -37,7 +37,7 @@ class Holding:
     name
         The path to the object, as a user would write it.
     root
-        The root from which it was found.
+        The root from which the object was found.
     target
         The object.
     """

@@ -34,7 +34,7 @@ def chrome_trace(attribution: Attribution) -> str:
     Parameters
     ----------
     attribution
-        The owners of the blocks; its record has answer tables.
+        The owners of the blocks, for a record with answer tables.
     """
     # One event per line: tools such as less and diff can then read a long file.
     lines = ",\n".join(_lines(attribution))

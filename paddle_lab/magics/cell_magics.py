@@ -117,7 +117,7 @@ class CellMagics:
         line
             Its options as typed.
         below
-            Our magic on the next line, if there is one; then only that magic runs.
+            The other magic of Paddle Lab on the next line, if any. Then only this magic runs.
         """
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename

@@ -18,9 +18,9 @@ def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_b
     let_go
         The names that were released, such as ``"Out[5]"``.
     by_letting_go_bytes
-        Bytes freed by releasing them.
+        The bytes freed by releasing these names.
     from_cycles_bytes
-        Bytes freed before that, by collecting reference cycles.
+        The bytes freed before by collecting reference cycles.
     """
     ways = []
     if let_go and by_letting_go_bytes > 0:

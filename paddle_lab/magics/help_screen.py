@@ -20,7 +20,7 @@ def help_screen(magic: str, parser: ArgumentParser, does: str, examples: str) ->
     does
         What the magic does.
     examples
-        Examples of its use, one a line.
+        Examples of the use of the magic, one per line.
     """
     lines = [f"{magic} [{say('magics.help.options')}]", "", does, "", say("magics.help.examples")]
     lines += [f"  {line}" for line in examples.splitlines()]

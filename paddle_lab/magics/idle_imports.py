@@ -12,7 +12,7 @@ _DELAY_S = 0.01
 def import_when_idle() -> None:
     """Import the modules in a task of the kernel, so that the first picture appears sooner.
 
-    Without an event loop, as in a terminal, they are imported when they are needed.
+    Without an event loop, as in a terminal, the modules are imported when they are needed.
     """
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:

@@ -48,7 +48,7 @@ def read_program(path: Path) -> tuple[Program, int]:
     TraceFileError
         If the file is not a program of Paddle's, or is damaged.
     OSError
-        If there is no such file, or it cannot be read.
+        If there is no such file, or the file cannot be read.
     """
     try:
         document = json.loads(path.read_bytes())

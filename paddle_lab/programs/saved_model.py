@@ -22,7 +22,7 @@ def read_model(path: Path) -> Record:
     TraceFileError
         If the file is not a program of Paddle's, or is damaged.
     OSError
-        If there is no such file, or it cannot be read.
+        If there is no such file, or the file cannot be read.
     """
     program, version = read_program(path)
     notices = [add_lines(program, path)]

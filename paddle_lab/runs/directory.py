@@ -109,7 +109,7 @@ class RunDirectory:
         Parameters
         ----------
         collectives
-            The collectives, if they are known.
+            The collectives, if the caller has them.
         """
         logs, collectives = self.logs, self.collectives if collectives is None else collectives
         now_ns = max((log.last_ns for log in logs), default=0)

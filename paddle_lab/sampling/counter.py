@@ -27,7 +27,7 @@ class Counter:
     limit
         The largest value it can have, such as a device's total; 0 if that is unknown.
     absence
-        A sentence that says why it has no values; empty while it has.
+        A sentence that says why the counter has no values; empty while it has values.
     """
 
     name: str

@@ -46,7 +46,7 @@ def load(path: str | os.PathLike[str]) -> Record:
         If the file is empty, not a trace, of another format, truncated, or altered. The message
         names the file and says what to do.
     OSError
-        If there is no such file, or it cannot be read.
+        If there is no such file, or the file cannot be read.
     """
     path = Path(path)
     if path.is_dir():

@@ -34,7 +34,7 @@ def log_level(level: Any) -> int | None:
     Raises
     ------
     TypeError
-        If it is neither a whole number nor ``None``.
+        If the level is neither a whole number nor ``None``.
     ValueError
         If the level is out of range.
     """

@@ -74,7 +74,7 @@ def say(key: str, /, **values: object) -> str:
     key
         The file and the key in it: ``"findings.graph-kept.title"``.
     values
-        The values of its placeholders; they are converted with ``str``.
+        The values of the placeholders. They are converted with ``str``.
     """
     room, _, name = key.partition(".")
     speaks = language()

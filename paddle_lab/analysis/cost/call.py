@@ -22,9 +22,9 @@ class Operand(NamedTuple):
     slot
         Argument position of an input, a list of tensors is one position; number of an output.
     lives_on
-        Whether it is a parameter or a buffer, which is in memory anyway.
+        Whether the tensor is a parameter or a buffer, which is in memory anyway.
     repeats
-        Whether it is the same tensor as the previous one, as in ``x * x``.
+        Whether this is the same tensor as the previous one, as in ``x * x``.
     """
 
     slot: int
@@ -43,7 +43,7 @@ class Call:
     Attributes
     ----------
     read, made
-        Its inputs and its outputs.
+        The inputs and the outputs of the call.
     attributes
         The text of the arguments that are not tensors.
     """

@@ -35,7 +35,7 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     record
         A record, with or without answer tables.
     calls
-        Its distinct calls, if they are known.
+        The distinct calls of the record, if the caller has them.
 
     Returns
     -------

@@ -74,7 +74,7 @@ def backward_graph(
     record
         A record with answer tables.
     call
-        Key of a backward call, to get only its graph.
+        The key of a backward call, to get only the graph of this call.
     region
         Name of a region, to get each node's ``region_role``.
 

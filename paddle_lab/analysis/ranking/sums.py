@@ -30,7 +30,7 @@ class Sums:
     spans
         Its spans.
     grouping
-        Which rows they belong to.
+        The rows to which the units belong.
     """
 
     def __init__(self, record: Record, spans: Spans, grouping: Grouping) -> None:

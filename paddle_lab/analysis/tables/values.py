@@ -23,7 +23,7 @@ _REALS = ("smallest", "largest", "mean", "deviation", "norm")
 class Value(Measured):
     """The values of one tensor when its op had made it, or when the trace first saw it.
 
-    A view of its row in ``value_stats``.
+    It reads its data from a row of ``value_stats``.
     """
 
     __slots__ = ()

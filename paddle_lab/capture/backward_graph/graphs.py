@@ -65,7 +65,7 @@ class BackwardGraphs:
         tensors
             The tensors whose gradients the call returns.
         stops
-            Its ``no_grad_vars``: no gradient passes through them.
+            The ``no_grad_vars`` of the call: no gradient passes through these tensors.
         """
         for tensor in flat(tensors):
             self.grad_nodes.targets.extend((backward_call, self.node_of(tensor)))

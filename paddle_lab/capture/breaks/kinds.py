@@ -61,7 +61,7 @@ def cause_of(spot: Spot, reason: str, said: str) -> Cause:
     Parameters
     ----------
     reason
-        The class of SOT's reason, or of its error; empty if the break is at a condition.
+        The class of SOT's reason, or of SOT's error; empty if the break is at a condition.
     said
         The text of the error.
     """

@@ -106,7 +106,7 @@ class Door:
         Parameters
         ----------
         name
-            A name in the table; its feature is on.
+            A name in the table, of a feature that is on.
         """
         return _found(_PATHS[name])
 
@@ -116,9 +116,9 @@ class Door:
         Parameters
         ----------
         name
-            A name in the table; its feature is on.
+            A name in the table, of a feature that is on.
         make_replacement
-            Called with Paddle's object; returns its replacement.
+            Called with Paddle's object. Returns the replacement of this object.
         """
         owner, _, attribute = _PATHS[name].rpartition(".")
         return AttributePatch(_found(owner), attribute, make_replacement)

@@ -79,7 +79,7 @@ def stand_in(paddle: Any, value: Any, other: Any) -> Callable[[], Any]:
     value
         The eager value.
     other
-        The value for inputs of another size. Dimensions that differ from it are left open.
+        The value for inputs of another size. Dimensions with different values are left open.
     """
     if isinstance(value, paddle.Tensor):
         shape, dtype = list(value.shape), value.dtype

@@ -47,7 +47,7 @@ class Stages:
     specification
         Its ``input_spec``.
     inputs
-        Makes its inputs.
+        Makes the inputs of the model.
     path
         Path prefix of the exported model, without an extension.
     again

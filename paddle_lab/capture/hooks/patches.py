@@ -59,7 +59,7 @@ class FunctionPatch:
     functions
         The originals.
     make_replacement
-        Called once for each original, when it is first found bound.
+        Called once for each original, when the original is first found bound.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ def first_notice(kept: int, stopped_ns: int) -> str:
     Parameters
     ----------
     kept
-        How many ops it keeps.
+        How many ops the trace keeps.
     stopped_ns
         When recording stopped, in nanoseconds since the trace began.
     """

@@ -64,7 +64,7 @@ class StepChoice:
         now
             The number of ops that had a key.
         time_ns
-            When it ended, by ``perf_counter_ns``.
+            When the step ended, by ``perf_counter_ns``.
         is_marked
             Whether the user marked the end. After the first mark only marked steps count.
         """

@@ -65,7 +65,7 @@ class StorageNotes:
         Returns
         -------
         tensors, gradients
-            Storages of tensors and of leaves' gradients; a gradient's has the key of its leaf.
+            The storages of tensors, and of the gradients of leaves, which have the leaf's key.
         """
         tensors, gradients = [], []
         # The pool sorts tensors by address, and addresses vary between processes.

@@ -56,7 +56,7 @@ class StateBefore:
         Raises
         ------
         Unrepeatable
-            If there were gradients before the first run, and it cleared them.
+            If there were gradients before the first run, and the run cleared them.
         """
         with HOOKS.suspended(), self._paddle.no_grad():
             if any(state.lost_gradient for state in self._tensors):
@@ -73,7 +73,7 @@ class StateBefore:
         Raises
         ------
         Unrepeatable
-            If an older tensor is among them: a second run would register its hook twice.
+            If an older tensor is among them, because a second run would register the hook twice.
         """
         if any(id(tensor) in tensors for tensor in self._reached.tensors):
             raise Unrepeatable(say("notices.unchecked.hooks"))

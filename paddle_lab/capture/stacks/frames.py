@@ -26,7 +26,7 @@ _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 class FrameAssembler:
     """Builds the tables that say where ops were called.
 
-    Rows are numbered when they are requested. They are all filled in at the end, at once.
+    Rows get numbers when they are requested. At the end, all rows are filled in at once.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from paddle_lab.words import listing, say
 def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None) -> Program:
     """Return the program of a function, a layer, or a ``paddle.static.Program``.
 
-    It is built separately: what ``to_static`` has compiled, and how it runs, does not change.
+    The program is built separately. What ``to_static`` has compiled, and how it runs, stays.
 
     Parameters
     ----------

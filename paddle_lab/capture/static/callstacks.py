@@ -28,7 +28,7 @@ class Callstacks:
     cells
         Finds notebook cells by file name.
     of_model
-        Whether stacks begin inside the model, because where it was built does not matter.
+        Whether stacks begin inside the model, because the code that built it does not matter.
     """
 
     def __init__(self, cells: Cells | None = None, *, of_model: bool = False) -> None:

@@ -32,13 +32,13 @@ def read_live(
     Parameters
     ----------
     backward
-        The program of the gradients, if it is a separate one.
+        The program of the gradients, if this is a separate program.
     cells
         Finds notebook cells by file name.
     paths
-        From Paddle's name of a parameter to its path in the model.
+        Maps Paddle's name of a parameter to the path in the model.
     of_model
-        Whether stacks begin inside the model, instead of where it was built.
+        Whether stacks begin inside the model, and not where the program was built.
     """
     stacks = Callstacks(cells, of_model=of_model)
     reader = _Reader(stacks)

@@ -97,7 +97,7 @@ def attribute_columns(
     known
         The recorder's attributes with their keys.
     keys, names
-        One per op: the key of its attributes, and its name's number, -1 if nothing is declared.
+        For each op: the key of its attributes, and the number of its name, -1 if undeclared.
     inputs
         For all inputs, in the order of ops: row of the op, and argument position.
     """

@@ -41,7 +41,7 @@ class Loop:
     counts
         Whether ``names[0]`` counts the iterations.
     start
-        The counter's value in the first iteration; None if the source does not show it.
+        The counter's value in the first iteration; None if the source does not show the value.
     step
         The number that each iteration adds to the counter.
     step_end
@@ -51,13 +51,13 @@ class Loop:
     modes
         For Paddle's own training loop: the rows of its iterations that train, evaluate, predict.
     name
-        Key of the name of its iterations' scopes.
+        The key of the name of the scopes of the loop's iterations.
     parent
         The enclosing loop, by its number in the same code object; -1 for none.
     level
-        How many loops enclose it.
+        How many loops enclose the loop.
     order
-        The order of its first instruction.
+        The order of the loop's first instruction.
     stepped_after
         The order from which on the counter has the next iteration's value; -1 for none.
     """
@@ -91,7 +91,7 @@ class CodeLoops:
     Attributes
     ----------
     name
-        Key of the name of its calls' scopes; -1 if its calls are not scopes.
+        The key of the name of the scopes of the code's calls; -1 if its calls are not scopes.
     units
         Three integers per instruction (``f_lasti // 2``): its innermost loop, -1 for none; its
         position in the order in which an iteration runs; and :data:`IS_HEADER`,

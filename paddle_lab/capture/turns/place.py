@@ -19,7 +19,7 @@ class Place:
     frame, inner
         The call's frame, and the frame that it called; None if that is not Python code.
     loops
-        The loops of its code.
+        The loops of the frame's code.
     hidden_levels
         How many loops the call was in when the trace began.
     """

@@ -57,7 +57,7 @@ class SourceFile:
     Raises
     ------
     SyntaxError
-        If it is not Python.
+        If the text is not Python.
     """
 
     def __init__(self, text: str) -> None:

@@ -63,7 +63,7 @@ class TurnTracker:
     values
         Values of loop variables that are numbers or text.
     describe
-        Returns the facts about a code object, ``None`` if it is not the user's.
+        Returns the facts about a code object, ``None`` if the code is not the user's.
     """
 
     def __init__(

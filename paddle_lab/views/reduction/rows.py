@@ -75,7 +75,7 @@ def keep_rows(
     name
         The table that loses rows.
     stays
-        Which of its rows stay, shape ``[rows]``.
+        Which rows of the table stay, shape ``[rows]``.
     image
         The row that replaces each row, -1 for none; by default each row stays itself.
     whole

@@ -88,7 +88,7 @@ class ShownWidgets:
         widget
             An open widget.
         close
-            Closes it.
+            Closes the widget.
         ask
             Asks each page how many views it shows; :meth:`hear` takes the answers. Without ``ask``,
             the widget is closed as soon as it is below no cell.

@@ -59,7 +59,7 @@ def pool(call: Call) -> Cost:
 def pool_backward(call: Call, needed: Needed) -> Cost:
     """Divide each gradient by the size of its window, and add it to each element of the window.
 
-    A maximum adds it to one element.
+    The gradient of a maximum is added to one element.
     """
     read = _read(call)
     if read < 0:

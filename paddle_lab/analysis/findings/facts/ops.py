@@ -43,7 +43,7 @@ def rows(
     Parameters
     ----------
     key
-        The column that names the row.
+        The column that names the row of ``of``.
     value
         The column to return; without one, the row's number in ``table``.
     role
@@ -70,7 +70,7 @@ class OpFacts:
     Parameters
     ----------
     record
-        As :func:`paddle_lab.analysis.answers.with_answers` returns it.
+        A record with answer tables: see :func:`paddle_lab.analysis.answers.with_answers`.
     """
 
     def __init__(self, record: Record) -> None:
@@ -131,7 +131,7 @@ class OpFacts:
     def model_place(self, op: int) -> Place:
         """Return the user's line that called the outermost layer around an op.
 
-        Outside of layers it is :meth:`place`.
+        Outside of layers this returns the same as :meth:`place`.
         """
         frames = stack_of(self.record, self.stack(op))
         for caller, callee in zip(reversed(frames), reversed(frames[:-1]), strict=False):

@@ -170,7 +170,7 @@ def _keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
     memory
         Memory of a place.
     blocks
-        Some of its blocks.
+        Some blocks of this memory.
     """
     size = memory.record.allocations["bytes"]
     held: dict[str, int] = {}

@@ -60,7 +60,7 @@ class BackwardWatch:
     take
         Called with every gradient.
     fail
-        Called with an exception in a hook, instead of raising it into the backward pass.
+        Called with an exception of a hook, which is then not raised into the backward pass.
     """
 
     def __init__(self, take: Take, fail: Callable[[Exception], None]) -> None:

@@ -46,7 +46,7 @@ class Values(Collector):
     in_full
         Whether to scan integers, too, and to make histograms.
     inside
-        Where to scan in full; everywhere if it is ``None``.
+        The part of the code in which tensors are scanned in full; ``None`` for all code.
     elsewhere
         Whether to scan floating-point numbers elsewhere as well, because a check needs them.
     """

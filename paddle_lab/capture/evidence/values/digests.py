@@ -104,7 +104,7 @@ class Digests(Collector):
 def digest_of(tensor: Any) -> Digest:
     """Return a 64-bit digest of a tensor's bytes, shape and dtype.
 
-    Undefined tensors are never read: asking one for its values kills the process.
+    Undefined tensors are never read, because reading their values kills the process.
     """
     if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return UNKNOWN

@@ -72,7 +72,7 @@ class Highs:
         times_ns, totals
             When the running total of the kept blocks changed, and its new values.
         start_bytes
-            The running total before its first change.
+            The running total before the first change.
         """
         rows = []
         values = np.append(start_bytes, totals)

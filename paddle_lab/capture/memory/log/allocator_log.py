@@ -165,7 +165,7 @@ class AllocatorLog:
         Parameters
         ----------
         calls
-            The recorders that listen, and their keys for the beginning backward call.
+            The recorders that listen, and their keys of the backward call that begins.
         signature
             Equal for calls with equal graphs.
         is_familiar
