@@ -65,7 +65,7 @@ __all__ = [
 def checks() -> CheckList:
     """Return a table of all checks: their purpose, cost and requirements.
 
-    Its text is in the language of :func:`language`. Iterate over it to get the checks.
+    The text is in the language of :func:`language`. Iterate over the table to get the checks.
     """
     from paddle_lab.views.text.finding_text import CheckList
 

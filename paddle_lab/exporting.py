@@ -66,7 +66,7 @@ def compare_static(layer: Any, *inputs: Any) -> StaticComparison:
     """Compare an eager run of a layer with its compiled program, op by op.
 
     Both start from the same state, and both are called twice: a Python value that was frozen when
-    the program was built differs in the second call. Afterwards everything is as before.
+    the program was built differs in the second call. Afterwards the state is restored.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The variables of calls, read without keeping them alive.
 
-Before Python 3.13, ``f_locals`` of a running call is a dictionary that the frame keeps. It keeps
-its values alive until the call ends.
+Before Python 3.13, ``f_locals`` of a running call is a dictionary that the frame keeps. This
+dictionary keeps the values alive until the call ends.
 """
 
 from __future__ import annotations

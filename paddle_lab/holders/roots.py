@@ -63,8 +63,8 @@ def variable_roots(
 ) -> list[Root]:
     """Return the variables of a notebook or a module, except IPython's own.
 
-    If the user assigned another value to one of IPython's names, as in ``for _ in range(3)``, it
-    is the user's variable.
+    If the user assigned another value to one of IPython's names, as in ``for _ in range(3)``, the
+    name counts as the user's variable.
 
     Parameters
     ----------

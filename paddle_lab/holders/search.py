@@ -80,8 +80,8 @@ def _handled(
 class HolderSearch:
     """Finds the sought objects below roots. Each call of :meth:`walk` adds to the results.
 
-    If a container is reached from two roots, it belongs to the first. A sought object is found once
-    for each reference to it.
+    If a container is reached from two roots, it belongs to the first root. A sought object is found
+    once for each reference to it.
 
     Parameters
     ----------

@@ -1,8 +1,9 @@
 """The costs of grad nodes: what one run of each computes.
 
-A grad node computes the gradients of those inputs that need one: the inputs that it has edges for.
-A tensor may receive several gradients. Their sum belongs to no grad node, and is not
-counted. ``paddle.grad`` may run a grad node for some inputs only; its cost still counts all inputs.
+A grad node computes the gradients of the inputs that need a gradient: the inputs for which the node
+has edges. A tensor may receive several gradients. Their sum belongs to no grad node, and is not
+counted. ``paddle.grad`` may run a grad node for some inputs only, but the cost still counts all
+inputs.
 """
 
 from __future__ import annotations

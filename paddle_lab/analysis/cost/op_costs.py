@@ -26,9 +26,9 @@ def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     """Return the cost of each op.
 
     ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.formulas.formula.Cost`. The
-    ops inside a PyLayer have rows of their own, so its op costs nothing more. ``output_bytes`` is
-    the size of the tensors that the op returned, even if they share memory with an input. A
-    saved program does not tell what backward will keep.
+    ops inside a PyLayer have rows of their own, so the PyLayer's op costs nothing more.
+    ``output_bytes`` is the size of the tensors that the op returned, even if they share memory with
+    an input. A saved program does not tell what backward will keep.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ _Mask = npt.NDArray[np.bool_]
 def with_inner_ops(record: Record) -> tuple[_Mask, _Mask]:
     """Return which ops are PyLayers whose forward, and whose backward, ran other ops.
 
-    A PyLayer's computations without Paddle (with NumPy, in a custom kernel) are not in the
-    record. If it ran no op, its cost is unknown.
+    A PyLayer's computations without Paddle (with NumPy, in a custom kernel) are not in the record.
+    If a PyLayer ran no op, its cost is unknown.
     """
     scopes, ops = record.scopes, record.ops
     forward, backward = np.zeros(len(ops), bool), np.zeros(len(ops), bool)

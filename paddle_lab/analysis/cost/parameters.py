@@ -1,9 +1,10 @@
 """Parameters: how many an op, a layer and the whole record use, and their bytes.
 
-An op counts each parameter that it reads. So two ops that share a parameter count it once each, and
-the sum over ops is not the size of the model. A layer counts each parameter that the ops inside it
-read, once; two layers that share one count it once each. A model counts it once. A parameter that
-an optimizer has changed is still the same one. A parameter that no op read is not in the record.
+An op counts each parameter that it reads. So if two ops share a parameter, each of them counts the
+parameter, and the sum over ops is not the size of the model. A layer counts each parameter that the
+ops inside it read, once. If two layers share a parameter, each of them counts the parameter. A
+model counts it once. A parameter that an optimizer has changed is still the same one. A parameter
+that no op read is not in the record.
 
 Running statistics of a batch normalisation are parameters for Paddle, which ``paddle.summary``
 counts. They are not trained, and no published figure contains them: they are not counted here.

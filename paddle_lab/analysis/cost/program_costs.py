@@ -15,8 +15,8 @@ from paddle_lab.trace.table import Table
 def with_program_costs(record: Record) -> Record:
     """Return a record in which ops that ran a whole program cost what its forward costs.
 
-    The cost stays unknown if one op in it has an unknown cost, such as an ``if``. It also stays
-    unknown if SOT cut a function into pieces: what Python ran between them is not recorded.
+    The cost stays unknown if one op in the program has an unknown cost, such as an ``if``. It also
+    stays unknown if SOT cut a function into pieces: what Python ran between them is not recorded.
 
     Parameters
     ----------

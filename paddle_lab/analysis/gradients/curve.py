@@ -1,8 +1,8 @@
 """How large gradients are over depth: where they vanish or explode.
 
-A point is one call of a layer that has gradients of its own, or one op outside of layers. Its
-*flowing* gradients are those that it passes to earlier points; several gradients count as one
-long vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
+A point is one call of a layer that has gradients of its own, or one op outside of layers. The
+*flowing* gradients of a point are those that it passes to earlier points. Several gradients count
+as one long vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ def grad_nodes_of_ops(record: Record) -> tuple[Keys, Keys]:
 def inner_grad_nodes(record: Record) -> Table:
     """Return the ``inner_grad_nodes`` table: grad nodes made in a PyLayer's backward.
 
-    Each is drawn next to the forward op that its own op repeated, or next to the PyLayer if there
-    is no such op.
+    Each such node is drawn next to the forward op that the node's op repeated. If there is no such
+    op, the node is drawn next to the PyLayer.
     """
     beside = _ops_beside(record)
     op = record.grad_nodes["op"]

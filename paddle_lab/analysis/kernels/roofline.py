@@ -59,8 +59,9 @@ Floats = npt.NDArray[np.float64]
 def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
     """Return the share of the roofline that each row of ``kernel_times`` reaches.
 
-    It is unknown if the operations are unknown, for ops without operations (a copy may move any
-    part of its input), for dtypes that the roofline was not measured for, and on another device.
+    The share is unknown if the operations are unknown, for ops without operations (a copy may move
+    any part of its input), for dtypes that the roofline was not measured for, and on another
+    device.
 
     Parameters
     ----------

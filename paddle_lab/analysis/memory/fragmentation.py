@@ -21,9 +21,9 @@ _MISREAD = 0.01
 class Fragmentation(Framed):
     """Reserved and allocated memory of one place over time, as step functions.
 
-    On a CPU Paddle reserves nothing: each block comes from the system and returns to it. There, and
-    if the counter of reserved memory was not read, :attr:`is_known` is False and the arrays are
-    empty.
+    On a CPU Paddle reserves nothing: each block comes from the system and returns to the system. On
+    a CPU, and if the counter of reserved memory was not read, :attr:`is_known` is False and the
+    arrays are empty.
     """
 
     _asked_as = "fragmentation().to_pandas()"

@@ -18,8 +18,9 @@ from paddle_lab.trace.trees import Keys, outermost
 class LayerNames:
     """Names of a record's layers, and which layer a parameter belongs to.
 
-    A path is relative to its model: ``"0"`` is the first layer of any ``Sequential``. If it begins
-    with a number, or two models have it, the model's own name comes first: ``"critic.0"``.
+    A path is relative to its model: ``"0"`` is the first layer of any ``Sequential``. If the path
+    begins with a number, or if two models have the same path, the model's name comes first:
+    ``"critic.0"``.
 
     Parameters
     ----------

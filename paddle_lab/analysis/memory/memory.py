@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Memory(PlaceMemory):
     """What Paddle had allocated on one place while a trace was recorded, with advice.
 
-    A moment is a number of ns since the trace began, as in ``op.start_ns``. If it is optional, its
-    default is the moment of the peak.
+    A moment is a number of ns since the trace began, as in ``op.start_ns``. Where the moment is
+    optional, the default is the moment of the peak.
     """
 
     def figure(self) -> figure:

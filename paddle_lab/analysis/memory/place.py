@@ -29,8 +29,8 @@ PlaceT = TypeVar("PlaceT", bound="PlaceMemory")
 class PlaceMemory:
     """What Paddle had allocated on one place while a trace was recorded.
 
-    A moment is a number of ns since the trace began, as in ``op.start_ns``. If it is optional, its
-    default is the moment of the peak.
+    A moment is a number of ns since the trace began, as in ``op.start_ns``. Where the moment is
+    optional, the default is the moment of the peak.
 
     Parameters
     ----------

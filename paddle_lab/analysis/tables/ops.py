@@ -53,8 +53,8 @@ class Op(RecordRow, Placed):
     def layer(self) -> str:
         """Path of the innermost layer whose call it is part of, ``""`` outside layers.
 
-        If it begins with a number, or two models have it, the model's name comes first:
-        ``"critic.0"``.
+        If the path begins with a number, or if two models have the same path, the model's name
+        comes first: ``"critic.0"``.
         """
         return self._layer_text(self._record.layer_names["name"])
 

@@ -43,7 +43,8 @@ class RecordRow:
 class RowTable(Generic[RowT]):
     """Some rows of one table of a record, over columns that stay arrays.
 
-    It is no ``Sequence``: Polars would take it for a list of values, and not read its columns.
+    The class is no ``Sequence``, because Polars would take a sequence for a list of values and not
+    read the columns.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Finds the guard that failed, if no compiled version of a function fits a call.
 
-SOT compiles a function for the values that it has seen, and guards check them. A guard's text
-is an expression over the frame of the call, such as ``frame.f_locals['n'] == 1``.
+SOT compiles a function for the values that it has seen, and guards check these values. A guard's
+text is an expression over the frame of the call, such as ``frame.f_locals['n'] == 1``.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def skipped_rows(code: CodeType) -> list[BreakRow]:
     """Return why SOT never translates a function; empty if it does.
 
     SOT silently runs a function eagerly if its code has an exception table. From Python 3.11 on,
-    functions with ``try`` or ``with`` have one.
+    functions with ``try`` or ``with`` have an exception table.
     """
     if not _has_handlers(code):
         return []

@@ -1,8 +1,8 @@
 """Finds which instruction of the user's code SOT is translating.
 
-SOT simulates bytecode. After a break it makes a function of the remaining bytecode and goes on in
-it. The line numbers of such a function are inexact, and it has no columns. So its instructions are
-looked up in the code that the user wrote.
+SOT simulates bytecode. After a break, SOT makes a function of the remaining bytecode and continues
+in this function. The line numbers of such a function are inexact, and columns are missing. So its
+instructions are looked up in the code that the user wrote.
 """
 
 from __future__ import annotations

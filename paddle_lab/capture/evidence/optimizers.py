@@ -38,8 +38,8 @@ class SeenOptimizer:
 class OptimizerLog:
     """The optimizers that were made during a trace or stepped in it.
 
-    An optimizer may live only as long as a function of the user. So its parameters are read when
-    it steps.
+    An optimizer may live only as long as a call of a user's function. So the parameters are read
+    when the optimizer steps.
 
     Parameters
     ----------

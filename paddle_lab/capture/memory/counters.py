@@ -26,7 +26,7 @@ class PaddleCounters:
     """The memory that Paddle's allocators have allocated and reserved, device by device.
 
     This class never imports Paddle, which takes seconds. The host's counters have no value until
-    the notebook has imported it. On a GPU build each device has its own counters.
+    the notebook has imported Paddle. On a GPU build each device has its own counters.
     """
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ class Storage(NamedTuple):
 class StorageNotes:
     """Storages of tensors that no op of the trace made: parameters, data, older tensors.
 
-    An op's output needs no note: its block is allocated while the op runs.
+    Outputs of ops are not noted, because their blocks are allocated while the op runs.
 
     Parameters
     ----------

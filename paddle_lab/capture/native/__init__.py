@@ -2,7 +2,7 @@
 
 The time of a trace depends on the code around every op. In Python, most of that time is spent in
 the interpreter. Every native part has a twin in Python, with the same name and the same tests; the
-twin's docstring describes the part. The twin runs if no C compiler was available, or if the
+twin's docstring describes the part. The Python twin runs if no C compiler was available, or if the
 environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
 """
 

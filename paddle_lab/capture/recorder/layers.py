@@ -40,7 +40,8 @@ class LayerPool:
         self.tensor_paths: dict[tuple[int, str], str] = {}
         """Maps each known parameter and buffer of a layer to its path in its root.
 
-        Keys are ``id`` and Paddle's name: after an object dies, another may get its ``id``.
+        A key is ``id`` and Paddle's name, because another object may get the ``id`` of an object
+        that has died.
         """
         self.known = ObjectTable()
         """Layers and their keys."""

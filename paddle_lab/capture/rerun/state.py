@@ -80,7 +80,7 @@ class StateBefore:
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """Restore the earlier state for a block. Afterwards all is as it was before the block.
+        """Restore the earlier state for a ``with`` block, and undo this after the block.
 
         Raises
         ------

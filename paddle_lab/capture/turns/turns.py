@@ -159,10 +159,10 @@ class TurnTracker:
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
         """Return what the native part needs to tell whether a call is in the same iterations.
 
-        It needs the call's frame and mark, the instructions of its code, the variables and their
-        identities. If only another call shows that the next iteration has begun, it also needs the
-        mark of the called frame, or another object if that has none. And it needs the innermost
-        iteration, with what it takes to begin the next one, or None.
+        The native part needs the call's frame and mark, the instructions of its code, the variables
+        and their identities. If only another call shows that the next iteration has begun, it also
+        needs the mark of the called frame, or another object if that frame has no mark. And it
+        needs the innermost iteration, with what it takes to begin the next one, or None.
         """
         variables = at.variables()
         if variables is None:

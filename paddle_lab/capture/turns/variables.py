@@ -18,8 +18,9 @@ _HELD_TYPES: Final = (int, float, str)
 Identity = tuple[int, Any]
 """Identifies a variable's object without holding it, which would keep it alive.
 
-It is the address, and what distinguishes the object from a later one at this address: a weak
-reference to it or to its first item, or the number or text itself; None if nothing does.
+An identity is the address, and something that distinguishes the object from a later object at this
+address: a weak reference to the object or to its first item, or the number or text itself; None if
+there is nothing.
 """
 
 

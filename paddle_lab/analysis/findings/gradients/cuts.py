@@ -1,9 +1,9 @@
 """Where gradients of trainable parameters end on their way back from a loss.
 
-A value is *live* if a gradient could flow back through it to a parameter that none has reached.
-A walk forward from such parameters ends at cuts: ``detach``, an op under ``no_grad``, an op without
-a gradient, a conversion to NumPy. A cut counts only if the values behind it enter a loss that
-``backward`` was called on.
+A value is *live* if a gradient could flow back through this value to a parameter that no gradient
+has reached. A walk forward from such parameters ends at cuts: ``detach``, an op under ``no_grad``,
+an op without a gradient, a conversion to NumPy. A cut counts only if the values behind it enter a
+loss that ``backward`` was called on.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class GradientCuts:
         """Parameters that ops read and that need a gradient, but got none.
 
         If ``paddle.grad`` requested only other gradients, a parameter counts only if an optimizer
-        that holds it steps. Behind a call with ``no_grad_vars`` it never counts. A parameter whose
-        gradient was requested counts if such an optimizer never used that gradient.
+        that holds it steps. A parameter behind a call with ``no_grad_vars`` never counts. A
+        parameter whose gradient was requested counts if such an optimizer never used that gradient.
         """
         if not self._facts.user_backward_calls:
             return frozenset()

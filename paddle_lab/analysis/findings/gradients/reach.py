@@ -37,8 +37,8 @@ class GradientModes:
     def is_of_paddles_layers(self, event: Event) -> bool:
         """Tell whether one of Paddle's own layers switched gradients off, not the user's code.
 
-        Such layers do it by design, for example ``spectral_norm`` when it estimates a weight's
-        norm.
+        Such layers do this by design, for example ``spectral_norm`` to estimate the norm of a
+        weight.
         """
         for frame, _ in self._frames(event.stack):
             file = frame.file.replace("\\", "/")
@@ -64,7 +64,8 @@ class GradientModes:
     def _frames(self, stack: int) -> Iterator[tuple[Frame, object]]:
         """Yield the frames of a stack, from the innermost out, each with a key of its call.
 
-        The key is the caller's stack and the function: it is equal for all lines of one call.
+        The key consists of the caller's stack and the function, so all lines of one call have the
+        same key.
         """
         stacks = self._facts.record.stacks
         while stack >= 0:

@@ -75,7 +75,8 @@ class Trained:
     def estimates(self) -> frozenset[int]:
         """Parameters that their layer estimates while it runs: they never get a gradient.
 
-        Paddle freezes them, but code that unfreezes all parameters of a layer unfreezes them too.
+        Paddle freezes such parameters, but code that unfreezes all parameters of a layer also
+        unfreezes these.
         """
         facts = self._facts
         return frozenset(
@@ -138,8 +139,9 @@ class Trained:
     def creation_place(self, parameters: list[int], others: list[int]) -> Place:
         """Return the innermost line that created all of some parameters and none of the others.
 
-        A function that makes layers may make trained ones too; then its caller's line is returned.
-        If no line separates them, it is the innermost line that created all of them.
+        A function that makes these layers may also make trained layers. Then the line of its caller
+        is returned. If no line separates the two kinds, the innermost line that created all is
+        returned.
         """
         first, *rest = (self.creation_lines.get(one, []) for one in parameters)
         lines = [line for line in first if all(line in more for more in rest)]
@@ -150,8 +152,8 @@ class Trained:
     def is_alternative(self, parameter: int) -> bool:
         """Tell whether a parameter that no op reads is one of several that each step chooses from.
 
-        Examples are experts, branches and dropped blocks. The same lines made them, or they are
-        numbered in one list, and some of them are read in one step and not in another.
+        Examples are experts, branches and dropped blocks. Such parameters were made by the same
+        lines, or are numbered in one list, and each step reads only some of them.
         """
         return self._family(parameter) in self._chosen
 

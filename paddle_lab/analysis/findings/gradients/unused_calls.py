@@ -112,8 +112,8 @@ class UnusedCalls:
     def _reads_weights_alone(self, op: int) -> bool:
         """Tell whether an op reads only values computed from parameters: norms, copies, distances.
 
-        A tensor from before the trace counts as a parameter's copy if it has the same shape and one
-        is subtracted from the other.
+        A tensor from before the trace counts as a copy of a parameter if both have the same shape
+        and one is subtracted from the other.
         """
         facts = self._facts
         shapes = set(map(facts.shape, facts.inputs(op)))

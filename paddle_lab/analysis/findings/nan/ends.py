@@ -65,7 +65,7 @@ def path_marks(flow: Flow, source: Source) -> list[Mark]:
 def _loss_tensors(facts: Facts) -> frozenset[int]:
     """Return the tensors that backward calls began with, if ops of the record made them.
 
-    Without a backward call: single numbers that no op reads and that need gradients.
+    If there was no backward call, return single numbers that no op reads and that need gradients.
     """
     if not facts.user_backward_calls:
         ends = filter(facts.needs_grad, np.flatnonzero(facts.answer(_ends)).tolist())

@@ -1,7 +1,8 @@
 """Where NaN and Inf begin, and where they spread.
 
-A *source* is an op that made NaN or Inf from finite numbers, a tensor that had them when the trace
-first saw it, or a grad node whose backward made them. Each bad tensor refers to its sources.
+A *source* is an op that made NaN or Inf from finite numbers, a tensor that had NaN or Inf when the
+trace first saw it, or a grad node whose backward made NaN or Inf. Each bad tensor refers to its
+sources.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which grad node of a failing backward call raised, and why: by its exception and the graph.
 
 Paddle writes the node's name only to stderr. The exception has less: the address of a PyLayer's
-node, the name of a node that has run before, or the versions of a modified tensor. It has the name
-if ``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the first one that Paddle runs is
-assumed to have raised.
+node, the name of a node that has run before, or the versions of a modified tensor. The exception
+has the node's name only if ``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the first
+one that Paddle runs is assumed to have raised.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ class Write(NamedTuple):
 def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
     """Yield, for each line that wrote to saved tensors, a write and the grad node that saved it.
 
-    Only writes that Paddle does not count, if a successful backward call ran the node afterwards.
+    A write is yielded only if Paddle does not count it and a successful backward call ran the node
+    afterwards.
     """
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
     members = facts.record.backward_members

@@ -99,7 +99,7 @@ def _moment(memory: PlaceMemory, op: Op | None) -> int:
     """Return the moment of most memory while the op that raised the error ran.
 
     The op's own blocks are freed while the error passes through it, so at the moment of the error
-    they are gone. In backward no op is known: then the search starts at the last op.
+    they are gone. In backward no op is known. Then the search starts at the last op.
     """
     ops = memory.record.ops
     if not len(ops):
