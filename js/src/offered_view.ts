@@ -33,9 +33,9 @@ export function offeredView(): OfferedView | undefined {
 }
 
 /**
- * The view that the page offers, or will offer soon; `undefined` if it does not.
+ * The view that the page offers, or will offer soon; `undefined` if it offers none.
  *
- * @throws an error that says what to do, if no plugin will ever offer it
+ * @throws an error that says what to do, if no plugin will ever offer a view
  */
 export async function soonOfferedView(): Promise<OfferedView | undefined> {
   const view = offeredView();

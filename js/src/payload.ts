@@ -35,7 +35,7 @@ async function prepare(payload: Uint8Array | Promise<Uint8Array>, view?: Mode): 
  *
  * A failure is shown in `root` as a readable box.
  *
- * @returns undefined if it failed, or if `signal` was aborted in the meantime
+ * @returns undefined if showing failed, or if `signal` was aborted in the meantime
  */
 export async function showPayload(
   root: HTMLElement,

@@ -1,7 +1,7 @@
 """Reads a record from untrusted bytes.
 
 Reading runs no code and trusts nothing: the header must account for every byte, sizes are checked
-before memory is allocated for them, and every key and string code is checked against its table.
+before memory is allocated for them, and every key and position of a string is checked.
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ export type BokehNamespace = typeof bokeh & {
 export type BokehModels = typeof models;
 
 /**
- * Load BokehJS, or return it if it is loaded already.
+ * Load BokehJS, or return BokehJS if it is loaded already.
  *
  * It does not touch the page's own `Bokeh`, which may have another version.
  *
- * @throws Error with one sentence for people, if it can be loaded from nowhere
+ * @throws Error with one sentence for people, if BokehJS can be loaded from nowhere
  */
 export async function loadBokeh(): Promise<BokehNamespace> {
   for (const place of [labextensionAddress(), CDN]) {

@@ -8,7 +8,7 @@ export interface Menu {
 
 /**
  * @param root a `.pdl-menu` element
- * @param items returns the menu's items each time it opens; buttons are made by `menuItem`
+ * @param items returns the items each time the menu opens; `menuItem` makes the buttons
  */
 export function mountMenu(
   root: HTMLElement,
@@ -80,7 +80,7 @@ export function mountMenu(
 
 /**
  * @param options.isChecked makes the item a switch
- * @param options.note text at its right end, such as a key
+ * @param options.note text at the right end of the item, such as a key
  */
 export function menuItem(
   label: string,

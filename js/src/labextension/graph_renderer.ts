@@ -10,7 +10,7 @@ const LOOK_MS = 250;
 
 /**
  * Shows a graph as the kernel's widget if there is one, because it keeps Python and the page in sync.
- * Without one (no kernel, a new kernel, widget state not saved) it draws the output's own data.
+ * Without a widget (no kernel, a new kernel, state not saved) it draws the output's own data.
  * JupyterLab itself would only say "Loading widget…".
  */
 export class GraphRenderer extends OutputRenderer {

@@ -13,7 +13,7 @@ const ERROR = ".jupyter-widgets-error-widget";
  * Show a widget at the end of `parent`, or leave `parent` as it was.
  *
  * @param data the output's data
- * @param limit_ms how long it may take; infinite if a busy kernel has to answer
+ * @param limit_ms how long showing may take; infinite if a busy kernel has to answer
  */
 export async function showKernelWidget(
   parent: Panel,

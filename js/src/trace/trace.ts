@@ -306,7 +306,7 @@ export class Trace {
   /**
    * Source text around a line.
    *
-   * @param file string code of the file's name
+   * @param file the file's name, as a position in `strings`
    * @param line from 1
    */
   sourceAround(file: number, line: number): SourceText | undefined {

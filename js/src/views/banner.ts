@@ -7,8 +7,8 @@ import { openSource } from "./actions/open_source.ts";
 import { baseName } from "./names/file_names.ts";
 
 /**
- * @param root the `.pdl-banner` element; it stays empty if there is no error or notice
- * @param isPage whether the view is a whole page, without a traceback next to it
+ * @param root the `.pdl-banner` element, which stays empty without an error or notice
+ * @param isPage whether the view is a whole page, without a traceback beside the view
  * @param more notices about this view, shown before the trace's notices
  * @returns a function that removes the banner
  */

@@ -35,7 +35,7 @@ export function joined(sentences: readonly unknown[]): string {
  * Outputs of one page may have different languages. While the page handles an event in `root`, it
  * uses the language of `root`.
  *
- * @returns a function that ends it
+ * @returns a function that ends the use of this language
  */
 export function speakIn(root: HTMLElement, language: string | undefined): () => void {
   const listen = (): void => speak(language);

@@ -18,9 +18,9 @@ export interface FoundLine {
 const FEWEST_NEIGHBOURS = 1;
 
 /**
- * @param line from 1, as it was traced
- * @param now the text as it is
- * @returns the line's number now, from 1; undefined if it is not found or not unique
+ * @param line the line's number at the time of the trace, from 1
+ * @param now the text of the cell or file now
+ * @returns the line's number now, from 1; undefined if no line, or several, match
  */
 export function findLine(traced: TracedText, line: number, now: string): FoundLine | undefined {
   const lines = now.trimEnd().split("\n");

@@ -2,7 +2,7 @@ import type { NotebookPanel } from "@jupyterlab/notebook";
 import { flash, markLine } from "./mark_line.ts";
 
 /**
- * Scrolls to a cell, puts the cursor on a line of it, and marks both for a moment.
+ * Scrolls to a cell, puts the cursor on one of its lines, and marks cell and line for a moment.
  *
  * @param line from 1; undefined for none
  * @param words the note next to the line

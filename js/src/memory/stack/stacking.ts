@@ -31,7 +31,7 @@ export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
 
 /**
  * @param chosen blocks that are stacked one by one, from the bottom up
- * @returns undefined if it would need too many pieces
+ * @returns undefined if this would need too many pieces
  */
 function sweep(
   blocks: Blocks,

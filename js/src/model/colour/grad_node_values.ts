@@ -6,7 +6,7 @@ import type { Colouring } from "../state/view_state.ts";
 /**
  * Statistics of the gradients that a grad node passes on; for a leaf, of those that it receives.
  *
- * @param backwardCall the call whose gradients count; each call has its own statistics
+ * @param backwardCall the call whose gradients count; each call has statistics of its own
  */
 export function gradNodeValues(
   trace: Trace,

@@ -12,7 +12,7 @@ export interface OpenSourceDetail {
   /** Number of the text's first line, from 1. */
   first_line: number;
   /**
-   * The page calls it, at once or later, if the text has changed since.
+   * The page calls this, at once or later, if the text has changed since the trace.
    *
    * @returns the text to show next to the line
    */

@@ -23,7 +23,7 @@ export interface TableRows {
   readonly rowOf: Int32Array;
   /** A row includes the items in its places. Without places, no row contains another. */
   readonly places?: Places;
-  /** For each row the code of its name: a string code, or below 0 a kind of backward call. */
+  /** For each row: the position of its name in `strings`, or below 0 a kind of backward call. */
   readonly names?: ArrayLike<number>;
   /** The last row, for items in no layer, iteration or known line; -1 for none. */
   readonly rest?: number;

@@ -108,7 +108,7 @@ export function backwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
 /**
  * Gradient flow between the rows of a ladder.
  *
- * @param tree whose items are the rows; a grad node's box is its row
+ * @param tree its items are the rows; the box of a grad node is the row of the node
  * @param cuts pairs of items between which a cut stops the gradient flow
  */
 export function ladderEdges(

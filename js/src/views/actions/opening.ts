@@ -3,9 +3,9 @@ import { isFolded } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 
 /**
- * Open a group, or close it.
+ * Open a closed group, or close an open group.
  *
- * @param isFold whether the group represents its folded run; the run is then unfolded
+ * @param isFold whether the group represents its folded run, which is then unfolded
  */
 export function toggleGroup(store: Store, group: number, isFold: boolean): void {
   if (isFold) {

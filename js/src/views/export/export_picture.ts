@@ -47,7 +47,7 @@ export function svgOf({ width, height, title, paint }: Drawing): string {
 
 /**
  * @param scale image pixels per CSS px; reduced if the picture would be too large to draw
- * @throws Error if the browser cannot draw it
+ * @throws Error if the browser cannot draw the picture
  */
 export function drawnPng({ width, height, paint }: Drawing, scale = 2): Promise<Blob> {
   const fitting = Math.min(

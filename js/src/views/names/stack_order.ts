@@ -36,7 +36,7 @@ export function frameLabel(trace: Trace, frame: number): string {
 /**
  * "Cell 4" or "model.py"; "nn/layer.py" if another file has the same name.
  *
- * @param file string code of the file's name
+ * @param file the file's name, as a position in `strings`
  * @param cell execution count of the notebook cell, -1 for a file
  */
 export function fileLabel(trace: Trace, file: number, cell: number): string {

@@ -13,7 +13,7 @@ import { type Brush, write } from "./brush.ts";
 import { isWithin } from "./edge.ts";
 
 /**
- * Draw each tensor's shape once, where it leaves its box.
+ * Draw each tensor's shape once, where the edge leaves the box that makes the tensor.
  *
  * @param frames in view, outermost first
  */

@@ -95,7 +95,7 @@ function trace(
 /**
  * The point where `edge` parts from `other`, from their starts (1) or their ends (-1).
  *
- * @returns undefined if they share no stretch
+ * @returns undefined if the edges share no stretch
  */
 function parting(edge: Path, other: Path, way: 1 | -1): Parting | undefined {
   const last = edge.pathX.length - 1;

@@ -106,8 +106,8 @@ export class GraphCanvas {
   /**
    * Show a scene.
    *
-   * @param options.anchor id of a box or frame whose top edge keeps its place on screen
-   * @param options.isNew whether this is another picture, to be shown from its beginning
+   * @param options.anchor id of a box or frame whose top edge stays at its place on the screen
+   * @param options.isNew whether this is another picture, which is shown from the beginning
    */
   show(scene: Scene, options: { anchor?: string; isNew?: boolean } = {}): void {
     const previous = this.#scene;

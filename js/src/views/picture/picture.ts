@@ -34,7 +34,7 @@ export interface Made {
 export interface PictureListener {
   /**
    * @param before the previous picture
-   * @param isNew whether it shows another mode or backward call
+   * @param isNew whether the picture shows another mode or backward call
    */
   composed(made: Made, before: Made | undefined, isNew: boolean): void;
   failed(error: unknown): void;

@@ -36,9 +36,9 @@ export class Transition {
   }
 
   /**
-   * The scene during the change; new items grow out of the place that they are opened from.
+   * The scene during the change. New items grow out of the place from which they are opened.
    *
-   * @param index of the target scene; edges already have their places in it
+   * @param index of the target scene, in which edges already have their places
    */
   at(progress: number, index: Found): Found {
     const eased = 1 - (1 - progress) ** 3;

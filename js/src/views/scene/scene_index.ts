@@ -48,7 +48,7 @@ export class SceneIndex implements Found {
   /**
    * The part of the scene at a world point.
    *
-   * @param reach how far from an edge a point still hits it, in world px
+   * @param reach how far from an edge a point still counts as on the edge, in world px
    */
   at(x: number, y: number, reach: number): Hit | undefined {
     for (const key of this.boxesIn({ left: x, right: x, top: y, bottom: y }).reverse()) {

@@ -66,7 +66,7 @@ export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure):
 /**
  * Parts that must not be shown by half: boxes, titles, and words.
  *
- * @param bottom parts below it are left out
+ * @param bottom parts below this height are left out
  */
 export function wholeParts(scene: Scene, measure: TextMeasure, bottom: number): Extent[] {
   const isAbove = ({ y, height }: { y: number; height: number }): boolean =>

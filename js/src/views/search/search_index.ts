@@ -1,6 +1,6 @@
 /**
  * Finds ops by the words that people type. There are fewer distinct strings than ops, so a word is
- * searched in the strings first; an op then matches if one of its strings does.
+ * searched in the strings first. Then an op matches if one of its strings matches.
  */
 import { opsThroughFrames } from "../../model/state/pairing.ts";
 import type { Trace } from "../../trace/trace.ts";

@@ -30,8 +30,8 @@ export interface SourceView {
   /**
    * Shows a line: highlighted, but not selected.
    *
-   * @param now how the line has changed, if its cell or file was edited
-   * @returns false if the trace does not have its text
+   * @param now how the line has changed, if the cell or file was edited
+   * @returns false if the trace does not have the text of the cell or file
    */
   show(file: number, line: number, now?: LineNow): boolean;
   /** Brings the highlighted line into view, once the page is visible. */

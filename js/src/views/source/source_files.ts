@@ -57,7 +57,7 @@ export function sourceFiles(trace: Trace): SourceFile[] {
 /**
  * The cell or script that was traced: the outermost user frame of the ops' stacks.
  *
- * @returns string code of the file's name, -1 if no frame is the user's
+ * @returns the file's name as a position in `strings`, -1 if no frame is the user's
  */
 function tracedFile(trace: Trace): number {
   const caller = trace.table("stacks").column("caller");

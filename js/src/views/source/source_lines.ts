@@ -8,7 +8,7 @@ export type LineCounts = ReadonlyMap<number, ReadonlyMap<number, number>>;
  * Count, for each line, the ops whose call stack passes through a frame that starts there. An op
  * counts once for a line, even if the line calls itself.
  *
- * @returns string code of the file → line, from 1 → number of ops
+ * @returns position of the file's name in `strings` → line, from 1 → number of ops
  */
 export function countOpsByLine(trace: Trace): LineCounts {
   const stacks = trace.table("stacks");

@@ -34,7 +34,7 @@ export const SHARES = { strong: 0.42, soft: 0.17, line: 0 } as const;
 
 /**
  * @param top_px how far the drawing is scrolled down
- * @param height_px how much of it is visible
+ * @param height_px how much of the height is visible
  */
 export function paintIcicle(
   context: CanvasRenderingContext2D,

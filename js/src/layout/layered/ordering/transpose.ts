@@ -20,7 +20,7 @@ export class Transposition {
   /**
    * Go over the ranks that have crossings until no more are removed.
    *
-   * @param swapEqual also swap, once, if crossings stay equal: it can leave a local minimum
+   * @param swapEqual also swap, once, if crossings stay equal, to leave a local minimum
    */
   run(swapEqual: boolean): void {
     const { proper, crossings } = this;

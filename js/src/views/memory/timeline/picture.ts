@@ -15,7 +15,7 @@ const SWATCH_PX = 10;
 
 /**
  * @param canvases the figures, from top to bottom
- * @throws Error if the browser cannot draw it
+ * @throws Error if the browser cannot draw the timeline
  */
 export function memoryPicture(
   memory: MemoryState,
