@@ -1,4 +1,4 @@
-"""Pauses Python's garbage collector where it would cost much time or never end."""
+"""Pauses Python's garbage collector where a collection would take long or never end."""
 
 from __future__ import annotations
 

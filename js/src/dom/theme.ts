@@ -42,7 +42,7 @@ export function readTheme(app: HTMLElement): Theme {
   return theme as Theme;
 }
 
-/** The font of the views' text, before a view exists. */
+/** The font of the views' text, for use before a view exists. */
 export function readFont(): string {
   const probe = document.createElement("div");
   probe.className = "pdl-app";

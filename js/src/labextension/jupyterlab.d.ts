@@ -36,7 +36,7 @@ declare module "@jupyterlab/application" {
 
 declare module "@jupyterlab/coreutils" {
   export namespace PageConfig {
-    /** Empty if the page has no such option. */
+    /** Empty if the page does not have this option. */
     function getOption(name: string): string;
   }
 }
@@ -105,7 +105,7 @@ declare module "@jupyterlab/notebook" {
     getLine(line: number): string | undefined;
     setSelection(selection: { start: EditorPosition; end: EditorPosition }): void;
     revealPosition(position: EditorPosition): void;
-    /** In page coordinates; `null` while the editor is not laid out. */
+    /** The position in page coordinates; `null` while the editor is not laid out. */
     getCoordinateForPosition(position: EditorPosition): { top: number; bottom: number } | null;
     focus(): void;
   }

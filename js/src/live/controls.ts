@@ -28,7 +28,7 @@ export interface ControlsOptions {
   readonly onFree: () => void;
 }
 
-/** How the chart is doing. */
+/** Whether the chart is live, silent or stopped, and the text about this state. */
 export interface ChartState {
   readonly kind: "live" | "silent" | "stopped";
   readonly text: string;

@@ -40,7 +40,7 @@ _ACCUMULATION: Final = "GradNodeAccumulation"
 _PYLAYER: Final = "GradNodePyLayer"
 _MOST_SLOTS: Final = 62
 _CAST: Final = "cast"
-"""The grad node of any op whose inputs differ in dtype may be this one instead."""
+"""If the inputs of an op differ in dtype, the op's grad node may be one of ``cast`` instead."""
 
 
 def _key(name: str) -> str:

@@ -76,7 +76,7 @@ def saved_bytes(call: Call) -> int:
     name = call.name.removesuffix("_")
     inputs, outputs = KEPT.get(name, (None, 0))
     if name == "batch_norm":
-        # Besides the input: the mean and the variance of the batch, and what cuDNN needs.
+        # The node also keeps the mean and the variance of the batch, and what cuDNN needs.
         kept = [*call.read[:1], *call.made[3:]]
     elif name not in _KNOWN or (name != call.name and inputs != ()):
         return -1  # an in-place op may have saved a copy of the overwritten values

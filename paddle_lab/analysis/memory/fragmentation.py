@@ -31,9 +31,9 @@ class Fragmentation(Framed):
     time_ns: Times
     """Moments at which one of the two changed, ascending, int64, shape ``[events]``."""
     allocated_bytes: Bytes
-    """Allocated from that moment on, int64, shape ``[events]``."""
+    """The allocated bytes from each moment on, int64, shape ``[events]``."""
     reserved_bytes: Bytes
-    """Reserved from that moment on, int64, shape ``[events]``."""
+    """The reserved bytes from each moment on, int64, shape ``[events]``."""
 
     @property
     def is_known(self) -> bool:
@@ -42,12 +42,12 @@ class Fragmentation(Framed):
 
     @property
     def unused_bytes(self) -> Bytes:
-        """Reserved and not allocated, int64, shape ``[events]``."""
+        """Memory that is reserved but not allocated, int64, shape ``[events]``."""
         return self.reserved_bytes - self.allocated_bytes
 
     @property
     def largest_bytes(self) -> int:
-        """The most that was reserved and not allocated."""
+        """The most bytes that were reserved but not allocated at any moment."""
         return int(self.unused_bytes.max(initial=0))
 
     @property

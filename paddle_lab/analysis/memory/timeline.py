@@ -21,9 +21,9 @@ class Timeline:
     time_ns: Times
     """Moments at which the allocated bytes changed, ascending, int64, shape ``[events]``."""
     allocated_bytes: Bytes
-    """Allocated from that moment on, int64, shape ``[events]``."""
+    """The allocated bytes from each moment on, int64, shape ``[events]``."""
     start_bytes: int
-    """Allocated when the trace began."""
+    """The bytes that were allocated when the trace began."""
     unseen_bytes: int
     """The part of ``start_bytes`` in unknown blocks, from before the trace and not used in it."""
 

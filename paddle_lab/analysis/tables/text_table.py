@@ -72,7 +72,7 @@ def _one_line(text: str) -> str:
 
 
 def header(words: str, *columns: str) -> list[str]:
-    """Return the names of columns, from the file of words named ``words``."""
+    """Return the shown names of columns, from the table of texts named ``words``."""
     same = ("NaN", "Inf")
     return [name if name in same else say(f"{words}.column.{name}") for name in columns]
 

@@ -67,7 +67,7 @@ class Gaps:
     start_ns: Times
     end_ns: Times
     own_ns: Times
-    """The part of the gap that the trace itself used."""
+    """The part of the gap in which the trace itself worked."""
     stack: Keys
     """The innermost call that contains the spans before and after; -1: the cell itself."""
 
@@ -138,7 +138,7 @@ def _parents(start: Times, end: Times, thread: Keys) -> Keys:
 
 @dataclass(frozen=True)
 class HostTime:
-    """Where the host time of a cell went."""
+    """The parts of the host time of a cell."""
 
     spans: Spans
     gaps: Gaps

@@ -23,7 +23,7 @@ from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rerun.reach import Unrepeatable
 
 _TRANSLATED: Final = Path("~/.cache/paddle/to_static_tmp").expanduser()
-"""Where Paddle writes translated functions, in a folder for each process."""
+"""The folder in which Paddle writes translated functions; each process has a subfolder."""
 Tell = Callable[[Any], None]
 
 

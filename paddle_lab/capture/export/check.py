@@ -46,7 +46,7 @@ class Checked(NamedTuple):
     blockers: list[Fault]
     stages: list[StageRun]
     frozen: list[tuple[str, int, str]]
-    """Input, axis, and what happened with another size."""
+    """Each has the name of an input, an axis, and what happened when the axis had another size."""
     is_random: bool = False
     is_evaluated: bool = False
 

@@ -1,4 +1,4 @@
-"""What guards do: an eager run notes values; a static run that raises continues with them."""
+"""What guards do: in an eager run, note values; in a static run that raises, continue with them."""
 
 from __future__ import annotations
 

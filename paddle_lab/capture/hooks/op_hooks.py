@@ -70,7 +70,7 @@ class OpHooks(OpWrapping):
             if hasattr(self._tensor_type, attribute)
         ]
         methods += [
-            # It copies a tensor that is not contiguous.
+            # ``contiguous`` copies a tensor that is not contiguous.
             noted((self._tensor_type, "contiguous"), _note_alias, copies=True),
             noted((self._tensor_type, "detach"), _note_detach),
         ]

@@ -63,7 +63,7 @@ class AddressTable:
         """Note a number."""
 
     def drop(self, address: int, op: int, /) -> None:
-        """Forget a number, if one was noted."""
+        """Forget the number, if one was noted."""
 
 @final
 class Counter:

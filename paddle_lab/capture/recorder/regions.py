@@ -37,7 +37,7 @@ def region(name: Any, log: int | None = None) -> Iterator[None]:
             yield
     finally:
         for state, outer, scope in opened:
-            # Tasks that alternate in one thread close their regions in any order.
+            # Tasks that alternate in one thread may close their regions in any order.
             state.closed_regions[scope] = outer
             while state.scope in state.closed_regions:
                 state.scope = state.closed_regions[state.scope]

@@ -24,7 +24,7 @@ _ANSWER_LIMIT_S: Final = 5.0
 _LEAST_QUIET_S: Final = 0.5
 """Answers count only if no cell has run for this long, because they wait while a cell runs."""
 _ELSEWHERE: Final = "elsewhere"
-"""The "cell" of a widget that a callback of the page displayed: no cell is known."""
+"""Stands for the cell if a callback of the page displayed the widget, so no cell is known."""
 
 
 @dataclass(eq=False)
@@ -181,7 +181,7 @@ class ShownWidgets:
             self._limit.cancel()
             self._limit = None
         if waiting:
-            with suppress(RuntimeError):  # no event loop, and so no page
+            with suppress(RuntimeError):  # there is no event loop, and so there is no page
                 loop = asyncio.get_running_loop()
                 delay_s = max(_LEAST_QUIET_S, min(waiting))
                 self._limit = loop.call_later(delay_s, lambda: self._settle(is_quiet=True))

@@ -38,7 +38,7 @@ export interface MessageToKernel {
 /** A tier's rows as they arrived: time in ms, then the values. */
 export function readRows(buffer: DataView | undefined, rows: number): Float64Array[] {
   if (buffer === undefined || rows === 0) return [];
-  // A message's buffers may begin at an address that is no multiple of eight.
+  // The buffers of a message may begin at an address that is no multiple of eight.
   const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
   const values = new Float64Array(bytes as ArrayBuffer);
   const width = values.length / rows;

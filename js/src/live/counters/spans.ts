@@ -16,7 +16,7 @@ export class Spans {
     if (this.#spans.length > CAPACITY) this.#spans.splice(0, this.#spans.length - CAPACITY);
   }
 
-  /** What runs now, "" for nothing. */
+  /** The label of the span that runs now, "" for none. */
   get running(): string {
     const last = this.#spans.at(-1);
     return last !== undefined && last[1] === null ? last[2] : "";

@@ -1,4 +1,4 @@
-/** Blocks by line of source. */
+/** Groups blocks by line of source. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";

@@ -35,14 +35,14 @@ export interface MarkedThing {
   readonly op: number;
   readonly gradNode: number;
   readonly group: number;
-  /** All groups of a folded run; a single group itself; empty for ops and grad nodes. */
+  /** All groups of a folded run; the group alone if it is single; empty for ops and grad nodes. */
   readonly groups: Iterable<number>;
 }
 
 /** Which half of a pair a picture shows, with the marks of that half. */
 export type MarkSide = "ops" | "grad_nodes";
 
-/** The order of the marks, if one thing has several. */
+/** The order in which marks are shown if one box has several. */
 const ROLE_ORDER: readonly MarkRole[] = ["failed", "cut", "origin", "here", "path", "related"];
 /** Marks that are also shown at the paired op or grad node. */
 const TELLING: ReadonlySet<MarkRole> = new Set(["failed", "cut", "origin", "here"]);

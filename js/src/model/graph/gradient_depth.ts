@@ -8,7 +8,7 @@ import type { Hierarchy } from "./hierarchy.ts";
 
 /** The call of one layer, or one op outside of layers. */
 export interface DepthPoint {
-  /** -1 for an op. */
+  /** The group of the call; -1 for an op. */
   readonly group: number;
   /** The first op. */
   readonly op: number;

@@ -71,7 +71,7 @@ export class Gradients {
     return values[row]!;
   }
 
-  /** The norm of several edges' gradients combined; undefined if none was recorded. */
+  /** The norm of the gradients of several edges together; undefined if none was recorded. */
   normOf(edges: readonly number[], backwardCall: number): GradientNorm | undefined {
     let known = this.#norms.get(edges);
     if (known?.backwardCall !== backwardCall) {

@@ -10,7 +10,7 @@ export interface ParameterReads {
   /** Keys of ops; `numbers` has the parameter that each reads. Each pair occurs once. */
   readonly ops: readonly number[];
   readonly numbers: readonly number[];
-  /** By parameter number. */
+  /** The size of each parameter, by its number. */
   readonly elements: readonly number[];
   readonly bytes: readonly number[];
 }

@@ -24,7 +24,7 @@ export type TableColumn = "name" | SumColumn | "dtype";
 
 export interface TableData {
   readonly rows: TableRows;
-  /** Which items are counted; all if undefined. */
+  /** The items that are counted; undefined for all. */
   readonly mask: Mask;
   /** Rows with a counted item; without a mask, also layers without items. */
   readonly shown: Int32Array;

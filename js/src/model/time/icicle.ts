@@ -13,7 +13,7 @@ export interface Part {
 }
 
 export interface IcicleBox extends Part {
-  /** Counted from the top, from 0. */
+  /** The row, counted from the top, from 0. */
   readonly row: number;
   readonly left_px: number;
   readonly width_px: number;

@@ -75,7 +75,7 @@ export class NormInk {
   }
 }
 
-/** "3.2e−4", "0", "NaN". */
+/** A norm as text: "3.2e−4", "0", "NaN". */
 export function normText({ norm, nans, infs }: GradientNorm): string {
   return nans ? "NaN" : infs ? "Inf" : formatValue(norm);
 }

@@ -166,7 +166,7 @@ export function mountSearch(root: HTMLElement, store: Store): () => void {
 
   /** The arrow keys keep the list open; other steps close it to show the result. */
   function step(by: number, keepsList: boolean): void {
-    // A step back from before the first match leads to the last one.
+    // One step back from before the first match goes to the last match.
     goTo(at < 0 && by < 0 ? -1 : at + by);
     showList(keepsList);
   }

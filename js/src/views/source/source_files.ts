@@ -14,7 +14,7 @@ export interface SourceFile {
   readonly file: number;
   /** Execution count of the notebook cell, -1 for a file. */
   readonly cell: number;
-  /** In the order of their lines; one for a notebook cell. */
+  /** The known stretches of the text, in the order of their lines. A notebook cell has one. */
   readonly stretches: readonly SourceStretch[];
   /** Whether the code is the user's, Paddle's, or another's. */
   readonly kind: (typeof FRAME_KINDS)[number];

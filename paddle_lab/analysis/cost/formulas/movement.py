@@ -65,7 +65,7 @@ def placed(call: Call) -> Cost:
 
 
 def padded_back(call: Call, needed: Needed) -> Cost:
-    """The gradients of repeated elements are added; constants have none."""
+    """The gradients of repeated elements are added. Padding with constants adds nothing."""
     repeats = call.attribute("mode", "constant") != "constant"
     return Cost(call.out - prod(call.shapes[0]) if repeats else 0)
 

@@ -42,7 +42,7 @@ class GradientModes:
         """
         for frame, _ in self._frames(event.stack):
             file = frame.file.replace("\\", "/")
-            if "/paddle/base/" not in file:  # where no_grad itself is
+            if "/paddle/base/" not in file:  # Paddle's files that define no_grad
                 return frame.kind == "paddle" and "/paddle/nn/" in file
         return False
 

@@ -1,4 +1,4 @@
-"""How far NaN and Inf spread: to a loss, a parameter or a last tensor; and on which path."""
+"""Finds how far NaN and Inf spread, to a loss, a parameter or a last tensor, and on which path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The allocator events of a recording as columns of numbers, and the numbers of places."""
+"""The allocator events of a recording as columns of integers, and how places are numbered."""
 
 from __future__ import annotations
 

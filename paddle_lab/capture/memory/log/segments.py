@@ -17,7 +17,7 @@ _TRIES = 8
 
 
 class ClockReading(NamedTuple):
-    """One moment on both clocks."""
+    """The same moment on two clocks: the wall clock, and ``perf_counter_ns``."""
 
     wall_ns: int
     perf_ns: int
@@ -64,7 +64,7 @@ class Segment:
     has_device: bool = False
     """Whether the profiler recorded a GPU, too."""
     part: EventTable | None = None
-    """The data read from ``result``, which takes ten times the memory and is ``None`` then."""
+    """The data read from ``result``. Then ``result``, which is ten times as large, is ``None``."""
 
 
 @dataclass
@@ -86,7 +86,7 @@ class BackwardSpan:
 
 
 KeyedSpan = tuple[int, BackwardSpan]
-"""A recorder's key of a backward call, and the call."""
+"""A backward call, and the key that one recorder has for the call."""
 
 
 @dataclass(eq=False)

@@ -8,7 +8,7 @@ import { type Fan, type FanRows, layRows } from "./rows.ts";
 
 /** A fan of leaves is folded if its boxes side by side would be wider than this, in px. */
 const WIDEST_LEAVES_PX = 1200;
-/** The same limit for a fan between two boxes. */
+/** The same limit, for a fan between two boxes. */
 const WIDEST_BRANCHES_PX = 3000;
 const FEW_BRANCHES = 3;
 

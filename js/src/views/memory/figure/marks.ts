@@ -68,7 +68,7 @@ export function paintLines(
   context.stroke();
 }
 
-/** Above everything: the names of phases, and the sign of the peak. */
+/** The names of phases and the sign of the peak, which are drawn above everything else. */
 export function paintNames(
   context: Context,
   frame: Frame,
