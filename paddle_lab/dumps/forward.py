@@ -23,7 +23,7 @@ class Tensor(NamedTuple):
     """A tensor that an op reads."""
 
     key: str
-    """Equal keys are the same tensor."""
+    """Two tensors with equal keys are the same tensor."""
     name: str
     dtype: str
     shape: str

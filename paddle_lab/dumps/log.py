@@ -28,7 +28,7 @@ class LoggedTensor(NamedTuple):
     name: str
     dtype: str
     shape: str
-    """``"[1, 12]"``, ``""`` if the level was too low."""
+    """The shape as text, ``"[1, 12]"``; ``""`` if the log level was too low to have it."""
 
 
 def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[LoggedTensor]]]:

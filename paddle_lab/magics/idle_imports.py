@@ -32,7 +32,7 @@ def _import() -> None:
         import paddle_lab.views.widgets.graph_widget
         from paddle_lab.analysis.findings.registry import checks
 
-        checks()  # imports the module of each check
+        checks()  # this imports the module of each check
     with suppress(ImportError):
         import paddle_lab.capture.session
         import paddle_lab.magics.traced_cell  # noqa: F401

@@ -27,11 +27,11 @@ from typing import Final, Literal, cast, get_args
 Language = Literal["en", "zh"]
 LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
-# As in js/src/words/say.ts.
+# These are the same as in js/src/words/say.ts.
 _PLACEHOLDER: Final = re.compile(r"( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)")
 # Marks a space next to a value: a character that no text contains.
 _ROOM: Final = "\ue000"
-# Chinese characters and full-width signs.
+# Matches Chinese characters and full-width signs.
 _WIDE: Final = "[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]"
 _NO_ROOM: Final = re.compile(
     f"(?<={_WIDE}){_ROOM}+(?={_WIDE})|{_ROOM}+(?=[，。；：！？（）、])|(?<=[，。；：！？（）、]){_ROOM}+"

@@ -78,7 +78,7 @@ class Call:
 
     @property
     def out(self) -> int:
-        """How many elements the first output has."""
+        """The number of elements of the first output."""
         return prod(self.outputs[0])
 
     @cached_property

@@ -102,7 +102,7 @@ def _moments(memory: PlaceMemory) -> npt.NDArray[np.int64]:
     times, total = memory.timeline.time_ns, memory.timeline.allocated_bytes
     if len(times) > _MOST_MOMENTS:
         stretch = np.arange(len(times)) * _MOST_MOMENTS // len(times)
-        order = np.lexsort((-total, stretch))  # the highest of each stretch first
+        order = np.lexsort((-total, stretch))  # the highest moment of each stretch comes first
         times = times[order[np.unique(stretch, return_index=True)[1]]]
     moments: npt.NDArray[np.int64] = np.unique([0, memory.record.origin.duration_ns, *times])
     return moments

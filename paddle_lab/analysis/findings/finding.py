@@ -98,7 +98,7 @@ class Finding:
     message: str
     """One sentence that names the cause and the line."""
     advice: str
-    """What to do."""
+    """What the user can do about the problem."""
     file: str
     line: int
     """The line number, counted from 1; 0 if the line is unknown."""

@@ -1,4 +1,4 @@
-"""Which scopes are groups of a graph: all layer calls, and the useful calls and iterations."""
+"""Chooses the scopes that are groups of a graph: layer calls, and useful calls and iterations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses were allocated at a moment: blocks and the holes between them."""
+"""Tells which addresses were allocated at a moment: blocks, and the holes between blocks."""
 
 from __future__ import annotations
 

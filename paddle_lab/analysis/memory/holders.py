@@ -1,4 +1,4 @@
-"""Which objects held memory when the cell ended."""
+"""Finds the objects that held memory when the cell ended."""
 
 from __future__ import annotations
 

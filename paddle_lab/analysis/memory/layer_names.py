@@ -53,7 +53,7 @@ class LayerNames:
             Keys of tensors that have a path, shape ``[tensors]``.
         """
         paths, roots = self._record.tensors["path"][tensors], self._roots_of_tensors()[tensors]
-        # An optimizer makes a new tensor row per parameter and step: few paths, many tensors.
+        # An optimizer makes a new tensor row for each parameter and step: many rows with few paths.
         width = len(self._paths) + 1
         pairs, which = np.unique(paths.astype(np.int64) * width + roots + 1, return_inverse=True)
         names = [

@@ -55,7 +55,7 @@ class Sums:
         unknown = {}
         for name in COSTS:
             cost, missing, counted = map(self._inside, self._cost(name))
-            # A saved program leaves extents open: then no sum of output bytes is known.
+            # A saved program leaves extents open, so the sum of output bytes is not known.
             is_unknown = (missing > 0) & ((cost == 0) | (name == "output_bytes"))
             found[name] = Partial(cost, (counted == 0) | is_unknown)
             unknown[f"unknown_{name}"] = missing

@@ -91,7 +91,7 @@ class Placed:
 
     @property
     def line(self) -> int:
-        """Line of that frame, from 1; 0 if unknown."""
+        """The number of the frame's line, from 1; 0 if unknown."""
         return self.frame.line if self.frame else 0
 
     @property

@@ -1,4 +1,4 @@
-"""Which statement of a line ran: ``b = g(a)`` of ``a = f(x); b = g(a)``."""
+"""Finds which statement of a line ran: ``b = g(a)`` of ``a = f(x); b = g(a)``."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Glances(Collector):
             return
         try:
             if self._recorder.thread().phase == OPTIMIZER:
-                return  # a gradient
+                return  # the tensor is a gradient
             place = memory_of(tensor)
             if place is not None:
                 self._count += 1

@@ -1,4 +1,4 @@
-"""What a trace with kernels records besides ops: which kernels ran, and for how long."""
+"""Records which kernels ran, and how long they ran, if a trace records kernels."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _SMALLEST, _LARGEST = 256, 8192
 _COPY_BYTES = {"cpu": 64 << 20, "gpu": 256 << 20}
 """More than the caches of most processors. A copy needs twice as much memory for a moment."""
 _MEMORY_SHARE = 16
-"""At most one part in this many of the free memory is used."""
+"""At most the free memory divided by this number is used."""
 
 
 class Peaks(NamedTuple):

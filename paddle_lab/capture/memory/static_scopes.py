@@ -75,6 +75,6 @@ def _is_tensor(variable: Any) -> bool:
     """
     try:
         DOOR.static_integer(variable)
-    except (RuntimeError, ValueError) as error:  # empty; of another type
+    except (RuntimeError, ValueError) as error:  # an empty variable; a variable of another type
         return "DenseTensorE" in str(error)
     return False

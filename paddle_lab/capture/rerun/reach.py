@@ -134,7 +134,7 @@ def _in_container(container: Any) -> Iterable[Any]:
     if isinstance(container, CellType):
         try:
             return (container.cell_contents,)
-        except ValueError:  # nothing is bound yet
+        except ValueError:  # the cell has no value yet
             return ()
     if isinstance(container, dict):
         return (*container.keys(), *container.values())

@@ -14,7 +14,7 @@ from paddle_lab.trace.table import Table
 
 IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
 
-# All other ops take their gradient right after the parameter.
+# All other optimizer ops take the gradient right after the parameter.
 _GRADIENT_SLOTS = {"sgd_": 2}
 
 

@@ -74,7 +74,7 @@ def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
     if is_function and not _CAN_READ_LOCALS:
         return default
     variables = frame.f_locals
-    # Another type, which exec() allows, would run its own code.
+    # Another type of dict, which exec() allows, would run code of its own.
     return variables.get(name, default) if is_function or type(variables) is dict else default
 
 

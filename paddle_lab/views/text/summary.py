@@ -106,7 +106,7 @@ def summary_text(record: Record) -> str:
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
     groups, *others = (_section(title, rows) for title, rows in sections(record))
     layers = layer_lines(record, ranked_table(record, "layer"))
-    # What the table of layers does not have: regions, loops, the blocks of a program.
+    # Parts that the table of layers does not have: regions, loops, the blocks of a program.
     listed = [GROUP_KINDS.index(kind) for kind in ("layer", "optimizer")]
     has_others = not np.all(np.isin(record.groups["kind"], listed))
     parts += [layers, groups if has_others else [], _odd_lines(record), *others]

@@ -78,7 +78,7 @@ class CellWidget(anywidget.AnyWidget):
         SHOWN.stand(self, self.close, ask, self.is_at_work)
 
     def _send(self, msg: Any, buffers: Any = None) -> None:
-        # A copy: two threads may send at once, but only one can enter a context.
+        # Use a copy, because two threads may send at once, but only one can enter a context.
         self._cell.copy().run(super()._send, msg, buffers)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

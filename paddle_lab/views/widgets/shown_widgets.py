@@ -118,7 +118,7 @@ class ShownWidgets:
         page = str(content.get("page"))
         if kind == "arrived":
             shown.pages.add(page)
-            # A reloaded page does not report that its earlier views are gone: ask again.
+            # A reloaded page does not report that its earlier views are gone, so ask again.
             shown.asked_s = None
         elif kind == "views" and content.get("count"):
             shown.viewing.add(page)

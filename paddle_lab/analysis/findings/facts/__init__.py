@@ -1,4 +1,4 @@
-"""Look-ups over a record for checks: ops, tensors, grad nodes and events by row number."""
+"""Facts about a record for checks: ops, tensors, grad nodes and events, by row number."""
 
 from __future__ import annotations
 

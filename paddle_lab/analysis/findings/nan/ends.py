@@ -58,7 +58,7 @@ def path_marks(flow: Flow, source: Source) -> list[Mark]:
         if any(number in of.get(made, ()) for made in outputs for of in (flow.nan_of, flow.inf_of)):
             marks.append(Mark("path", op=op))
         if not losses.isdisjoint(outputs):
-            break  # later steps do not belong to this path
+            break  # ops of later steps do not belong to this path
     return [*marks, *on_in_backward][:_MOST_MARKS]
 
 

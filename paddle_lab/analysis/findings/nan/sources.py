@@ -136,7 +136,7 @@ class Flow:
         if shared != tensor:
             self._meet(shared, op)
         elif facts.producer(tensor) < 0 and facts.previous(tensor) in self.nan_of:
-            # It was changed without an op, and was bad before.
+            # The tensor was changed without an op, and already had NaN or Inf before.
             shared = facts.previous(tensor)
         nan_of, inf_of = self.nan_of.get(shared), self.inf_of.get(shared)
         if not (nan_of or inf_of):

@@ -34,7 +34,7 @@ class FailedBackward:
     """A backward call of the user that raised."""
 
     call: int
-    """Row in ``backward_calls``."""
+    """The row in ``backward_calls``."""
     cause: Cause
     grad_node: int = -1
     """The grad node that raised, -1 if unknown."""

@@ -89,7 +89,7 @@ class Values(Collector):
                 self._look(value, self._tensors.known_key(value))
 
     def _look(self, tensor: Any, key: int) -> None:
-        if key == NO_KEY or self._has_failed:  # undefined: its row cannot be found again
+        if key == NO_KEY or self._has_failed:  # undefined: the trace cannot find its row
             return
         try:
             in_full = self._in_full

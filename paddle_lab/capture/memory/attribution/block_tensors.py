@@ -39,7 +39,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask
     maker, made = uses["op"][is_output], uses["tensor"][is_output]
     output_count = np.bincount(maker, minlength=len(record.ops))
     chosen = np.flatnonzero((op >= 0) & outlives_op)
-    # Nearly all ops have one output. It is in the op's first block of that size.
+    # Nearly all ops have one output, which is in the op's first block of that size.
     only_output = np.full(len(record.ops), NO_TENSOR, np.int64)
     only_output[maker] = made
     of_one = chosen[output_count[op[chosen]] == 1]

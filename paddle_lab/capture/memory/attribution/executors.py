@@ -17,7 +17,7 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
 
 _PROGRAM = "run_program"
-"""Contained in the name of every op that runs a static program."""
+"""Text that the name of every op that runs a static program contains."""
 
 OpWindows = tuple[Int64s, Int64s, Int64s]
 """When ops began and ended, and the trace's number of their thread; shape ``[ops]`` each."""

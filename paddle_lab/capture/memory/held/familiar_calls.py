@@ -125,7 +125,7 @@ class FamiliarCalls:
             if not span.signature:
                 continue
             own = _inside(events.time_ns, events.thread, span)
-            # A device does not reserve memory at the same point of every call.
+            # Leave out reserving events: a device may reserve memory at any point of a call.
             own = own[events.kind[own] <= FREE]
             times_ns = events.time_ns[own]
             found = np.stack((events.kind[own], events.bytes[own])).tobytes()
