@@ -39,7 +39,7 @@ class Trace(TraceAnswers):
     """
 
     _packed_of: Record | None = None
-    """The record from which the HTML data was made. Each language has its own record."""
+    """The record from which the data of the page was made. Each language has its own record."""
     _payload: bytes = b""
     _stored_payload: bytes | None = None
 

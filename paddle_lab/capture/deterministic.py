@@ -19,7 +19,7 @@ from paddle_lab.words import say
 
 _FLAGS = {"FLAGS_cudnn_deterministic": 1, "FLAGS_embedding_deterministic": 1}
 _AT_START = {"NVIDIA_TF32_OVERRIDE": "0", "NCCL_ALGO": "Tree"}
-"""Environment variables that GPU drivers read when they start."""
+"""Environment variables that CUDA's libraries read when they start."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``trace.log``: Paddle's own log, sorted by the op or grad node that wrote each entry."""
+"""``trace.log``: Paddle's own log. Each entry names the op or grad node that wrote it."""
 
 from __future__ import annotations
 

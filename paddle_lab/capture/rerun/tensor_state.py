@@ -78,7 +78,7 @@ class TensorState:
             tensor.stop_gradient = self._stops
 
     def end(self) -> None:
-        """Restore the state of the tensor after the first run. Do nothing without :meth:`begin`."""
+        """Give the tensor its state from after the first run. Do nothing without :meth:`begin`."""
         tensor = self.tensor
         if self._own is None:
             return

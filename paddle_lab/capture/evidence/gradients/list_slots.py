@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-# Ops of Paddle 3.3 with gradients for a list of tensors. A test compares Paddle's headers.
+# Ops of Paddle 3.3 that differentiate lists of tensors. A test compares them with its headers.
 _TAKE_LISTS = re.compile(
     r"^(AddN|BroadcastTensors|CConcat|Concat|CudnnLstm|Einsum|Meshgrid|MultiDot|Multiplex"
     r"|PartialConcat|PartialSum|Rnn|RunCustomOp|Stack)(Double|Triple)?(GradNode|Node)"

@@ -95,7 +95,7 @@ class FamiliarCalls:
         return kind is not None and kind.is_confirmed and not kind.is_banned
 
     def is_second(self, signature: bytes) -> bool:
-        """Note that a call begins. Once its events are read, return whether it is familiar."""
+        """Note that a call begins. Return whether it will be familiar when its events are read."""
         kind = self._kinds.get(signature)
         is_new = len(self._kinds) < _MOST_KINDS if kind is None else not kind.is_confirmed
         is_second = is_new and (kind is not None or signature in self._unread)

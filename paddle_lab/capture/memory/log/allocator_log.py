@@ -52,7 +52,7 @@ class AllocatorLog:
         self.keeps_grad_nodes = False
         """Whether the log records grad nodes all the time, because other threads allocate, too."""
         self.lost_ns = -1
-        """When it stopped too early, by ``perf_counter_ns``; -1 if it did not.
+        """When the log stopped too early, by ``perf_counter_ns``; -1 if it did not stop early.
 
         Another profiler needed Paddle's profiler, or the profiler failed."""
         self.fault = ""
