@@ -204,7 +204,7 @@ typedef struct {
     int64_t begun_ns; /* when the wrapper was called */
     int64_t start_ns; /* when the op began and ended */
     int64_t end_ns;
-    int64_t stack; /* taken before the op began */
+    int64_t stack;  /* taken before the op began */
     int64_t flight; /* the op's number in the flight record; 0 for none */
 } OpTimes;
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
