@@ -185,16 +185,22 @@ def _taken(recorder: Recorder, call: Call) -> tuple[str, Any]:
 
 
 def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Return the number of the ``state_dict()`` call whose result is loaded or saved."""
+    """Tell which ``state_dict()`` returned a state that is loaded or saved, or its tensors.
+
+    And tell whether all of a layer's loaded tensors are the layer's own.
+    """
     layer, state = call.args[0], call.args[-1]
     is_loaded = isinstance(layer, _paddle().nn.Layer)
     if not is_loaded:
         state = layer  # ``paddle.save(state, path)``
-    first = next(iter(state.values()), None) if isinstance(state, dict) else None
-    if is_loaded and not any(first is one for one in (*layer.parameters(), *layer.buffers())):
-        return None  # the net gets the values of another net
+    values = list(state.values()) if isinstance(state, dict) else []
+    first = values[0] if values else None
+    own = {id(one) for one in (*layer.parameters(), *layer.buffers())} if is_loaded else set()
+    if is_loaded and id(first) not in own:
+        return None  # another net is set to the values of this one
     known = recorder.events.states.items()
     same = [number for number, (one, _) in known if one() is state]
     if is_loaded and not same:
         same = [number for number, (_, tensor) in known if tensor == id(first)]
-    return (str(same[-1]), None) if same else None
+    is_own = is_loaded and all(id(one) in own for one in values)
+    return (f"{same[-1]} {int(is_own)}", None) if same else None

@@ -5,13 +5,15 @@ Transformer layers take the batch as the first axis. The same layers of PyTorch 
 the first axis by default. If the axes are exchanged, the layer works along the batch and mixes
 samples.
 
-The check reports a ``transpose`` that exchanges the first two axes of a result of the net right
-before such a layer. It does not report data that had the time first from the beginning, or
-attention along the rows and columns of images.
+It is reported if ``transpose`` exchanged the first two axes of a result of the net right before
+such a layer. Data that was time-first before, and attention along rows and columns of images, pass.
+It is also reported if ``out[-1]`` of a recurrent layer, which is one sample, leads to the loss; a
+batch of one sample passes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
@@ -24,7 +26,9 @@ _BATCH_FIRST = frozenset(
      "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 )  # fmt: skip
 _BETWEEN = frozenset(("add", "dropout", "layer_norm", "scale", "multiply"))
+_RECURRENT = frozenset(("LSTM", "GRU", "SimpleRNN"))
 _EXCHANGE = "[1, 0, 2]"
+_ONE_INDEX = re.compile(r"\[?-?\d+\]?")
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -43,6 +47,23 @@ def find(facts: Facts) -> Iterator[Found]:
         if reader and place not in said:
             said.add(place)
             yield warning("batch-and-time.found", place, op, layer=reader)
+    yield from _samples(training)
+
+
+def _samples(training: Training) -> Iterator[Found]:
+    """Yield indexings of a recurrent layer's output that take one sample of the batch."""
+    facts = training.facts
+    for op in training.forward_ops("getitem"):
+        inputs = facts.inputs(op)
+        shape, maker = facts.shape(inputs[0]), facts.producer(inputs[0])
+        if len(inputs) != 1 or len(shape) != 3 or shape[0] == 1 or maker < 0:
+            continue
+        is_one = _ONE_INDEX.fullmatch(facts.attributes(op)) is not None
+        around = training.layers_around(maker)
+        layer = training.layer_class(around[0]) if around else ""
+        is_output = facts.op_name(maker) == "transpose" and layer in _RECURRENT
+        if is_one and is_output and training.reached_losses(facts.outputs(op)[0]):
+            yield warning("batch-and-time.sample", facts.place(op), op, layer=layer, n=shape[0])
 
 
 def _layer_reader(training: Training, op: int) -> str:
@@ -53,7 +74,7 @@ def _layer_reader(training: Training, op: int) -> str:
             classes = {training.layer_class(scope) for scope in training.layers_around(one)}
             is_rnn = facts.op_name(one) == "transpose"  # the layer itself makes time the first axis
             found = classes & _BATCH_FIRST
-            if found and (is_rnn or not found & {"LSTM", "GRU", "SimpleRNN"}):
+            if found and (is_rnn or not found & _RECURRENT):
                 return min(found)
         between = [one for one in ops if facts.op_name(one) in _BETWEEN]
         tensors = [tensor for one in between for tensor in facts.outputs(one)]

@@ -2,8 +2,11 @@
 
 Contract: row i of the inputs belongs to row i of the labels, so both need the same permutation.
 
-For shuffles by Paddle's ops, one loss must read both sides. The check does not report the negatives
-of contrastive losses, where only one side is shuffled.
+It is also reported if only the inputs were put in order, by two permutations one after the other,
+and the labels of both are slices of the same data.
+
+It must be seen that both came into one loss. Negatives of contrastive losses, where one side alone
+is shuffled, pass.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ def find(facts: Facts) -> Iterator[Found]:
         yield from _in_numpy(training)
     if len(facts.ops_named({"randperm"})) < 2:
         return
+    unordered: dict[int, set[int]] = {}
     for loss in training.forward_ops(*LOSSES, "subtract"):
         pair = facts.inputs(loss)
         if len(pair) < 2 or training.is_fed(pair[0]) == training.is_fed(pair[1]):
@@ -38,6 +42,15 @@ def find(facts: Facts) -> Iterator[Found]:
             other = theirs.get(length)
             if other is not None and other[0] != permutation:
                 yield warning("shuffled-apart.found", facts.place(op), op,
+                              other=facts.place(other[1]))  # fmt: skip
+        slice_op, data = _sliced_data(training, target)
+        other = None if own or data < 0 else theirs.get(facts.shape(data)[0])
+        if other is not None:
+            # The same labels beside two permutations cannot have been put in order for both.
+            permutations = unordered.setdefault(data, set())
+            permutations.add(other[0])
+            if len(permutations) > 1:
+                yield warning("shuffled-apart.found", facts.place(slice_op), slice_op,
                               other=facts.place(other[1]))  # fmt: skip
 
 
@@ -68,14 +81,26 @@ def _orders(training: Training, tensor: int) -> dict[int, tuple[int, int]]:
         inputs = facts.inputs(op)
         if facts.op_name(op) in _INDEXING and len(inputs) == 2:
             maker = training.origin_op(inputs[1])
-            length = facts.shape(inputs[1])
-            is_whole = len(length) == 1 and facts.shape(inputs[0])[:1] == length
-            if is_whole and maker >= 0 and facts.op_name(maker) == "randperm":
-                found[length[0]] = maker, op
+            if maker >= 0 and facts.op_name(maker) == "randperm":
+                length = facts.shape(facts.outputs(maker)[0])
+                if facts.shape(inputs[0])[:1] == length:
+                    found[length[0]] = maker, op
             waiting.append(inputs[0])
         else:
             waiting.extend(inputs)
     return found
+
+
+def _sliced_data(training: Training, tensor: int) -> tuple[int, int]:
+    """Return the op that took some rows of a tensor, and this tensor; -1 and -1 if none did."""
+    facts = training.facts
+    op = facts.producer(tensor)
+    while op >= 0 and facts.op_name(op) != "getitem" and facts.inputs(op):
+        op = facts.producer(facts.inputs(op)[0])
+    if op < 0 or len(facts.inputs(op)) != 1:
+        return -1, -1
+    data = facts.first_value(facts.inputs(op)[0])
+    return (op, data) if facts.shape(data) else (-1, -1)
 
 
 CHECK = Check(

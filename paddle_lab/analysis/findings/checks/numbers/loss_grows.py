@@ -2,24 +2,27 @@
 
 Contract: a step against the gradient lowers the loss if the step is small enough.
 
-The check reports a loss that grew by half or more in each of four steps in a row, to more than ten
-times its first value. The trace must have one optimizer, and one line that calls backward. Losses
-that oscillate are not reported.
+It is reported if the loss of one backward line and one optimizer grew at each of three steps, by
+half each time or more, to at least ten times its first value. Losses that oscillate, those of two
+players, and those of a search for a learning rate, which raises it at each step, pass.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import pairwise
+
+import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
-_STEPS = 4
+_STEPS = 3
 _EACH, _IN_ALL = 1.5, 10.0
+_LARGEST = float(np.finfo(np.float32).max)
+"""Larger losses, infinity and NaN are stored as this."""
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -28,6 +31,8 @@ def find(facts: Facts) -> Iterator[Found]:
     if len(training.steps_of) != 1 or len(training.steps) < _STEPS:
         return
     number, steps = next(iter(training.steps_of.items()))
+    if steps[-1].rate > steps[0].rate:
+        return
     by_line: dict[int, list[float]] = {}
     for call, loss in training.losses.items():
         by_line.setdefault(int(facts.record.backward_calls["stack"][call]), []).append(loss)
@@ -39,7 +44,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for at in range(_STEPS, len(losses)):
         run = losses[at - _STEPS : at + 1]
         grows = all(
-            one > 0 and (other > one * _EACH or math.isinf(other)) for one, other in pairwise(run)
+            one > 0 and (other > one * _EACH or other == _LARGEST) for one, other in pairwise(run)
         )
         if grows and run[-1] > _IN_ALL * max(losses[0], 1e-30):
             yield warning("loss-grows.found", training.made_at(number), steps[0].first_op,

@@ -3,8 +3,11 @@
 Contract (``Layer.state_dict``): it returns the parameters themselves. A checkpoint is a copy:
 ``copy.deepcopy(net.state_dict())``, or a file.
 
-The check reports a dict that was loaded or saved after further steps. It does not report a dict
-that is loaded or saved before further steps.
+Reported if the same dict was loaded or saved after later steps. A dict that is read or saved
+at once passes, and so does one that an average follows.
+
+It is also reported if a net that is trained is set to its own parameters: nothing changes, so the
+second net was never a copy.
 """
 
 from __future__ import annotations
@@ -31,6 +34,14 @@ def find(facts: Facts) -> Iterator[Found]:
         if steps and (call.name != "save" or training.turns_around(source.event.scope)):
             yield warning("aliased-state.found", training.place(source), -1, n=steps,
                           used=training.place(call))  # fmt: skip
+        elif call.name == "set_state_dict" and call.detail[1] == "1" and _is_trained(training, end):
+            yield warning("aliased-state.itself", training.place(call), -1)
+
+
+def _is_trained(training: Training, op: int) -> bool:
+    """Tell whether optimizers took steps before and after an op."""
+    firsts = [step.first_op for step in training.steps if step.first_op >= 0]
+    return bool(firsts) and firsts[0] < op <= firsts[-1]
 
 
 CHECK = Check(

@@ -1,0 +1,14 @@
+"""A batch of one sequence, with a label for each time step."""
+import paddle
+from paddle import nn
+
+paddle.seed(0)
+gru, head = nn.GRU(6, 12), nn.Linear(12, 2)
+opt = paddle.optimizer.Adam(1e-3, parameters=gru.parameters() + head.parameters())
+for step in range(3):
+    x, y = paddle.randn([1, 8, 6]), paddle.randint(0, 2, [8])
+    out, _ = gru(x)
+    loss = nn.functional.cross_entropy(head(out[0]), y)
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
