@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from paddle_lab.magics.cell_magics import CellMagics
+from paddle_lab.magics.checks_line import ChecksLineMagic
 from paddle_lab.magics.flights import begin_flights
 from paddle_lab.magics.idle_imports import import_when_idle
 from paddle_lab.magics.ledger_keeper import LedgerKeeper
@@ -16,7 +17,7 @@ from paddle_lab.magics.ranks_magic import RanksMagic
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-_REGISTERED: dict[int, tuple[CellMagics, MemoryLineMagic, RanksMagic]] = {}
+_REGISTERED: dict[int, tuple[CellMagics, MemoryLineMagic, RanksMagic, ChecksLineMagic]] = {}
 
 
 def register(shell: InteractiveShell) -> None:
@@ -29,6 +30,7 @@ def register(shell: InteractiveShell) -> None:
         CellMagics(shell, memory, LedgerKeeper(memory, chart)),
         MemoryLineMagic(shell, memory, chart),
         RanksMagic(shell),
+        ChecksLineMagic(shell),
     )
     for magic in _REGISTERED[id(shell)]:
         magic.register()

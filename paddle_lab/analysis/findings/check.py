@@ -41,6 +41,11 @@ class Check:
     """The key of a text about the cost, if several checks share one text; else ``""``."""
 
     @property
+    def group(self) -> str:
+        """What the check is about: the folder of its module, such as ``"axes"``."""
+        return self.find.__module__.rsplit(".", 2)[-2]
+
+    @property
     def title(self) -> str:
         """The bug that the check looks for, in a few words."""
         return say(f"findings.{self.kind}.title")

@@ -9,10 +9,12 @@ from functools import lru_cache
 
 from paddle_lab.analysis.findings import checks as rooms
 from paddle_lab.analysis.findings.check import Check, Evidence
+from paddle_lab.analysis.findings.switches import switched_off
 from paddle_lab.words import say
 from paddle_lab.words.suggestion import suggestion
 
 ALL = "all"
+DEFAULT = "default"
 NONE = "none"
 
 
@@ -33,8 +35,10 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
     Parameters
     ----------
     selection
-        ``None`` for the checks that cost next to nothing, ``"all"``, ``"none"``, a list of kinds,
-        or a text with kinds separated by commas.
+        ``None`` or ``"default"`` for the checks that cost next to nothing, ``"all"``, ``"none"``, a
+        list of kinds, or a text with kinds separated by commas. ``"-same-batch"`` leaves a kind
+        out, of the default ones if no other name is given. A kind that is switched off runs only if
+        it is named.
 
     Raises
     ------
@@ -43,23 +47,30 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
     TypeError
         If the selection is neither text nor a list of texts.
     """
-    known = checks()
-    if selection is None:
-        return [kind for kind, check in known.items() if set(check.needs) <= {"events"}]
-    if isinstance(selection, str):
-        selection = [kind.strip() for kind in selection.split(",") if kind.strip()]
+    known, selection = checks(), _names(selection)
     if not all(isinstance(kind, str) for kind in selection):
         raise TypeError(say("errors.check_type"))
-    if list(selection) == [ALL]:
-        return list(known)
-    if list(selection) == [NONE]:
-        return []
-    for kind in selection:
-        if kind not in known:
-            names = [*known, ALL, NONE]
+    names = [*known, DEFAULT, ALL, NONE]
+    left_out = {kind.removeprefix("-") for kind in selection if kind.startswith("-")}
+    wanted = [kind for kind in selection if not kind.startswith("-")]
+    for kind in (*wanted, *left_out):
+        if kind not in names or (kind in left_out and kind not in known):
             advice = suggestion(kind, names, key="errors.there_are", listed=list(known), shown=repr)
             raise ValueError(say("errors.no_check", kind=repr(kind), advice=advice))
-    return list(dict.fromkeys(selection))
+    off = switched_off()
+    groups = {
+        DEFAULT: [kind for kind, one in known.items() if is_default(one) and kind not in off],
+        ALL: [kind for kind in known if kind not in off],
+        NONE: [],
+    }
+    wanted = wanted or ([DEFAULT] if left_out else [])
+    kinds = [one for kind in wanted for one in groups.get(kind, [kind])]
+    return [kind for kind in dict.fromkeys(kinds) if kind not in left_out]
+
+
+def is_default(check: Check) -> bool:
+    """Tell whether a check is on without ``check=``: it costs next to nothing."""
+    return set(check.needs) <= {"events"}
 
 
 def evidence_for(kinds: Iterable[str]) -> frozenset[Evidence]:
@@ -91,7 +102,15 @@ def _known(kinds: Iterable[str]) -> Iterator[Check]:
 
 def is_all(selection: str | Sequence[str] | None) -> bool:
     """Tell whether ``check=`` names no single check."""
-    return selection is None or selection == ALL or list(selection) == [ALL]
+    return all(name in {DEFAULT, ALL} or name.startswith("-") for name in _names(selection))
+
+
+def _names(selection: str | Sequence[str] | None) -> list[str]:
+    if selection is None:
+        return [DEFAULT]
+    if isinstance(selection, str):
+        return [name.strip() for name in selection.split(",") if name.strip()]
+    return list(selection)
 
 
 def depth(kind: str) -> int:

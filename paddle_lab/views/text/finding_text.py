@@ -5,9 +5,11 @@ from __future__ import annotations
 import ntpath
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.registry import checks
+from paddle_lab.analysis.findings.registry import checks, is_default
+from paddle_lab.analysis.findings.switches import switched_off
 from paddle_lab.analysis.tables.text_table import html_table
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
@@ -84,7 +86,7 @@ def _where(file: str, line: int, cell: int) -> str:
 
 
 class CheckList:
-    """The checks, by name; a notebook shows them as a table."""
+    """The checks, by group and name; a notebook shows them as tables."""
 
     def __iter__(self) -> Iterator[Check]:
         return iter(checks().values())
@@ -93,27 +95,40 @@ class CheckList:
         return len(checks())
 
     def __repr__(self) -> str:
-        header, rows = self._table()
+        _, _, costs, is_on = _CHECK_HEADER
         blocks = []
-        for kind, title, cost, is_on in rows:
-            lines = ((kind, title), (f"    {header[2]}", cost), (f"    {header[3]}", is_on))
-            told = [say("findings.list.line", name=name, text=text) for name, text in lines]
-            blocks.append("\n".join(told))
+        for title, rows in self._groups():
+            blocks.append(f"# {title}")
+            for kind, looks_for, cost, shown in rows:
+                lines = (
+                    (kind, looks_for),
+                    (f"    {_column(costs)}", cost),
+                    (f"    {_column(is_on)}", shown),
+                )
+                told = [say("findings.list.line", name=name, text=text) for name, text in lines]
+                blocks.append("\n".join(told))
         return "\n".join(blocks)
 
     def _repr_html_(self) -> str:
-        return html_table(*self._table())
+        header = [_column(name) for name in _CHECK_HEADER]
+        return "".join(
+            f"<h4>{escape(title)}</h4>{html_table(header, rows)}" for title, rows in self._groups()
+        )
 
-    def _table(self) -> tuple[list[str], list[tuple[str, str, str, str]]]:
-        header = [
-            say("findings.list.check"),
-            say("findings.list.looks_for"),
-            say("findings.list.costs"),
-            say("findings.list.is_on"),
-        ]
-        yes, no = say("findings.list.yes"), say("findings.list.no")
-        rows = [
-            (check.kind, check.title, check.cost, yes if set(check.needs) <= {"events"} else no)
-            for check in self
-        ]
-        return header, rows
+    def _groups(self) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
+        """Return the groups of checks with their rows."""
+        yes, no = _column("yes"), _column("no")
+        off = switched_off()
+        groups: dict[str, list[tuple[str, str, str, str]]] = {}
+        for check in self:
+            is_on = is_default(check) and check.kind not in off
+            row = (check.kind, check.title, check.cost, yes if is_on else no)
+            groups.setdefault(check.group, []).append(row)
+        return [(say(f"findings.group.{name}"), rows) for name, rows in sorted(groups.items())]
+
+
+_CHECK_HEADER = ("check", "looks_for", "costs", "is_on")
+
+
+def _column(name: str) -> str:
+    return say(f"findings.list.{name}")
