@@ -9,14 +9,18 @@ environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
+from paddle_lab.words import say
+
 VERSION: Final = 3
 """Increase it if C and Python no longer fit earlier versions of each other.
 
-A native part of another version is not used, because it was built from an older source.
+A native part of another version is not used, because it was built from an older source. A warning
+says so: without it a trace costs several times as much.
 """
 
 
@@ -27,7 +31,10 @@ def _load() -> ModuleType | None:
         from paddle_lab.capture.native import _native
     except ImportError:
         return None
-    return _native if getattr(_native, "__version__", None) == VERSION else None
+    if getattr(_native, "__version__", None) == VERSION:
+        return _native
+    warnings.warn(say("notices.native_old"), stacklevel=2)
+    return None
 
 
 NATIVE = _load()

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import paddle_lab
+from paddle_lab.capture import native
 from paddle_lab.capture.grad_fn import GRAD_FN
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.rows.cells import OP_CELLS, TENSOR_CELLS
@@ -298,3 +299,10 @@ def test_an_update_is_recorded_as_the_parameter_is_then():
     ]
     assert len(updates) == 5
     assert not tensors["stop_gradient"][updates].any()
+
+
+@NOT_BUILT
+def test_a_native_part_of_another_version_is_not_used_and_that_is_said(monkeypatch):
+    monkeypatch.setattr(native, "VERSION", native.VERSION + 1)
+    with pytest.warns(UserWarning, match="older source"):
+        assert native._load() is None
