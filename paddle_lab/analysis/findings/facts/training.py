@@ -212,7 +212,8 @@ class Training:
     # -- data and origins ---------------------------------------------------------------------
 
     @cached_property
-    def _glances(self) -> dict[int, Glance]:
+    def glances(self) -> dict[int, Glance]:
+        """The values of tensors that no op made, by tensor."""
         table = self.facts.record.tables["glances"]
         floats = {"smallest", "largest", "mean", "root_mean_square"}
         columns = [
@@ -223,8 +224,8 @@ class Training:
         return {tensor: Glance._make(rest) for tensor, *rest in rows}
 
     def glance(self, tensor: int) -> Glance | None:
-        """Return statistics of a tensor's values, ``None`` if an op made the tensor."""
-        return self._glances.get(self.facts.first_value(tensor))
+        """Return the values of a tensor that no op made."""
+        return self.glances.get(self.facts.first_value(tensor))
 
     def attribute(self, op: int, name: str) -> str:
         """Return the text of an op's argument that is no tensor, ``""`` if there is none."""

@@ -11,6 +11,7 @@ divided afterwards.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
@@ -24,13 +25,13 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     if len(training.steps_of) != 1 or len(training.steps) < 2:
         return
-    ends = [step.scope for step in training.steps]
+    ends = sorted(step.scope for step in training.steps)
     counts: dict[int, list[int]] = {}
     stacks = facts.record.backward_calls["stack"]
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
     for call in calls:
         scope = training.backward_scopes.get(call, -1)
-        step = sum(end < scope for end in ends)
+        step = bisect_left(ends, scope)
         if step < len(ends):
             counts.setdefault(int(stacks[call]), [0] * len(ends))[step] += 1
     if len(counts) != 1:

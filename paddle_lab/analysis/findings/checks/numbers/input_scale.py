@@ -30,6 +30,8 @@ def find(facts: Facts) -> Iterator[Found]:
         if seen is not None and number.isdigit() and 0 < seen.largest < 2 * int(number):
             yield warning("input-scale.floor", facts.place(op), op, number=number,
                           largest=f"{seen.largest:.4g}")  # fmt: skip
+    if not any(seen.root_mean_square >= _LARGE for seen in training.glances.values()):
+        return
     calls = facts.user_backward_calls
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
     for op in training.forward_ops(*AFFINE):
