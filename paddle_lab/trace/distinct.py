@@ -26,7 +26,7 @@ def mixed(*columns: npt.NDArray[Any], seed: int = 0) -> Hashes:
 
 
 def distinct(*columns: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
-    """Find the distinct rows of several columns, and number them in order of appearance.
+    """Assign numbers to the distinct rows of several columns, in the order of first appearance.
 
     Return the position where each distinct row first appears, and for each row the number of its
     distinct row. ``np.unique`` with ``return_index`` would take more than twice as long, because

@@ -5,10 +5,10 @@ Transformer layers take the batch as the first axis. The same layers of PyTorch 
 the first axis by default. If the axes are exchanged, the layer works along the batch and mixes
 samples.
 
-It is reported if ``transpose`` exchanged the first two axes of a result of the net right before
-such a layer. Data that was time-first before, and attention along rows and columns of images, pass.
-It is also reported if ``out[-1]`` of a recurrent layer, which is one sample, leads to the loss; a
-batch of one sample passes.
+The check reports a ``transpose`` that exchanges the first two axes of a result of the net right
+before such a layer. It does not report data that had the time first from the beginning, or
+attention along the rows and columns of images. It also reports ``out[-1]`` of a recurrent layer if
+this leads to the loss, because it is one sample. It does not report a batch of one sample.
 """
 
 from __future__ import annotations

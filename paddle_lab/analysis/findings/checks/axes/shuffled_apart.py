@@ -2,11 +2,11 @@
 
 Contract: row i of the inputs belongs to row i of the labels, so both need the same permutation.
 
-It is also reported if only the inputs were put in order, by two permutations one after the other,
-and the labels of both are slices of the same data.
+The check also reports inputs that were put in order by two permutations, one after the other, if
+the labels beside both are slices of the same data with different values.
 
-It must be seen that both came into one loss. Negatives of contrastive losses, where one side alone
-is shuffled, pass.
+For shuffles by Paddle's ops, one loss must read both sides. The check does not report the negatives
+of contrastive losses, where only one side is shuffled.
 """
 
 from __future__ import annotations
@@ -100,6 +100,10 @@ def _sliced_data(training: Training, tensor: int) -> tuple[int, int]:
     if op < 0 or len(facts.inputs(op)) != 1:
         return -1, -1
     data = facts.first_value(facts.inputs(op)[0])
+    seen, maker = training.glance(data), facts.producer(data)
+    is_constant = facts.op_name(maker) == "full" if maker >= 0 else False
+    if is_constant or (seen is not None and seen.smallest == seen.largest):
+        return -1, -1  # all labels are equal: their order does not matter
     return (op, data) if facts.shape(data) else (-1, -1)
 
 
