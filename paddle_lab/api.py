@@ -227,16 +227,16 @@ class Trace(TraceAnswers):
 
     def payload(self) -> bytes:
         """Return the bytes that the front end draws from: the record and the answer tables."""
-        from paddle_lab.trace.pack import pack
+        from paddle_lab.trace.pack import pack_seen
 
         record = self._drawn_record
         if record is not self._packed_of:
-            self._packed_of, self._payload, self._stored_payload = record, pack(record), None
+            self._packed_of, self._payload, self._stored_payload = record, pack_seen(record), None
         return self._payload
 
     def _stored(self) -> bytes:
         """Return the part of the payload that a notebook stores."""
-        from paddle_lab.trace.pack import pack
+        from paddle_lab.trace.pack import pack_seen
         from paddle_lab.views.reduction.stored import stored_payload
 
         payload = self.payload()
@@ -244,7 +244,7 @@ class Trace(TraceAnswers):
             stored = stored_payload(self._drawn_record, payload)
             if stored is not payload and self._drawn_record is not self._shown_record:
                 # If the record is too large, the ops inside compiled programs are left out first.
-                stored = stored_payload(self._shown_record, pack(self._shown_record))
+                stored = stored_payload(self._shown_record, pack_seen(self._shown_record))
             self._stored_payload = stored
         return self._stored_payload
 

@@ -35,7 +35,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import FORMAT_VERSION
+from paddle_lab.trace.schema import FORMAT_VERSION, UNSEEN_TABLES, VIEW_TABLES
+from paddle_lab.trace.table import Table
 
 MAGIC = b"\x93PDLAB\r\n"
 ALIGNMENT_BYTES = 8
@@ -46,6 +47,12 @@ _LIMITS = [
 
 _LARGE_BYTES = 1 << 20
 """Size before compression. A page shows a smaller payload immediately at any level."""
+
+
+def pack_seen(record: Record) -> bytes:
+    """Return a record's bytes for a page, without the tables that no view reads."""
+    unseen = {name: Table.empty(VIEW_TABLES[name]) for name in UNSEEN_TABLES}
+    return pack(Record({**record.tables, **unseen}, record.strings, record.origin))
 
 
 def pack(record: Record, *, level: int | None = None) -> bytes:

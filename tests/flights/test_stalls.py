@@ -63,7 +63,9 @@ def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     with paddle_lab.trace():
         watch = StallWatch(lambda: count[0], lambda _, places: told.put(places))
         _ = next(iter(paddle.io.DataLoader(Slow(), num_workers=1, use_shared_memory=False)))
-        found = {one.name: one for one in told.get(timeout=30)}
+        found: dict[str, StalledThread] = {}
+        while not found or found["MainThread"].state != "loader":  # first it starts the worker
+            found = {one.name: one for one in told.get(timeout=30)}
         while not told.empty():
             told.get()
         count[0] = 1

@@ -9,9 +9,11 @@ the first moments are used, later ones less and less often, so a long training i
 from __future__ import annotations
 
 import math
+from _thread import allocate_lock
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from paddle_lab.capture.rows.counter import Counter
     from paddle_lab.capture.tables.row_keys import RecordKeys
     from paddle_lab.trace.table import TableBuilder
+
+Keys = npt.NDArray[np.int64]
 
 _ALL_UP_TO = 32
 _RARER_BY = 1.25
@@ -42,6 +46,7 @@ class TensorLives:
         self._tensors, self._next_op = tensors, next_op
         self._moments = 0
         self._next_look = 1
+        self._is_free = allocate_lock()
         self._living = np.empty(0, np.int64)
         """The rows of ``tensors`` that were alive at the last look."""
         self._last_look = 0
@@ -54,7 +59,14 @@ class TensorLives:
         self._moments += 1
         if self._moments < self._next_look:
             return
-        living = self._tensors.living_keys()
+        if not self._is_free.acquire(blocking=False):
+            return  # another thread is looking
+        try:
+            self._note(self._tensors.living_keys())
+        finally:
+            self._is_free.release()
+
+    def _note(self, living: Keys) -> None:
         # Both arrays are sorted, so a binary search is fast. ``np.isin`` makes a table of all keys.
         at = np.searchsorted(living, self._living)
         dead = self._living[np.append(living, -1)[at] != self._living]
