@@ -47,8 +47,9 @@ int flight_begin(int64_t name, int64_t stack, const ThreadState *state, PyObject
     times->start_ns = now_ns();
     if (file.obj != NULL) { /* the Python code may have closed the file */
         times->flight = ++last;
-        rows[last % capacity] = (FlightRow){last,           times->start_ns, -1, (int32_t)name,
-                                            (int32_t)stack, (int32_t)layer,  (int32_t)thread};
+        rows[last % capacity] =
+            (FlightRow){last,           times->start_ns, -1, (int32_t)name, (int32_t)stack,
+                        (int32_t)layer, (int32_t)thread};
     }
     return 0;
 }
