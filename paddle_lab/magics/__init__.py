@@ -8,10 +8,10 @@ from paddle_lab.magics.cell_magics import CellMagics
 from paddle_lab.magics.checks_line import ChecksLineMagic
 from paddle_lab.magics.flights import begin_flights
 from paddle_lab.magics.idle_imports import import_when_idle
-from paddle_lab.magics.ledger_keeper import LedgerKeeper
-from paddle_lab.magics.live_chart import LiveChart
-from paddle_lab.magics.memory_line import MemoryLineMagic
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.ledger_keeper import LedgerKeeper
+from paddle_lab.magics.memory.live_chart import LiveChart
+from paddle_lab.magics.memory.memory_line import MemoryLineMagic
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.magics.ranks_magic import RanksMagic
 
 if TYPE_CHECKING:

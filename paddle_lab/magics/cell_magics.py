@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from IPython.core.inputtransformer2 import cell_magic
 
-from paddle_lab.magics.ledger_keeper import LedgerKeeper
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.ledger_keeper import LedgerKeeper
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import CELL_MAGICS, CellOptions, explained
 from paddle_lab.notebook_cells import NotebookCells
 from paddle_lab.words import say

@@ -9,7 +9,7 @@ from IPython.display import display
 
 from paddle_lab.api import Trace
 from paddle_lab.capture.recorder.faults import described
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.words import say
 
 if TYPE_CHECKING:

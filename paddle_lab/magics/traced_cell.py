@@ -19,8 +19,8 @@ from paddle_lab.holders.living import releasable_bytes, storages
 from paddle_lab.magics.cell_rerun import cell_rerun
 from paddle_lab.magics.error_note import report_out_of_memory, show_error_note
 from paddle_lab.magics.free_button import show_free_button
-from paddle_lab.magics.ledger_keeper import find_holders, ledger_entry
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.ledger_keeper import find_holders, ledger_entry
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.magics.stall_note import StallNote
 from paddle_lab.magics.waiting_note import WaitingNote
 from paddle_lab.recording import Recording

@@ -18,7 +18,7 @@ from tests.notebook.shell import run
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-    from paddle_lab.magics.notebook_memory import NotebookMemory
+    from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 
 
 def test_holders_have_the_names_that_the_notebook_gives_them(
@@ -169,7 +169,9 @@ def test_a_search_that_fails_costs_no_trace(
     def interrupted(_memory: NotebookMemory) -> None:
         raise fault
 
-    monkeypatch.setattr("paddle_lab.magics.notebook_memory.NotebookMemory.living", interrupted)
+    monkeypatch.setattr(
+        "paddle_lab.magics.memory.notebook_memory.NotebookMemory.living", interrupted
+    )
     run(shell, "%%paddle_mem\nkept = x * 2").raise_error()
     trace = shell.user_ns["_trace"]
     assert len(trace.allocations) > 0

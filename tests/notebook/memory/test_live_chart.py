@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import pytest
     from IPython.core.interactiveshell import InteractiveShell
 
-    from paddle_lab.magics.memory_line import MemoryLineMagic
-    from paddle_lab.magics.notebook_memory import NotebookMemory
+    from paddle_lab.magics.memory.memory_line import MemoryLineMagic
+    from paddle_lab.magics.memory.notebook_memory import NotebookMemory
     from paddle_lab.views.widgets.memory_widget import LiveMemory
 
 

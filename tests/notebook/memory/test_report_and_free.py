@@ -10,7 +10,7 @@ from IPython.utils.capture import capture_output
 
 from paddle_lab.holders.search import HolderSearch
 from paddle_lab.magics.free_button import show_free_button
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from tests.notebook.memory.measured_shell import X_BYTES, allocated
 from tests.notebook.shell import run
 

@@ -6,14 +6,14 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.ledger import Entry, PeakSource
-from paddle_lab.magics.live_chart import LiveChart
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.live_chart import LiveChart
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.api import Trace
     from paddle_lab.holders.living import LivingTensor
-    from paddle_lab.magics.notebook_memory import NotebookMemory
+    from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 
 
 Readings = dict[str, dict[str, int]]

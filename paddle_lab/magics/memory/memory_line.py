@@ -8,8 +8,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.display import display
 
-from paddle_lab.magics.live_chart import LiveChart
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.live_chart import LiveChart
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.magics.options import LINE_MAGIC, explained, parsed
 from paddle_lab.words import say
 

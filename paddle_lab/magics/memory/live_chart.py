@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from IPython.display import display
 
-from paddle_lab.magics.notebook_memory import NotebookMemory
+from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.views.html.notebook_output import kernel_lacks
 from paddle_lab.words import say
 

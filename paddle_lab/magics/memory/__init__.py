@@ -1,0 +1,1 @@
+"""What the magics show of memory: the live chart, the session's report, and its ledger."""
