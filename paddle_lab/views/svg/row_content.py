@@ -149,20 +149,22 @@ class RowReader:
         return bool(np.isin(tensors["previous"][made], read).any())
 
     def _add_inputs(self, content: RowContent, ops: Keys) -> None:
-        record = self._record
+        record, tensors = self._record, self._record.tensors
         read = record.uses["tensor"][_rows_of(self._uses, ops)]
         read = read[read >= 0]
-        for tensor in dict.fromkeys(read[self._is_chip[read]].tolist()):
-            kind = int(record.tensors["kind"][tensor])
+        chips = list(dict.fromkeys(read[self._is_chip[read]].tolist()))
+        columns = ("kind", "path", "name", "shape", "stop_gradient")
+        # A row may stand for a hundred thousand ops.
+        for kind, path, name, shape, is_fixed in zip(
+            *(tensors[column][chips].tolist() for column in columns), strict=True
+        ):
             if kind in (_PARAMETER, _BUFFER):
-                name = record.text(int(record.tensors["path"][tensor])).rpartition(".")[2]
-                name = name or record.text(int(record.tensors["name"][tensor]))
+                label = record.text(path).rpartition(".")[2] or record.text(name)
                 # BatchNorm's running mean is a parameter to Paddle, but nothing trains it.
-                is_trained = kind == _PARAMETER and not record.tensors["stop_gradient"][tensor]
-                (content.parameters if is_trained else content.buffers).append(name)
+                is_trained = kind == _PARAMETER and not is_fixed
+                (content.parameters if is_trained else content.buffers).append(label)
             else:
-                shape = record.text(int(record.tensors["shape"][tensor]))
-                content.data.append(shape or say("reports.picture.data"))
+                content.data.append(record.text(shape) or say("reports.picture.data"))
 
     def _add_grad_nodes(self, content: RowContent, ops: Keys) -> None:
         nodes = _rows_of(self._grad_nodes, ops)
