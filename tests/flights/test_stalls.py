@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import select
 import threading
-import time
 from queue import Queue
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HELD = threading.Lock()
 ENDS = threading.Event()
-PIPE = os.pipe()
+PIPE, LOADED = os.pipe(), os.pipe()
 
 
 def locks() -> None:
@@ -46,7 +46,7 @@ class Slow(paddle.io.Dataset):
         return 1
 
     def __getitem__(self, item: int) -> np.ndarray:
-        time.sleep(3)
+        select.select([LOADED[0]], [], [], 60)
         return np.ones(2, "float32")
 
 
@@ -60,11 +60,17 @@ def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     for thread in threads:
         thread.start()
     count = [0]
+
+    def tell(_seconds: float, places: list[StalledThread]) -> None:
+        told.put(places)
+        if any(one.workers for one in places):
+            os.write(LOADED[1], b"x")
+
     with paddle_lab.trace():
-        watch = StallWatch(lambda: count[0], lambda _, places: told.put(places))
+        watch = StallWatch(lambda: count[0], tell)
         _ = next(iter(paddle.io.DataLoader(Slow(), num_workers=1, use_shared_memory=False)))
         found: dict[str, StalledThread] = {}
-        while not found or found["MainThread"].state != "loader":  # first it starts the worker
+        while not found or not found["MainThread"].workers:  # first it starts the worker
             found = {one.name: one for one in told.get(timeout=30)}
         while not told.empty():
             told.get()

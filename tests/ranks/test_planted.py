@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -40,11 +42,17 @@ def programs(folder: str) -> list[Path]:
 @contextmanager
 def started(how: str, paths: Sequence[Path], directory: Path) -> Iterator[None]:
     command = [sys.executable, "-W", "ignore", str(HERE / "forked_ranks.py"), how, str(RANKS)]
-    process = subprocess.Popen([*command, str(directory), *map(str, paths)], stdin=subprocess.PIPE)
+    process = subprocess.Popen(
+        [*command, str(directory), *map(str, paths)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
     try:
         yield
     finally:
         process.communicate()
+        with suppress(ProcessLookupError):  # workers of a rank that died before the others
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def watched(paths: Sequence[Path], directory: Path, *, until_held: bool = False) -> dict[str, Run]:
