@@ -58,7 +58,7 @@ def started(how: str, paths: Sequence[Path], directory: Path) -> Iterator[None]:
 def watched(paths: Sequence[Path], directory: Path, *, until_held: bool = False) -> dict[str, Run]:
     """Return the run of each program, at its end or at the moment when it is known to hang."""
     runs, found = {path.stem: RunDirectory(directory / path.stem) for path in paths}, {}
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 200
     with started("traced", paths, directory):
         while len(found) < len(runs) and time.monotonic() < deadline:
             time.sleep(0.2)

@@ -51,7 +51,7 @@ ALLOWED = {
     "capture/ranks/watchdog.py": r"paddle_lab watchdog$",
     "sampling/sampler.py": r"paddle_lab sampler$",
     # What is typed.
-    "magics/memory_line.py": r"%paddle_mem off$",
+    "magics/memory/memory_line.py": r"%paddle_mem off$",
     # Files for tools that speak English.
     "interchange/*.py": r".*",
     # What Paddle's errors contain, and code.

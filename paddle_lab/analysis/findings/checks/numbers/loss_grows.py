@@ -2,7 +2,7 @@
 
 Contract: a step against the gradient lowers the loss if the step is small enough.
 
-It is reported if the loss of one backward line and one optimizer grew at each of three steps, by
+It is reported if the loss of one backward line and one optimizer grew at each of four steps, by
 half each time or more, to at least ten times its first value. Losses that oscillate, those of two
 players, and those of a search for a learning rate, which raises it at each step, pass.
 """
@@ -19,7 +19,7 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
-_STEPS = 3
+_STEPS = 4
 _EACH, _IN_ALL = 1.5, 10.0
 _LARGEST = float(np.finfo(np.float32).max)
 """Larger losses, infinity and NaN are stored as this."""
