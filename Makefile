@@ -69,8 +69,9 @@ js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 
 # The tests of a file share models and kernels, so one process runs the whole file.
 # The tests in OWN_PROCESS need their own. Paddle keeps the first directory for graph dumps. And
-# PaddleFormers, which other tests import, replaces tensor methods by some that break graphs.
-OWN_PROCESS := tests/breaks tests/dumps
+# PaddleFormers, which other tests import, replaces tensor methods: they break graphs, and frames of
+# theirs may stand in the texts of errors.
+OWN_PROCESS := tests/breaks tests/dumps tests/capture/test_error_texts.py
 PARALLEL_PYTEST = $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 pytest: $(DONE)/test
 	$(PARALLEL_PYTEST) -m "not browser" \
