@@ -28,13 +28,17 @@ def loader_patches(_paddle: Any) -> list[AttributePatch]:
 
 def _around_init(make: Callable[..., None]) -> Callable[..., None]:
     @wraps(make)
-    def wrapper(iterator: Any, loader: Any) -> None:
+    def wrapper(iterator: Any, *args: Any, **kwargs: Any) -> None:
         start_ns = perf_counter_ns()
         with SAMPLES.forking():
-            make(iterator, loader)
-        # Do not keep the loader: it may hold the iterator, and then neither would be freed.
-        is_shared, took_ns = bool(loader.use_shared_memory), perf_counter_ns() - start_ns
-        BEGUN[iterator] = Begun(loader.num_workers, is_shared, took_ns)
+            make(iterator, *args, **kwargs)
+        # Do not keep the loader: it may hold the iterator, and then neither would be freed. Another
+        # Paddle may give it other attributes.
+        loader = args[0] if args else kwargs.get("loader")
+        workers = getattr(loader, "num_workers", None)
+        if isinstance(workers, int):
+            is_shared = bool(getattr(loader, "use_shared_memory", False))
+            BEGUN[iterator] = Begun(workers, is_shared, perf_counter_ns() - start_ns)
 
     return wrapper
 
