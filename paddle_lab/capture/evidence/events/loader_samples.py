@@ -15,7 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from paddle_lab.capture.ranks.user_stack import Line, lines_of, user_frames
@@ -51,8 +51,9 @@ class LoaderSamples:
     def forking(self) -> Iterator[None]:
         """Sample the workers that a ``with`` block forks."""
         if self._memory is None and hasattr(os, "register_at_fork"):
-            self._memory = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
-            os.register_at_fork(after_in_child=self._begin_in_worker)
+            with suppress(OSError):  # without memory for samples, the loader works as without us
+                self._memory = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
+                os.register_at_fork(after_in_child=self._begin_in_worker)
         self._is_forking = True
         try:
             yield
@@ -67,7 +68,8 @@ class LoaderSamples:
             self._thread = threading.Thread(
                 target=self._sample_here, name="paddle_lab", daemon=True
             )
-            self._thread.start()
+            with suppress(RuntimeError):  # no thread can start: there are no samples
+                self._thread.start()
         try:
             yield
         finally:
