@@ -149,6 +149,23 @@ class Trace(TraceAnswers):
 
         return write_atomically(path, netron_model(self.view_record).encode("utf-8"))
 
+    def to_api_config(self, path: PathLike) -> Path:
+        """Write the distinct calls of ops as lines of ``FLAGS_trace_api``, for PaddleAPITest.
+
+        A line names the public API (``paddle.concat``) if that passes its arguments on unchanged,
+        and else the op (``paddle._C_ops.dropout``). Shapes and dtypes replace tensors. Calls of
+        which the trace does not know all arguments are left out: an index with a tensor and numbers
+        in it, a shape given as a tensor, ``1 - x`` (it looks like ``x - 1``), lists of 32 items.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        from paddle_lab.interchange.api_config import api_config
+
+        return write_atomically(path, api_config(self.record).encode("utf-8"))
+
     def to_memory_snapshot(self, path: PathLike) -> Path:
         """Write the memory as a snapshot for PyTorch's memory viewer, pytorch.org/memory_viz.
 

@@ -316,6 +316,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     "program_grad_nodes": {"grad_node": "key:grad_nodes"},
     # Default values of the attributes with which ops in this trace were called.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
+    # The parameters of each op of Paddle's that ran: "const Tensor& x; bool transpose_y". Of an op
+    # that takes keywords, the kinds are "Tensor" and "".
+    "op_signatures": {"op": "str", "parameters": "str"},
     # Actions of the traced code other than ops, in order: the evidence for findings.
     "events": {
         "kind": "enum:event_kind",
@@ -543,6 +546,7 @@ VIEW_TABLES: Final[dict[str, Columns]] = {
 }
 
 UNSEEN_TABLES: Final = (
+    "op_signatures",
     "events",
     "living_tensors",
     "tensor_holders",

@@ -84,7 +84,7 @@ class Call:
     @cached_property
     def _named(self) -> dict[str, Any]:
         """The attributes that have a name; text where Python cannot read a value."""
-        named = filter(None, map(_NAMED.fullmatch, _parts(self.attributes)))
+        named = filter(None, map(_NAMED.fullmatch, argument_texts(self.attributes)))
         return {match[1]: _value(match[2]) for match in named}
 
     def attribute(self, name: str, default: Any = None) -> Any:
@@ -97,7 +97,7 @@ def is_open(*shapes: Shape) -> bool:
     return any(extent < 0 for shape in shapes for extent in shape)
 
 
-def _parts(text: str) -> list[str]:
+def argument_texts(text: str) -> list[str]:
     """Split at the commas outside of brackets and quotes."""
     parts, depth, quote, start = [], 0, "", 0
     for position, character in enumerate(text):

@@ -30,6 +30,12 @@ def _value_text(value: Any) -> str:
         return repr(value)
     if isinstance(value, (tuple, list)):
         return "[" + ", ".join(_value_text(item) for item in value[:32]) + "]"
+    if isinstance(value, slice):
+        bounds = (value.start, value.stop, value.step)
+        text = ":".join("" if bound is None else _value_text(bound) for bound in bounds)
+        return text.removesuffix(":")
+    if value is ...:
+        return "..."
     # str() of Paddle's dtypes and places is readable; the repr of other objects could be anything.
     kind = type(value)
     return str(value) if kind.__module__.startswith("paddle") else f"<{kind.__name__}>"

@@ -13,9 +13,10 @@ from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Cells, Tape, cells_of, row_starts
 from paddle_lab.capture.stacks.frames import FrameAssembler
 from paddle_lab.capture.tables.attribute_columns import attribute_columns
+from paddle_lab.capture.tables.op_signatures import signature_of
 from paddle_lab.capture.tables.row_keys import RecordKeys, spread, text_codes
 from paddle_lab.trace.schema import RECORD_TABLES
-from paddle_lab.trace.table import StringPool, Table
+from paddle_lab.trace.table import StringPool, Table, TableBuilder
 
 OWN_STEP_NS = 1024
 """Rounding the trace's own time to this saves two thirds of its bytes; errors do not add up."""
@@ -66,15 +67,12 @@ def op_tables(
     strings: StringPool,
     frames: FrameAssembler,
 ) -> dict[str, Table]:
-    """Return the tables ``ops``, ``uses``, ``own_times`` and ``attribute_defaults``."""
+    """Return ``ops``, ``uses``, ``own_times``, ``attribute_defaults``, ``op_signatures``."""
     name, stack = rows.column(OpCell.NAME), rows.column(OpCell.STACK)
+    # A PyLayer may have the same name as an op of Paddle.
+    of_paddle = np.where(rows.column(OpCell.IS_PYLAYER), -1, name)
     attributes, defaults = attribute_columns(
-        recorder.attributes,
-        rows.column(OpCell.ATTRIBUTES),
-        # A PyLayer may have the same name as an op of Paddle.
-        np.where(rows.column(OpCell.IS_PYLAYER), -1, name),
-        rows.inputs[:2],
-        strings,
+        recorder.attributes, rows.column(OpCell.ATTRIBUTES), of_paddle, rows.inputs[:2], strings
     )
     ops: dict[str, Any] = {
         "name": text_codes(name, OP_NAMES.name, strings),
@@ -93,7 +91,17 @@ def op_tables(
         "uses": _uses(recorder, rows, keys),
         "own_times": _own_times(recorder, rows),
         "attribute_defaults": defaults,
+        "op_signatures": _signatures(np.unique(of_paddle), strings),
     }
+
+
+def _signatures(names: Cells, strings: StringPool) -> Table:
+    table = TableBuilder(RECORD_TABLES["op_signatures"])
+    for name in (OP_NAMES.name(key) for key in names.tolist() if key >= 0):
+        if parameters := signature_of(name):
+            told = "; ".join(f"{one.kind} {one.name}" for one in parameters)
+            table.append(strings[name], strings[told])
+    return table.build()
 
 
 def _own_times(recorder: Recorder, rows: OpRows) -> Table:

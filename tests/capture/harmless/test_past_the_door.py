@@ -37,6 +37,8 @@ ALLOWED = {
     LIVE_CHART: ("paddle.base.core",),
     # Translated code calls it so.
     "capture/export/guarded_source.py": ("AsDtype",),
+    # Writes the name into a file.
+    "interchange/api_config.py": ("paddle._C_ops.",),
     # How to write what the garbage collector finds; the layers are not asked.
     "holders/names.py": ("_parameters", "_sub_layers", "_buffers"),
 }  # fmt: skip
