@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -293,19 +294,24 @@ class Trace(TraceAnswers):
         ValueError
             If there is no such view, or the height is out of bounds.
         """
-        from paddle_lab.replayed_values import ValueAnswers
-        from paddle_lab.views.widgets.graph_widget import GraphWidget
+        return self._widget(view, height, None)
 
-        answers = ValueAnswers(self.value)
-        return GraphWidget(self._output(view, height), page_of=page_of, value_of=answers.answer)
-
-    def shown(self, *, view: WidgetView = "forward", height: int = 560) -> GraphWidget | StillGraph:
+    def shown(
+        self,
+        *,
+        view: WidgetView = "forward",
+        height: int = 560,
+        show_early: Callable[[dict[str, Any]], None] | None = None,
+    ) -> GraphWidget | StillGraph:
         """Return the output for a notebook: a widget, or its substitute if there are no widgets.
 
         Parameters
         ----------
         view, height
             As in :meth:`widget`.
+        show_early
+            Displays output data. It is called once the page has the widget's data. What the
+            notebook stores is made afterwards, which takes time for a large trace.
         """
         try:
             import paddle_lab.views.widgets.graph_widget  # noqa: F401
@@ -313,7 +319,21 @@ class Trace(TraceAnswers):
             from paddle_lab.views.html.notebook_output import StillGraph, kernel_lacks
 
             return StillGraph(self._output(view, height), kernel_lacks(error))
-        return self.widget(view=view, height=height)
+        return self._widget(view, height, show_early)
+
+    def _widget(
+        self, view: WidgetView, height: int, show_early: Callable[[dict[str, Any]], None] | None
+    ) -> GraphWidget:
+        from paddle_lab.replayed_values import ValueAnswers
+        from paddle_lab.views.widgets.graph_widget import GraphWidget
+
+        answers = ValueAnswers(self.value)
+        output = self._output(view, height)
+        widget = GraphWidget(output, page_of=page_of, value_of=answers.answer)
+        if show_early is not None:
+            show_early(widget.early_data())
+        widget.store()
+        return widget
 
     def _output(self, view: WidgetView, height: int) -> GraphOutput:
         from paddle_lab.views.html.fallback import still_content

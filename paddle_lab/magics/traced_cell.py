@@ -164,7 +164,10 @@ class TracedCell:
                 note.tell(say("magics.waiting.checks", n=count))
                 _ = self._trace.findings
                 note.tell(say("magics.waiting.picture", n=count))
-                note.give_way(self._trace.shown(view=options.view, height=options.height))
+                shown = self._trace.shown(
+                    view=options.view, height=options.height, show_early=note.show_early
+                )
+                note.give_way(shown)
         except OSError as error:  # a checkout whose front end has not been built
             note.tell("")
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")

@@ -25,17 +25,24 @@ class WaitingNote:
 
     def __init__(self, ops: int, log_bytes: int = 0) -> None:
         self._is_wanted = ops >= _MANY_OPS or log_bytes >= _MUCH_LOG_BYTES
+        self._sentence = ""
         self._handle: Any = None
 
     def tell(self, sentence: str) -> None:
         """Show a sentence about the current work."""
         if not self._is_wanted:
             return
+        self._sentence = sentence
         data = {"text/plain": sentence}
         if self._handle is None:
             self._handle = display(data, raw=True, display_id=True)
         else:
             self._handle.update(data, raw=True)
+
+    def show_early(self, data: dict[str, Any]) -> None:
+        """Show a picture in pages that can draw ``data``; other pages still show the sentence."""
+        if self._handle is not None:
+            self._handle.update({"text/plain": self._sentence, **data}, raw=True)
 
     def give_way(self, shown: Any) -> None:
         """Show the picture in place of the sentences."""

@@ -140,17 +140,15 @@ class NotebookPage:
 
     def run_cell(self, index: int) -> int:
         """Run one cell, from 0, and wait until it is done; its execution count."""
-        self.page.evaluate(
-            """(index) => {
-              const notebook = window.jupyterapp.shell.currentWidget.content;
-              notebook.deselectAll();
-              notebook.activeCellIndex = index;
-            }""",
-            index,
-        )
+        self._activate(index)
         self.command("notebook:run-cell")
         self.page.wait_for_function(_KERNEL_READY, timeout=_RUN_LIMIT_MS)
         return self.execution_count(index)
+
+    def start_cell(self, index: int) -> None:
+        """Run one cell, from 0, and do not wait for it."""
+        self._activate(index)
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-cell') }")
 
     def execution_count(self, index: int) -> int:
         """Number in the prompt of a code cell that has run."""
@@ -241,6 +239,16 @@ class NotebookPage:
             path = self._screenshots / f"{name}-{self.server.application}-{theme}.png"
             self.page.screenshot(path=path)
         self.theme("light")
+
+    def _activate(self, index: int) -> None:
+        self.page.evaluate(
+            """(index) => {
+              const notebook = window.jupyterapp.shell.currentWidget.content;
+              notebook.deselectAll();
+              notebook.activeCellIndex = index;
+            }""",
+            index,
+        )
 
     def _outputs(self, index: int) -> list[dict[str, Any]]:
         outputs: list[dict[str, Any]] = self.page.evaluate(

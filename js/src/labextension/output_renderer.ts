@@ -2,6 +2,7 @@
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
+import { modelId } from "./graph_mime.ts";
 import { type Outcome, showKernelWidget } from "./kernel_widget.ts";
 import type { Plugins } from "./missing.ts";
 
@@ -24,6 +25,8 @@ export function rendererFactory(
 export abstract class OutputRenderer extends Panel implements Renderer {
   #model: MimeModel | undefined;
   #onDisposed: (() => void) | undefined;
+  #shownId: string | undefined;
+  #showing: Promise<void> = Promise.resolve();
 
   constructor(protected readonly page: Page) {
     super();
@@ -52,18 +55,27 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     return this.page.panelAround(this.node);
   }
 
-  protected showWidget(
+  protected async showWidget(
     { data }: MimeModel,
     options?: { limit_ms: number; isHidden?: boolean },
   ): Promise<Outcome> {
     const { panel } = this;
+    const id = modelId(data);
+    if (id !== undefined && id === this.#shownId) return "shown";
     if (panel) this.#onDisposed = () => this.page.reportCleared(panel, data);
-    return showKernelWidget(this, panel, data, options);
+    const outcome = await showKernelWidget(this, panel, data, options);
+    if (outcome === "shown") this.#shownId = id;
+    return outcome;
   }
 
+  /** An output may be updated while its widget is being made, so wait for that. */
   async #showModel(): Promise<void> {
-    const model = this.#model;
-    this.#model = undefined;
-    if (model && !this.isDisposed) await this.show(model);
+    const shown = this.#showing.then(async () => {
+      const model = this.#model;
+      this.#model = undefined;
+      if (model && !this.isDisposed) await this.show(model);
+    });
+    this.#showing = shown.catch(() => {});
+    await shown;
   }
 }

@@ -66,6 +66,16 @@ class GraphOutput:
             self._still_content = self._still_content()
         return still_html(self._still_content, note)
 
+    def early_data(self, widget: dict[str, str]) -> dict[str, Any]:
+        """Return the output's data before what a notebook stores is made.
+
+        Parameters
+        ----------
+        widget
+            Identifies the widget, which has the data.
+        """
+        return {GRAPH_MIME_TYPE: {"widget": widget, "language": language()}}
+
     def data(self, note: str, /, **more: Any) -> dict[str, Any]:
         """Return the output's data by type.
 

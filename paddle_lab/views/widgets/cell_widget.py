@@ -90,12 +90,13 @@ class CellWidget(anywidget.AnyWidget):
         if bundle is None:
             return None
         _, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        # The page must have the same version.
-        version = anywidget.__version__
-        missing = say("environments.page_lacks_anywidget", version=version)
-        widget = {"model_id": self.model_id, "anywidget": version}
+        missing = say("environments.page_lacks_anywidget", version=anywidget.__version__)
         view = self._view_of(self.substitute_html(missing))
-        return {**view, **self.output_data(widget)}, metadata
+        return {**view, **self.output_data(self._identity())}, metadata
+
+    def _identity(self) -> dict[str, str]:
+        # The page must have the same version of anywidget.
+        return {"model_id": self.model_id, "anywidget": anywidget.__version__}
 
     @traitlets.observe("comm")
     def _keep_open(self, change: Any) -> None:

@@ -80,9 +80,16 @@ class GraphWidget(CellWidget):
             _view_script=script,
             _view_build=build,
         )
-        # By now the page has received the data.
-        if output.stored is not output.payload:
+
+    def store(self) -> None:
+        """Make what the notebook stores. The page has received the data by now, and draws it."""
+        output = self._output
+        if output.stored is not output.payload and not self._stored:
             self._stored = {"payload": output.stored}
+
+    def early_data(self) -> dict[str, Any]:
+        """Return an output that our JupyterLab plugin shows, without what a notebook stores."""
+        return self._output.early_data(self._identity())
 
     def hear(self, content: Any) -> None:
         """Answer what the page asks for (js/src/jupyter/asking.ts): a page, or a value."""
