@@ -121,8 +121,14 @@ def test_gpt_2_is_as_published() -> None:
     # nanoGPT's transformer_sizing.ipynb: 291,648,307,200 FLOPs for 1,024 tokens, a multiply-add as
     # 2, products of matrices alone, a causal mask counted in full. 124,439,808 parameters.
     network = Transformer(width=768, heads=12, depth=12, words=50257, length=1024, causal=True)
-    macs, _, count = _published(network, paddle.zeros([1, 1024], "int64"))
-    assert 2 * macs == 291_648_307_200
+    # Each multiply-add belongs to a token or to a pair of tokens, so two short texts are enough.
+    (of_8, _, count), (of_16, _, _) = (
+        _published(network, paddle.zeros([1, tokens], "int64")) for tokens in (8, 16)
+    )
+    pair = (of_16 - 2 * of_8) // (16**2 - 2 * 8**2)
+    token = of_8 // 8 - 8 * pair
+    assert (of_8, of_16) == (8 * token + 8**2 * pair, 16 * token + 16**2 * pair)
+    assert 2 * (1024 * token + 1024**2 * pair) == 291_648_307_200
     assert count == 124_439_808
 
 
