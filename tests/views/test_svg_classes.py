@@ -1,33 +1,40 @@
-"""Repeated attributes become classes, and the picture looks the same."""
+"""Equal styles are written once, in a style sheet, and the picture looks the same."""
 
 from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from paddle_lab.views.svg.writer import with_classes
+from paddle_lab.views.svg.palette import PALETTES
+from paddle_lab.views.svg.writer import Span, SvgWriter
 
-_PICTURE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="9">'
-    '<path d="M0 0" fill="none" stroke="#123456"/><path d="M1 1" fill="none" stroke="#123456"/>'
-    '<text x="1" font-size="11" fill="#000000">fill="none" stroke="#123456"</text>'
-    '<text x="2" font-size="11" fill="#000000">b</text><rect fill="#ffffff"/></svg>'
-)
+_SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_repeated_attributes_become_rules_with_units() -> None:
-    root = ElementTree.fromstring(with_classes(_PICTURE))
-    style, first, second, text, other, single = root
-    rules = style.text or ""
+def _picture(*, has_style_sheet: bool) -> ElementTree.Element:
+    svg = SvgWriter(PALETTES["light"], has_style_sheet=has_style_sheet)
+    svg.path("M0 0", stroke="#123456")
+    svg.path("M1 1", stroke="#123456")
+    svg.text(1, 1, Span('fill="none" <b>', 11, "#000000"), Span("b", 11, "#000000"))
+    return ElementTree.fromstring(svg.document(20, 9, title="a"))
+
+
+def test_equal_styles_become_one_rule_with_units() -> None:
+    root = _picture(has_style_sheet=True)
+    rules = root.findtext(f"{_SVG}style") or ""
+    first, second = root.findall(f"{_SVG}path")
+    text, other = root.iter(f"{_SVG}tspan")
     assert first.get("class") == second.get("class")
     assert f".{first.get('class')}{{fill:none;stroke:#123456}}" in rules
     assert f".{text.get('class')}{{font-size:11px;fill:#000000}}" in rules
     assert text.get("class") == other.get("class")
     assert "stroke" not in first.attrib
-    assert single.get("fill") == "#ffffff"
+    assert text.text == 'fill="none" <b>'
 
 
-def test_text_that_looks_like_attributes_stays() -> None:
-    # Text in a picture is escaped, so its quotation marks are no attribute's.
-    escaped = _PICTURE.replace('>fill="none" stroke="#123456"<', "> fill=&quot;none&quot; <")
-    root = ElementTree.fromstring(with_classes(escaped))
-    assert root[3].text == ' fill="none" '
+def test_without_a_style_sheet_the_same_styles_are_attributes() -> None:
+    root = _picture(has_style_sheet=False)
+    assert root.find(f"{_SVG}style") is None
+    first, _ = root.findall(f"{_SVG}path")
+    text, _ = root.iter(f"{_SVG}tspan")
+    assert (first.get("fill"), first.get("stroke")) == ("none", "#123456")
+    assert (text.get("font-size"), text.get("fill"), text.get("class")) == ("11", "#000000", None)

@@ -15,7 +15,6 @@ from paddle_lab.trace.record import Record
 from paddle_lab.views.html.notebook_output import still_html
 from paddle_lab.views.svg.folding import fold
 from paddle_lab.views.svg.picture import svg_picture
-from paddle_lab.views.svg.writer import with_classes
 from paddle_lab.views.text.finding_text import finding_texts
 from paddle_lab.views.text.line_rows import line_rows
 from paddle_lab.views.text.summary import (
@@ -93,7 +92,7 @@ def _picture(record: Record, room_bytes: int) -> str:
         if most_rows > max(fitting, _ROWS[-1]):
             continue
         folded = fold(record, most_rows=most_rows)
-        picture = with_classes(svg_picture(record, folded=folded)).encode("utf-8")
+        picture = svg_picture(record, folded=folded, has_style_sheet=True).encode("utf-8")
         fitting = len(folded.rows) * room_bytes // len(picture)
         if len(picture) <= room_bytes:
             data = base64.b64encode(picture).decode()
