@@ -9,7 +9,7 @@ from typing import Literal
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found
 from paddle_lab.trace.limit import KEEPS, Keep
-from paddle_lab.words import say
+from paddle_lab.words import beginnings, say
 
 Evidence = Literal["events", "values", "gradients", "rerun", "cuda"]
 """What a trace records for checks in addition to ops and graphs.
@@ -24,11 +24,12 @@ tensor; ``gradients`` examines every gradient; ``rerun`` runs the code a second 
 class Check:
     """One check; its module in :mod:`paddle_lab.analysis.findings.checks` calls it ``CHECK``."""
 
-    kind: str
-    """The kind of the check's findings, and the check's name in ``check=``."""
     find: Callable[[Facts], Iterable[Found]]
     example: str
     """A few lines of code that have the bug; the documentation shows them."""
+    kind: str = ""
+    """The kind of the check's findings, and the check's name in ``check=``; by default the name of
+    its module, with hyphens."""
     needs: tuple[Evidence, ...] = ("events",)
     consequence_of: tuple[str, ...] = ()
     """If a check of one of these kinds finds an error, this check's error is its consequence."""
@@ -38,7 +39,12 @@ class Check:
     """How many findings are kept, because one mistake may be found at every op."""
 
     shared_cost: str = ""
-    """The key of a text about the cost, if several checks share one text; else ``""``."""
+    """The check whose text about the cost also holds for this check; ``""`` for none."""
+
+    def __post_init__(self) -> None:
+        if not self.kind:
+            name = self.find.__module__.rpartition(".")[2].replace("_", "-")
+            object.__setattr__(self, "kind", name)
 
     @property
     def group(self) -> str:
@@ -58,4 +64,5 @@ class Check:
     @property
     def cost(self) -> str:
         """What the check costs while the user's code runs, in a few words."""
-        return say(f"findings.{self.shared_cost or self.kind}.cost")
+        own = f"findings.{self.shared_cost or self.kind}.cost"
+        return say(own if beginnings(own) else "findings.always.cost")

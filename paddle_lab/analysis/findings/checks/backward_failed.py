@@ -71,7 +71,6 @@ def _found(facts: Facts, failed: FailedBackward) -> Found:
 
 
 BACKWARD_FAILED = Check(
-    kind="backward-failed",
     find=find,
     example="loss = net(x).sum()\nloss.backward()\nloss.backward()  # its graph is gone",
     consequence_of=("inplace-modified", "pylayer-argument", "graph-kept"),

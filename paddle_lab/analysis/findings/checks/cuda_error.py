@@ -42,7 +42,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="cuda-error",
     find=find,
     example="table.gather(paddle.to_tensor([10 ** 6]))  # on a GPU, seen three ops later",
     needs=("cuda",),

@@ -135,7 +135,6 @@ def _idle(facts: Facts, backward: Place, loss: int) -> Found:
 
 
 CHECK = Check(
-    kind="gradient-cut",
     find=find,
     example="features = encoder(x).detach()\nloss = head(features).mean()\nloss.backward()",
     holds_on=(),  # a backward call in another part may reach the parameters

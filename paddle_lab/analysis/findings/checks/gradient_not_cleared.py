@@ -36,7 +36,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="gradient-not-cleared",
     find=find,
     example="loss.backward()\noptimizer.step()  # and no optimizer.clear_grad()",
 )

@@ -111,7 +111,6 @@ def _usual(points: list[DepthPoint]) -> float:
 
 
 CHECK = Check(
-    kind="gradient-scale",
     find=find,
     example="net = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.Sigmoid())] * 40)",
     needs=("gradients",),

@@ -52,7 +52,6 @@ def _found(
 
 
 CHECK = Check(
-    kind="graph-break",
     find=find,
     example="@to_static(full_graph=False)\ndef loss(x):\n    if x.max() > 0: ...  # breaks",
     most=100,  # each is one line

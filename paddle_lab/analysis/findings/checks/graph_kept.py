@@ -130,7 +130,6 @@ def _collected(
 
 
 CHECK = Check(
-    kind="graph-kept",
     find=find,
     example="total = total + loss  # in a training loop",
 )

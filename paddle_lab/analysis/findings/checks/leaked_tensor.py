@@ -137,7 +137,6 @@ def _is_in_comprehension(facts: Facts, op: int) -> bool:
 
 
 CHECK = Check(
-    kind="leaked-tensor",
     find=find,
     example="history.append(net(x))  # in a loop that never reads history",
     holds_on=("newest",),  # later ops may read it

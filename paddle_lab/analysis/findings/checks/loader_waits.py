@@ -73,7 +73,6 @@ def _advice(wait: dict[str, Any]) -> Text:
 
 
 CHECK = Check(
-    kind="loader-waits",
     find=find,
     example="batches = iter(paddle.io.DataLoader(dataset))\nstep(next(batches))",
 )

@@ -126,7 +126,6 @@ def _moment(facts: Facts, source: Source) -> int:
 
 
 CHECK = Check(
-    kind="nan-origin",
     find=find,
     example="entropy = -(p * paddle.log(p)).sum()  # p is 0 here and there",
     needs=("events", "values", "gradients"),

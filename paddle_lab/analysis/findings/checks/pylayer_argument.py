@@ -95,7 +95,6 @@ def _message(facts: Facts, op: int, rule: str, position: int, more: str) -> Text
 
 
 CHECK = Check(
-    kind="pylayer-argument",
     find=find,
     example="out = Scale.apply({'x': x, 'factor': factor})  # neither gets a gradient",
 )

@@ -105,7 +105,6 @@ def _found(
 
 
 CHECK = Check(
-    kind="unreached-parameter",
     find=find,
     example="self.skip = nn.Linear(4, 4)  # and forward() never calls it",
     consequence_of=("gradient-cut",),

@@ -88,7 +88,6 @@ def _layer_chains(facts: Facts, trained: Trained) -> dict[int, set[tuple[int, ..
 
 
 CHECK = Check(
-    kind="untrained-parameter",
     find=find,
     example="self.layers = [nn.Linear(4, 4) for _ in range(2)]",
     holds_on=(),  # an optimizer that steps in another part of the code may hold them

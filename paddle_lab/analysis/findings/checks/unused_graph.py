@@ -81,7 +81,6 @@ def _found(place: Place, calls: list[UnusedCall], severity: Severity, saved: int
 
 
 CHECK = Check(
-    kind="unused-graph",
     find=find,
     example="net.eval()\naccuracy = float((net(x).argmax(1) == y).astype('float32').mean())",
     consequence_of=("gradient-cut",),

@@ -82,8 +82,6 @@ def _layer_reader(training: Training, op: int) -> str:
 
 
 CHECK = Check(
-    kind="batch-and-time",
     find=find,
     example="y, _ = nn.LSTM(8, 16)(x.transpose([1, 0, 2]))  # x is [batch, time, 8]",
-    shared_cost="always",
 )

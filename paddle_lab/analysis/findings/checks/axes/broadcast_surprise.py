@@ -73,7 +73,6 @@ def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
 
 
 CHECK = Check(
-    kind="broadcast-surprise",
     find=find,
     example="loss = ((net(x) - target) ** 2).mean()  # net(x) is [32, 1], target is [32]",
     holds_on=("first",),  # earlier ops show whether a tensor comes from parameters

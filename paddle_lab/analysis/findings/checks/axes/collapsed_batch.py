@@ -37,8 +37,6 @@ def _shape(facts: Facts, op: int) -> tuple[int, ...]:
 
 
 CHECK = Check(
-    kind="collapsed-batch",
     find=find,
     example="scores = net(x).squeeze()  # the last batch has one sample",
-    shared_cost="always",
 )

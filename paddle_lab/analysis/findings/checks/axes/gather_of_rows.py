@@ -50,8 +50,6 @@ def _are_columns(training: Training, index: int, columns: int) -> bool:
 
 
 CHECK = Check(
-    kind="gather-of-rows",
     find=find,
     example="value = paddle.gather(q_values, actions)  # q_values are [batch, actions]",
-    shared_cost="always",
 )

@@ -63,8 +63,6 @@ def _groups(sizes: list[int], ends: set[int]) -> list[list[int]]:
 
 
 CHECK = Check(
-    kind="reshape-for-transpose",
     find=find,
     example="x = x.reshape([n, h, w, c])  # x is [n, c, h, w]",
-    shared_cost="always",
 )

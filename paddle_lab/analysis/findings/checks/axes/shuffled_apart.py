@@ -108,8 +108,6 @@ def _sliced_data(training: Training, tensor: int) -> tuple[int, int]:
 
 
 CHECK = Check(
-    kind="shuffled-apart",
     find=find,
     example="x, y = x[paddle.randperm(n)], y[paddle.randperm(n)]",
-    shared_cost="always",
 )

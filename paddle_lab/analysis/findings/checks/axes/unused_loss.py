@@ -53,9 +53,7 @@ def _is_forward(facts: Facts, op: int) -> bool:
 
 
 CHECK = Check(
-    kind="unused-loss",
     find=find,
     example="auxiliary = 0.4 * F.cross_entropy(aux, y)\nloss.backward()  # without auxiliary",
-    shared_cost="always",
     holds_on=(),
 )

@@ -53,8 +53,6 @@ def _products(training: Training, result: int) -> Iterator[int]:
 
 
 CHECK = Check(
-    kind="wrong-softmax-axis",
     find=find,
     example="probabilities = F.softmax(logits, axis=0)",
-    shared_cost="always",
 )

@@ -60,8 +60,6 @@ def _is_ones(facts: Facts, scale: int) -> bool:
 
 
 CHECK = Check(
-    kind="frozen-norm-part",
     find=find,
     example="norm.weight.stop_gradient = True",
-    shared_cost="always",
 )

@@ -71,9 +71,7 @@ def _layer_scopes(facts: Facts) -> list[int]:
 
 
 CHECK = Check(
-    kind="bypassed",
     find=find,
     example="layer.register_forward_post_hook(hook)\ny = layer.forward(x)",
-    shared_cost="always",
     holds_on=(),
 )

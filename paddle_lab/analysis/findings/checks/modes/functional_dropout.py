@@ -33,8 +33,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="functional-dropout",
     find=find,
     example="x = F.dropout(x, 0.5)  # without training=self.training",
-    shared_cost="always",
 )

@@ -73,9 +73,7 @@ def _eval_place(training: Training, op: int) -> Place | None:
 
 
 CHECK = Check(
-    kind="trained-in-eval",
     find=find,
     example="validate(net)  # calls net.eval()\nloss = F.cross_entropy(net(x), y)",
-    shared_cost="always",
     holds_on=(),
 )

@@ -103,9 +103,7 @@ def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_read
 
 
 CHECK = Check(
-    kind="validated-in-train",
     find=find,
     example="with paddle.no_grad():\n    accuracy = (net(x).argmax(1) == y)  # without net.eval()",
-    shared_cost="always",
     holds_on=(),
 )

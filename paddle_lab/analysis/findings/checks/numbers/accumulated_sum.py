@@ -56,9 +56,7 @@ def _is_divided(facts: Facts) -> bool:
 
 
 CHECK = Check(
-    kind="accumulated-sum",
     find=find,
     example="loss.backward()  # four times for each opt.step(), instead of (loss / 4).backward()",
-    shared_cost="always",
     holds_on=(),
 )

@@ -52,7 +52,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="dead-units",
     find=find,
     example="nn.Sequential(nn.Linear(8, 8, bias_attr=nn.initializer.Constant(-20.0)), nn.ReLU())",
     needs=("events", "values"),

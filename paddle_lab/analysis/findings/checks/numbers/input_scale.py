@@ -63,8 +63,6 @@ def _is_normalised(training: Training, op: int) -> bool:
 
 
 CHECK = Check(
-    kind="input-scale",
     find=find,
     example="net(paddle.to_tensor(pixels))  # 0 to 255",
-    shared_cost="always",
 )

@@ -54,9 +54,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="loss-grows",
     find=find,
     example="opt = SGD(5.0, parameters=net.parameters())",
-    shared_cost="always",
     holds_on=(),
 )

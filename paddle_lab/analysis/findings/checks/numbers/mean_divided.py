@@ -50,8 +50,6 @@ def _samples(training: Training, mean: int) -> int:
 
 
 CHECK = Check(
-    kind="mean-divided",
     find=find,
     example="loss = F.cross_entropy(logits, y) / x.shape[0]",
-    shared_cost="always",
 )

@@ -33,8 +33,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="promoted",
     find=find,
     example="loss = ((net(x) - paddle.to_tensor(np.random.randn(8, 1))) ** 2).mean()",
-    shared_cost="always",
 )

@@ -90,8 +90,6 @@ def _place(training: Training, loss: int, maker: int) -> Place:
 
 
 CHECK = Check(
-    kind="loss-input",
     find=find,
     example="loss = F.cross_entropy(F.softmax(net(x)), y)",
-    shared_cost="always",
 )

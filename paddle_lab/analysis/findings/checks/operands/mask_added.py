@@ -61,8 +61,6 @@ def _is_mask(training: Training, tensor: int) -> bool:
 
 
 CHECK = Check(
-    kind="mask-added",
     find=find,
     example="scores = scores + paddle.tril(paddle.ones([t, t]))",
-    shared_cost="always",
 )

@@ -37,8 +37,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="norm-momentum",
     find=find,
     example="nn.BatchNorm2D(64, momentum=0.1)",
-    shared_cost="always",
 )

@@ -71,8 +71,6 @@ def _numbers(glance: Glance) -> dict[str, str]:
 
 
 CHECK = Check(
-    kind="target-range",
     find=find,
     example="loss = F.mse_loss(F.tanh(net(x)), pixels)  # pixels are 0 to 255",
-    shared_cost="always",
 )

@@ -45,9 +45,7 @@ def _is_trained(training: Training, op: int) -> bool:
 
 
 CHECK = Check(
-    kind="aliased-state",
     find=find,
     example="best = net.state_dict()\n…\nnet.set_state_dict(best)",
-    shared_cost="always",
     holds_on=(),
 )

@@ -49,9 +49,7 @@ def _made_by(training: Training, tensor: int) -> Place:
 
 
 CHECK = Check(
-    kind="equal-units",
     find=find,
     example="nn.Linear(64, 64, weight_attr=nn.initializer.Constant(0.1))",
-    shared_cost="always",
     holds_on=(),
 )

@@ -49,9 +49,7 @@ def _outermost_place(training: Training, call: Called) -> Place:
 
 
 CHECK = Check(
-    kind="initialised-again",
     find=find,
     example="for epoch in range(10):\n    net.apply(init_weights)",
-    shared_cost="always",
     holds_on=(),
 )

@@ -23,8 +23,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="repeated-layer",
     find=find,
     example="nn.Sequential(*[nn.Linear(64, 64)] * 6)",
-    shared_cost="always",
 )

@@ -36,9 +36,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="same-batch",
     find=find,
     example="for step in range(1000):\n    x, y = next(iter(loader))",
-    shared_cost="always",
     holds_on=(),
 )

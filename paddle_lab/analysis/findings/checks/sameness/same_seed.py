@@ -60,9 +60,7 @@ def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
 
 
 CHECK = Check(
-    kind="same-seed",
     find=find,
     example="for x, y in loader:\n    paddle.seed(0)",
-    shared_cost="always",
     holds_on=(),
 )

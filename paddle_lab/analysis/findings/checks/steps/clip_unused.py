@@ -42,9 +42,7 @@ def _is_late(training: Training, call: Called) -> bool:
 
 
 CHECK = Check(
-    kind="clip-unused",
     find=find,
     example="clip = nn.ClipGradByNorm(1.0)  # and Adam(…) without grad_clip=clip",
-    shared_cost="always",
     holds_on=(),
 )

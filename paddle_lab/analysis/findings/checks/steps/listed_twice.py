@@ -39,8 +39,6 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="listed-twice",
     find=find,
     example="opt = SGD(0.1, parameters=net.parameters() + net.head.parameters())",
-    shared_cost="always",
 )

@@ -62,10 +62,8 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="optimizer-of-others",
     find=find,
     example="opt = Adam(parameters=net.parameters())\nnet.head = nn.Linear(64, 10)",
-    shared_cost="always",
     consequence_of=("gradient-cut",),
     holds_on=(),
 )

@@ -42,9 +42,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="optimizer-remade",
     find=find,
     example="for x, y in loader:\n    opt = Adam(1e-3, parameters=net.parameters())",
-    shared_cost="always",
     holds_on=(),
 )

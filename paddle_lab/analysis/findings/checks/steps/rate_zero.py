@@ -55,9 +55,7 @@ def _why(training: Training, number: int, schedule: str) -> tuple[str, Place]:
 
 
 CHECK = Check(
-    kind="rate-zero",
     find=find,
     example="warmup = LinearWarmup(1e-3, 100, 0.0, 1e-3)  # and warmup.step() is never called",
-    shared_cost="always",
     holds_on=(),
 )

@@ -40,9 +40,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="scaler-order",
     find=find,
     example="scaler.scale(loss).backward()\nclip_grad_norm_(parameters, 1.0)\nscaler.step(opt)",
-    shared_cost="always",
     holds_on=(),
 )

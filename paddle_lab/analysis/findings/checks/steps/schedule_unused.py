@@ -75,9 +75,7 @@ def _not_attached(training: Training, call: Called, attached: set[str]) -> Itera
 
 
 CHECK = Check(
-    kind="schedule-unused",
     find=find,
     example="opt = Adam(schedule.get_lr(), parameters=net.parameters())",
-    shared_cost="always",
     holds_on=(),
 )

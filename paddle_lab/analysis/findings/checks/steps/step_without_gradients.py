@@ -66,9 +66,7 @@ def _comes_first(training: Training, steps: list[Step], calls: list[int]) -> boo
 
 
 CHECK = Check(
-    kind="step-without-gradients",
     find=find,
     example="loss.backward()\nopt.clear_grad()\nopt.step()",
-    shared_cost="always",
     holds_on=(),
 )

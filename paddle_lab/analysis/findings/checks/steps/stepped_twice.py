@@ -35,9 +35,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="stepped-twice",
     find=find,
     example="opt.step()\nopt.minimize(loss)",
-    shared_cost="always",
     holds_on=(),
 )

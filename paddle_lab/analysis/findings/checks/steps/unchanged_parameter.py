@@ -46,9 +46,7 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 CHECK = Check(
-    kind="unchanged-parameter",
     find=find,
     example="nn.Linear(8, 8, weight_attr=paddle.ParamAttr(learning_rate=0.0))",
-    shared_cost="always",
     holds_on=(),
 )
