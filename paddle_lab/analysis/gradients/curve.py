@@ -57,8 +57,6 @@ class DepthPoint:
 class GradientCurve(Reported, Framed, RowList[DepthPoint]):
     """The points of one backward call, in the order of the forward."""
 
-    _asked_as = "curve().to_pandas()"
-
     @classmethod
     def of(cls, record: Record, call: int) -> GradientCurve:
         """Return the curve of one backward call; the record has answer tables."""

@@ -94,7 +94,6 @@ class GradientTable(MeasuredTable[Gradient]):
     """The gradients that passed an edge of a backward graph, in order of time."""
 
     _table_name = "grad_stats"
-    _asked_as = "trace.gradients.to_pandas()"
     _index = "gradient"
     _row_type = Gradient
 

@@ -12,7 +12,7 @@ from paddle_lab.analysis.memory.attribution import Attribution
 from paddle_lab.analysis.memory.sizes import size_text, time_text
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.columns import Values, optional
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
@@ -115,7 +115,6 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
     """
 
     _table_name = "allocations"
-    _asked_as = "trace.allocations.to_pandas()"
     _index = "allocation"
 
     def __init__(self, attribution: Attribution, keys: Keys | None = None) -> None:
@@ -160,8 +159,8 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         column: npt.NDArray[Any] = self.record.allocations[name][self.keys]
         return column
 
-    def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """Return their properties as arrays; -1 for a missing key, cell or time.
+    def columns(self) -> dict[str, Values]:
+        """Return their properties as columns.
 
         A million blocks are read column by column, because an object for each takes a minute.
         """
@@ -176,9 +175,9 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
             "bytes": self._column("bytes"),
             "place": strings[self._column("place")],
             "kind": np.array(ALLOCATION_KINDS, object)[self._column("kind")],
-            "op": op,
+            "op": optional(op),
             "op_name": strings[taken(record.ops["name"], op)],
-            "grad_node": self._column("grad_node"),
+            "grad_node": optional(self._column("grad_node")),
             "layer": strings[self._attribution.layers[self.keys]],
             "tensor": strings[taken(record.tensors["name"], tensor)],
             "path": strings[taken(record.tensors["path"], tensor)],
@@ -187,17 +186,15 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
             "file": strings[taken(record.frames["file"], frame)],
             "line": np.maximum(taken(record.frames["line"], frame), 0),
             "function": strings[taken(record.frames["function"], frame)],
-            "cell": taken(record.frames["cell"], frame),
+            "cell": optional(taken(record.frames["cell"], frame)),
             "phase": phases[np.where(start_ns < 0, len(PHASES), self._column("phase"))],
-            "start_ns": start_ns,
-            "end_ns": self._column("end_ns"),
+            "start_ns": optional(start_ns),
+            "end_ns": optional(self._column("end_ns")),
             "thread": self._column("thread"),
         }
 
     def _columns(self) -> dict[str, Values]:
-        known, optional = self.columns(), ("op", "grad_node", "cell", "start_ns", "end_ns")
-        partial = {name: Partial(known[name], known[name] < 0) for name in optional}
-        return {"allocation": self.keys, **known, **partial}
+        return {"allocation": self.keys, **self.columns()}
 
     def _report(self) -> Report:
         if not len(self):

@@ -71,8 +71,6 @@ class Breakdown(Reported, Framed, RowList[Share]):
         The moment.
     """
 
-    _asked_as = "to_pandas()"
-
     def __init__(self, shares: Sequence[Share], grouping: Grouping, time_ns: int) -> None:
         super().__init__(shares)
         self.grouping = grouping

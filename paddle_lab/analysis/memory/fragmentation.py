@@ -26,8 +26,6 @@ class Fragmentation(Framed):
     arrays are empty.
     """
 
-    _asked_as = "fragmentation().to_pandas()"
-
     time_ns: Times
     """Moments at which one of the two changed, ascending, int64, shape ``[events]``."""
     allocated_bytes: Bytes

@@ -64,8 +64,6 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
         Growth of all memory of the place, from any line.
     """
 
-    _asked_as = "growth().to_pandas()"
-
     def __init__(
         self,
         lines: Sequence[LineGrowth],

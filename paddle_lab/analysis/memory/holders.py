@@ -38,8 +38,6 @@ class Holder:
 class HolderTable(Reported, Framed, RowList[Holder]):
     """The holders, the largest first."""
 
-    _asked_as = "holders().to_pandas()"
-
     def _columns(self) -> dict[str, Values]:
         blocks: Values = [len(holder.allocations) for holder in self]
         return {**attributes(self, ("name", "kind", "bytes")), "blocks": blocks}

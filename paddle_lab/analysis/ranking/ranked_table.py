@@ -55,8 +55,6 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
         Names of ops and grad nodes whose FLOPs are not known, and how often each ran.
     """
 
-    _asked_as = "trace.table().to_pandas()"
-
     def __init__(
         self, by: str, columns: dict[str, Values], host: HostTime, unknown: dict[str, int]
     ) -> None:

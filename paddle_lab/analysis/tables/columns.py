@@ -28,6 +28,11 @@ class Partial:
         return [None if is_unknown else value for value, is_unknown in cells]
 
 
+def optional(values: npt.NDArray[Any]) -> Partial:
+    """Return a column in which a negative number means that the value is unknown."""
+    return Partial(values, values < 0)
+
+
 Values = npt.NDArray[Any] | Partial | list[Any]
 """The cells of a column. A list has None for an unknown value."""
 

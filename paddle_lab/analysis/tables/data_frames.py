@@ -30,8 +30,6 @@ class Framed:
     ``pandas.DataFrame.from_arrow(table)``, ``duckdb.sql("select * from ops")``.
     """
 
-    _asked_as: ClassVar[str]
-    """The user's call that needs pandas, for the error message."""
     _index: ClassVar[str] = ""
     """The column that becomes the index of a data frame."""
 
@@ -52,7 +50,7 @@ class Framed:
         try:
             import pandas
         except ImportError as error:
-            raise ImportError(say("errors.pandas", wanted_by=self._asked_as)) from error
+            raise ImportError(say("errors.pandas")) from error
         columns = self._columns()
         keys = columns.pop(self._index) if self._index else None
         index = None if keys is None else pandas.Index(keys, name=self._index)

@@ -70,7 +70,6 @@ class KernelTable(OpRowTable[KernelTime]):
     """The times of kernels, the longest first; empty unless ``profile=True``."""
 
     _table_name = "kernel_times"
-    _asked_as = "trace.kernels.to_pandas()"
     _index = "kernel_time"
     _row_type = KernelTime
 

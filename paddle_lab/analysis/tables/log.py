@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.columns import Values, optional
 from paddle_lab.analysis.tables.op_rows import OpRow, OpRowTable
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, header
 from paddle_lab.words import say
@@ -40,7 +40,6 @@ class LogTable(OpRowTable[LogEntry]):
     """Paddle's log in the order in which it was written; empty unless ``log=`` is given."""
 
     _table_name = "log"
-    _asked_as = "trace.log.to_pandas()"
     _index = "entry"
     _row_type = LogEntry
 
@@ -64,12 +63,11 @@ class LogTable(OpRowTable[LogEntry]):
         record, keys = self.record, self.keys
         log = {name: column[keys] for name, column in record.log.columns.items()}
         texts = np.array([*record.strings, ""], object)
-        op, node = self.op_keys[keys], log["grad_node"]
         return {
             "entry": keys,
             "name": self.names(keys),
-            "op": Partial(op, op < 0),
-            "grad_node": Partial(node, node < 0),
+            "op": optional(self.op_keys[keys]),
+            "grad_node": optional(log["grad_node"]),
             "thread": log["thread"],
             "time_ns": log["time_ns"],
             "level": log["level"],

@@ -11,7 +11,7 @@ from paddle_lab.analysis.graph.pairing import grad_nodes_of_ops
 from paddle_lab.analysis.graph.scopes import innermost_scopes, layers_of_scopes
 from paddle_lab.analysis.source.stacks import Frame, Placed, stack_of
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.columns import Partial, Values, optional
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
 from paddle_lab.analysis.tables.tensors import Tensor, tensor_texts
@@ -120,7 +120,6 @@ class OpTable(Reported, Framed, RowTable[Op]):
     """The ops of a trace in the order in which they were called."""
 
     _table_name = "ops"
-    _asked_as = "trace.ops.to_pandas()"
     _index = "op"
 
     def _row(self, key: int) -> Op:
@@ -165,7 +164,7 @@ class OpTable(Reported, Framed, RowTable[Op]):
             "file": texts[taken(record.frames["file"], frame)],
             "line": np.maximum(line, 0),
             "function": texts[taken(record.frames["function"], frame)],
-            "cell": Partial(cell, cell < 0),
+            "cell": optional(cell),
             "inputs": self._tensor_texts("input"),
             "outputs": self._tensor_texts("output"),
             "attributes": texts[ops["attributes"]],

@@ -45,7 +45,6 @@ class Region:
 class BackwardCalls(Framed, RowList[BackwardCall]):
     """The backward calls of a trace, in order."""
 
-    _asked_as = "trace.backward_calls.to_pandas()"
     _index = "backward_call"
 
     def _columns(self) -> dict[str, Values]:
@@ -63,7 +62,6 @@ class BackwardCalls(Framed, RowList[BackwardCall]):
 class Regions(Framed, RowList[Region]):
     """The executions of regions in a trace, in order."""
 
-    _asked_as = "trace.regions.to_pandas()"
     _index = "scope"
 
     def _columns(self) -> dict[str, Values]:

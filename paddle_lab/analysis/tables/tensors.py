@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paddle_lab.analysis.memory.sizes import size_text
 from paddle_lab.analysis.tables import cells
-from paddle_lab.analysis.tables.columns import Partial, Values
+from paddle_lab.analysis.tables.columns import Values, optional
 from paddle_lab.analysis.tables.data_frames import Framed
 from paddle_lab.analysis.tables.rows import RecordRow, RowTable
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
@@ -82,7 +82,6 @@ class TensorTable(Reported, Framed, RowTable[Tensor]):
     """The tensor values of a trace, in the order in which the trace first saw them."""
 
     _table_name = "tensors"
-    _asked_as = "trace.tensors.to_pandas()"
     _index = "tensor"
 
     def _columns(self) -> dict[str, Values]:
@@ -96,7 +95,7 @@ class TensorTable(Reported, Framed, RowTable[Tensor]):
             "bytes": cells["bytes"],
             "version": cells["version"],
             "kind": np.array(TENSOR_KINDS, object)[cells["kind"]],
-            "producer": Partial(cells["producer"], cells["producer"] < 0),
+            "producer": optional(cells["producer"]),
         }
 
     def _row(self, key: int) -> Tensor:

@@ -105,7 +105,7 @@ class Report:
         """Return the table as HTML."""
         table = html_table(self.header, self.rows, numbers=self.numbers) if self.rows else ""
         title, *below = (
-            f"<p>{escape(part)}</p>" if part else ""
+            f"<p>{sentence_html(part)}</p>" if part else ""
             for part in (self.title, self._more, *self.notes)
         )
         return title + table + "".join(below)

@@ -70,7 +70,6 @@ class ValueTable(MeasuredTable[Value]):
     """The values of the tensors, in the order in which the trace first saw them."""
 
     _table_name = "value_stats"
-    _asked_as = "trace.values.to_pandas()"
     _index = "value"
     _row_type = Value
 

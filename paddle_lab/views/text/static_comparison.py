@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
 
 from paddle_lab.analysis.source.stacks import place
-from paddle_lab.analysis.tables.text_table import html_table, sentence_html, text_table
+from paddle_lab.analysis.tables.columns import Values
+from paddle_lab.analysis.tables.data_frames import Framed, attributes
+from paddle_lab.analysis.tables.text_table import Report, Reported
 from paddle_lab.words import say
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MOST_ROWS = 60
 
@@ -61,7 +59,7 @@ class ComparedOp:
 
 
 @dataclass(frozen=True, repr=False)
-class StaticComparison:
+class StaticComparison(Reported, Framed):
     """What :func:`paddle_lab.compare_static` returns."""
 
     title: str
@@ -85,31 +83,11 @@ class StaticComparison:
             return say("export.compare.same", title=self.title, n=count)
         return say(f"export.compare.call{self.call}", title=self.title, op=repr(self.first))
 
-    def _header(self) -> list[str]:
+    def _columns(self) -> dict[str, Values]:
+        return attributes(self.rows, [field.name for field in fields(ComparedOp)])
+
+    def _report(self) -> Report:
         names = ("line", "eager", "static", "max_abs", "max_rel", "result")
-        return [say(f"export.column.{name}") for name in names]
-
-    def _shown(self) -> list[tuple[str, ...]]:
-        return [row.cells() for row in self.rows[:_MOST_ROWS]]
-
-    def __repr__(self) -> str:
-        table = text_table(self._header(), self._shown(), numbers=(0, 3, 4)) if self.rows else ""
-        return f"{self.verdict}\n{table}".rstrip()
-
-    def _repr_html_(self) -> str:
-        table = html_table(self._header(), self._shown(), numbers=(0, 3, 4)) if self.rows else ""
-        return f"<p>{sentence_html(self.verdict)}</p>{table}"
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the rows as a data frame.
-
-        Raises
-        ------
-        ImportError
-            If pandas is not installed.
-        """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(say("errors.pandas", wanted_by="to_pandas")) from error
-        return pd.DataFrame([asdict(row) for row in self.rows])
+        header = [say(f"export.column.{name}") for name in names]
+        rows = [row.cells() for row in self.rows[:_MOST_ROWS]]
+        return Report(self.verdict, header, rows, (0, 3, 4), len(self.rows))
