@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 from paddle_lab.api import Trace, load, load_dump
 from paddle_lab.capture.availability import PaddleUnavailableError as PaddleUnavailableError
 from paddle_lab.cluster_check import check_cluster
+from paddle_lab.comparing import Comparison, compare
 from paddle_lab.crash_reports import last_crash
-from paddle_lab.explaining import explain_static
-from paddle_lab.exporting import check_export, compare_static
 from paddle_lab.opened_run import Run, open_run
 from paddle_lab.recording import memory, region, step, trace
 from paddle_lab.replayed_values import ReplayError
 from paddle_lab.rerunning import deterministic, rerun
-from paddle_lab.static_programs import program, save_lines
+from paddle_lab.static_graphs.explaining import explain_static
+from paddle_lab.static_graphs.exporting import check_export, compare_static
+from paddle_lab.static_graphs.static_programs import program, save_lines
 from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.version import __version__
 from paddle_lab.words import language
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from paddle_lab.views.text.finding_text import CheckList
 
 __all__ = [
+    "Comparison",
     "ReplayError",
     "Run",
     "Trace",
@@ -42,6 +44,7 @@ __all__ = [
     "check_cluster",
     "check_export",
     "checks",
+    "compare",
     "compare_static",
     "deterministic",
     "explain_static",

@@ -20,6 +20,7 @@ from paddle_lab.trace.limit import (
     DEFAULT_REPLAY_MB,
     Keep,
     Limit,
+    digest_decimals,
     limit_of,
     replay_mb,
 )
@@ -40,6 +41,8 @@ def trace(
     check: str | Sequence[str] | None = None,
     grads: bool | str = False,
     values: bool | str = False,
+    digest: bool | str = False,
+    decimals: int | None = None,
     profile: bool = False,
     log: int | None = None,
     limit: int | None = DEFAULT_OPS,
@@ -65,6 +68,13 @@ def trace(
         zeros, NaN, Inf, a histogram; see :attr:`Trace.values`. With the name of a region or the
         path of a layer (``"encoder.layers.3"``), only of ops inside it. The outputs are read right
         after the op, and not kept.
+    digest
+        Whether to record 64 bits of each op's outputs and of each gradient, with statistics, so
+        that :func:`compare` finds where two traces differ. With the name of a region or the path of
+        a layer, the outputs of ops inside it are also kept, but not saved: :func:`compare` then
+        knows how large their differences are.
+    decimals
+        To how many decimals values are rounded for ``digest``, so that noise is no difference.
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
@@ -105,17 +115,19 @@ def trace(
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
-        level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
-        ``profile`` or ``replay`` that is no bool.
+        level that is no whole number, ``grads``, ``values`` or ``digest`` that is neither a bool
+        nor text, or ``profile`` or ``replay`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
-        10.
+        10; for decimals that are not 0 to 12, or without ``digest``.
     """
     return Recording(
         title=title,
         check=check,
         grads=grads,
         values=values,
+        digest=digest,
+        decimals=digest_decimals(digest, decimals),
         profile=profile,
         log=log_level(log),
         limit=limit_of(limit, keep),
@@ -130,6 +142,8 @@ def memory(
     check: str | Sequence[str] | None = None,
     grads: bool | str = False,
     values: bool | str = False,
+    digest: bool | str = False,
+    decimals: int | None = None,
     profile: bool = False,
     log: int | None = None,
     limit: int | None = DEFAULT_OPS,
@@ -141,7 +155,7 @@ def memory(
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
-    check, grads, values, profile, log, limit, keep
+    check, grads, values, digest, decimals, profile, log, limit, keep
         As in :func:`trace`. The trace also keeps five allocations for each op of the limit, even of
         ops that it does not keep. Other allocations are summed up, so that the total stays exact; a
         notice says so. With ``keep="first"`` memory is recorded as long as ops are.
@@ -157,11 +171,11 @@ def memory(
         On entering, if there is no PaddlePaddle, or one older than 3.3.
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
-        level that is no whole number, ``grads`` or ``values`` that is neither a bool nor text, or
-        ``profile`` that is no bool.
+        level that is no whole number, ``grads``, ``values`` or ``digest`` that is neither a bool
+        nor text, or ``profile`` that is no bool.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
-        10.
+        10; for decimals that are not 0 to 12, or without ``digest``.
     """
     return Recording(
         title=title,
@@ -169,6 +183,8 @@ def memory(
         check=check,
         grads=grads,
         values=values,
+        digest=digest,
+        decimals=digest_decimals(digest, decimals),
         profile=profile,
         log=log_level(log),
         limit=limit_of(limit, keep),
@@ -223,8 +239,10 @@ class Recording:
         ``with`` statement, and stacks also contain it and its callers.
     memory
         Whether to record allocations as well.
-    check, grads, values, profile, log
+    check, grads, values, digest, profile, log
         As in :func:`trace`.
+    decimals
+        The result of :func:`~paddle_lab.trace.limit.digest_decimals`.
     reruns
         Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
     limit
@@ -242,6 +260,8 @@ class Recording:
         check: str | Sequence[str] | None = None,
         grads: bool | str = False,
         values: bool | str = False,
+        digest: bool | str = False,
+        decimals: int | None = None,
         profile: bool = False,
         log: int | None = None,
         reruns: bool = False,
@@ -274,6 +294,8 @@ class Recording:
         self._evidence = {*evidence_for(self._checks), *(("gradients",) if grads else ())}
         self._grad_region = grads if isinstance(grads, str) else None
         self._values = values
+        self._kept_part = digest if isinstance(digest, str) else None
+        self._decimals = decimals
         self.run: Run | None = None
         """This run's data, for the comparison with a second run, once the block has ended."""
         self._trace: Trace | None = None
@@ -314,6 +336,8 @@ class Recording:
             evidence=self._evidence,
             grad_region=self._grad_region,
             values=self._values,
+            decimals=self._decimals,
+            kept_part=self._kept_part,
             limit=self._limit,
             replay_bytes=self._replay_bytes,
         )

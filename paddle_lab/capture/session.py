@@ -71,6 +71,11 @@ class CaptureSession:
         The region whose gradients are kept as arrays.
     values
         Whether to scan the values of all tensors in full, or in which region or layer.
+    decimals
+        To how many decimals the values of all tensors and gradients are rounded for their digests;
+        ``None`` for no digests.
+    kept_part
+        The region or layer in which the values themselves are kept, too.
     limit
         How many ops are kept, and which; by default all.
     replay_bytes
@@ -94,6 +99,8 @@ class CaptureSession:
         evidence: Collection[str] = (),
         grad_region: str | None = None,
         values: bool | str = False,
+        decimals: int | None = None,
+        kept_part: str | None = None,
         limit: Limit | None = None,
         replay_bytes: int = 0,
     ) -> None:
@@ -128,10 +135,27 @@ class CaptureSession:
         collectors = self._recorder.collectors
         if "events" in evidence:
             collectors.append(Glances(self._recorder))
-        if values or "values" in evidence:
-            collectors.append(self._values(values, elsewhere="values" in evidence))
-        if "gradients" in evidence and DOOR.has("backward") and DOOR.has("gradients"):
-            collectors.append(Gradients(self._recorder, values_of=grad_region))
+        has_digests = decimals is not None
+        if values or "values" in evidence or has_digests:
+            collectors.append(
+                Values(
+                    self._recorder,
+                    in_full=bool(values),
+                    inside=self._inside(values),
+                    elsewhere="values" in evidence,
+                    decimals=decimals,
+                    keeps=self._inside(kept_part),
+                )
+            )
+        wants_gradients = "gradients" in evidence
+        if (wants_gradients or has_digests) and DOOR.has("backward") and DOOR.has("gradients"):
+            gradients = Gradients(
+                self._recorder,
+                values_of=grad_region,
+                with_histogram=wants_gradients,
+                decimals=decimals,
+            )
+            collectors.append(gradients)
         self.digests: Digests | None = None
         """The collector of every op's digests, if ``"rerun"`` is among the evidence."""
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
@@ -147,11 +171,11 @@ class CaptureSession:
             collectors.append(self.calls)
         self._created = datetime.datetime.now().astimezone().isoformat(timespec="seconds")
 
-    def _values(self, values: bool | str, *, elsewhere: bool) -> Values:  # noqa: FBT001
-        recorder = self._recorder
+    def _inside(self, name: bool | str | None) -> Inside | None:  # noqa: FBT001
         folder = os.path.dirname(os.path.abspath(self._paddle.__file__))
-        inside = Inside(recorder, values, paddle_folder=folder) if isinstance(values, str) else None
-        return Values(recorder, in_full=bool(values), inside=inside, elsewhere=elsewhere)
+        if not isinstance(name, str):
+            return None
+        return Inside(self._recorder, name, paddle_folder=folder)
 
     def collect(self, make: Callable[[Recorder], _Part]) -> _Part:
         """Add a collector for the caller before the session opens, and return the collector."""

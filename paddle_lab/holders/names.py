@@ -63,8 +63,8 @@ class Way:
         holder = self._end
         key, write = self._parts.get(id(held), (holder, _inside))
         if is_a(holder, CALLS):
-            call = say("holders.in_call", function=call_of(holder).function, root=self.text)
-            name = say("holders.variable") if write is _inside else key
+            call = say("memory.held_by.in_call", function=call_of(holder).function, root=self.text)
+            name = say("memory.held_by.variable") if write is _inside else key
             return Way(name, held, call=call)
         owner = holder if write is _as_attributes else None
         return Way(self._path + write(key), held, owner, call=self._call)
@@ -98,7 +98,7 @@ def _items(holder: dict[Any, Any], owner: Any) -> Iterator[_Part]:
 
 def _array_parts(array: Any) -> Iterator[_Part]:
     base = np.ndarray.base.__get__(array)
-    yield base, "" if is_a(base, np.ndarray) else say("holders.shares_memory"), str
+    yield base, "" if is_a(base, np.ndarray) else say("memory.held_by.shares_memory"), str
     if np.ndarray.dtype.__get__(array).kind == "O":
         indices = np.ndindex(np.ndarray.shape.__get__(array))
         for index, value in zip(indices, np.ndarray.ravel(array).tolist(), strict=True):
@@ -128,7 +128,7 @@ def _unlisted(holder: Any) -> Iterator[_Part]:
     if is_a(holder, FunctionType):
         cells = holder.__closure__ or ()
         for name, cell in zip(holder.__code__.co_freevars, cells, strict=True):
-            yield cell, say("holders.closure", name=name), str
+            yield cell, say("memory.held_by.closure", name=name), str
         for name in ("__defaults__", "__kwdefaults__"):
             yield getattr(holder, name), name, _attribute
     elif is_a(holder, MethodType):
@@ -162,8 +162,8 @@ def _inside(holder: Any) -> str:
     name = kind.__name__
     if type.__getattribute__(kind, "__module__") == "itertools":  # such as itertools.count
         name = f"itertools.{name}"
-    object_ = say("holders.an" if name[0] in "aeiouAEIOU" else "holders.a", name=name)
-    return say("holders.inside", object=object_)
+    object_ = say("memory.held_by.an" if name[0] in "aeiouAEIOU" else "memory.held_by.a", name=name)
+    return say("memory.held_by.inside", object=object_)
 
 
 def _is_layer(holder: Any) -> bool:

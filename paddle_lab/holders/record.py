@@ -95,9 +95,9 @@ def held_by(
         name = record.text(rows["name"][row])
         kind = HOLDER_KINDS[rows["kind"][row]]
         if kind == "backward_graph":
-            label = say("holders.backward_graphs", name=roots.get(name, name))
+            label = say("memory.held_by.backward_graphs", name=roots.get(name, name))
         elif kind == "unknown":
-            label = say("holders.nobody")
+            label = say("memory.held_by.nobody")
         else:
             label = roots.get(name, name)
         size = int(record.allocations["bytes"][rows["allocation"][row]])

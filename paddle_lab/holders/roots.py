@@ -98,7 +98,7 @@ def traceback_roots(*others: Any) -> list[Root]:
     """Return the last exception, which Python keeps for post-mortem debugging, and ``others``."""
     kept = [getattr(sys, name, None) for name in ("last_exc", "last_value", "last_traceback")]
     return [
-        Root("traceback", say("holders.last_traceback"), value)
+        Root("traceback", say("memory.held_by.last_traceback"), value)
         for value in (*kept, *others)
         if value is not None
     ]
@@ -157,7 +157,7 @@ def _is_of_kernel(module: object) -> bool:
 def context_roots() -> Iterator[Root]:
     """Yield the context variables that are set in the current context."""
     for variable, value in contextvars.copy_context().items():
-        yield Root("container", say("holders.context", name=variable.name), value)
+        yield Root("container", say("memory.held_by.context", name=variable.name), value)
 
 
 def task_roots() -> Iterator[Root]:
@@ -170,7 +170,7 @@ def task_roots() -> Iterator[Root]:
         coroutine = task.get_coro()
         code = getattr(coroutine, "cr_code", None)
         if isinstance(code, CodeType) and is_user_file(code.co_filename):
-            yield Root("container", say("holders.task", name=task.get_name()), coroutine)
+            yield Root("container", say("memory.held_by.task", name=task.get_name()), coroutine)
 
 
 def thread_roots() -> Iterator[Root]:
@@ -184,4 +184,4 @@ def thread_roots() -> Iterator[Root]:
         frames = [frame for frame, _ in walk_stack(top)]
         if not any(_is_of_kernel(frame.f_globals.get("__name__")) for frame in frames):
             for frame in frames:
-                yield Root("container", say("holders.thread", name=name), open_call(frame))
+                yield Root("container", say("memory.held_by.thread", name=name), open_call(frame))

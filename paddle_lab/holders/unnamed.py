@@ -52,7 +52,7 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
     roots: dict[int, Root] = {}
     for holder in holders:
         top = _top(objects, above, holder)
-        remark = say("holders.cycle" if holder in collectable else "holders.no_name")
+        remark = say("memory.held_by.cycle" if holder in collectable else "memory.held_by.no_name")
         roots[top] = Root("container", _name(objects[top]), objects[top], remark=remark)
     return list(roots.values())
 

@@ -14,7 +14,14 @@ from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 
 from paddle_lab.magics.help_screen import help_screen
-from paddle_lab.trace.limit import DEFAULT_OPS, DEFAULT_REPLAY_MB, KEEPS, limit_of_text, replay_mb
+from paddle_lab.trace.limit import (
+    DEFAULT_OPS,
+    DEFAULT_REPLAY_MB,
+    KEEPS,
+    digest_decimals,
+    limit_of_text,
+    replay_mb,
+)
 from paddle_lab.trace.log_text import DEFAULT_LEVEL, log_level
 from paddle_lab.words import Text, say
 from paddle_lab.words.suggestion import suggestion
@@ -162,6 +169,7 @@ class CellOptions:
         try:
             chosen(options.check)
             log_level(options.log)
+            options.decimals = digest_decimals(options.digest, options.decimals)
             options.replay_mb = 0
             if self.can_replay:
                 options.replay_mb = replay_mb(options.replay, options.replay_limit)
@@ -192,6 +200,15 @@ class CellOptions:
             metavar="REGION",
             help=say("magics.help.values"),
         )
+        add(
+            "--digest",
+            nargs="?",
+            const=True,
+            default=False,
+            metavar="REGION",
+            help=say("magics.help.digest"),
+        )
+        add("--decimals", type=int, metavar="N", help=say("magics.help.decimals"))
         add(
             "--log",
             nargs="?",

@@ -81,6 +81,8 @@ class TracedCell:
             check=options.check,
             grads=options.grads,
             values=options.values,
+            digest=options.digest,
+            decimals=options.decimals,
             profile=options.profile,
             log=options.log,
             reruns=True,

@@ -20,6 +20,9 @@ DEFAULT_REPLAY_MB: Final = 2_000
 ALLOCATIONS_PER_OP: Final = 5
 """How many allocations are kept at most for each op of the limit. Training steps make fewer.
 A running trace holds up to twice as many allocations. Each takes about 150 bytes."""
+EXACT: Final = -1
+"""The number of decimals of a digest of values that were not rounded."""
+_MOST_DECIMALS: Final = 12
 _MORE_THAN_RUN: Final = 1 << 48
 
 
@@ -95,6 +98,30 @@ def replay_mb(replay: Any, most: Any) -> int:
     if most < 1:
         raise ValueError(say("errors.replay_limit", value=most))
     return most if replay else 0
+
+
+def digest_decimals(digest: Any, decimals: Any) -> int | None:
+    """Return to how many decimals values are rounded for digests; ``None`` for no digests.
+
+    The arguments are the user's ``digest=`` and ``decimals=``. For digests of exact values it is
+    :data:`EXACT`.
+
+    Raises
+    ------
+    TypeError
+        If ``digest`` is neither a bool nor text.
+    ValueError
+        If ``decimals`` is not 0 to 12, or is given without ``digest``.
+    """
+    if not isinstance(digest, bool | str):
+        raise TypeError(say("errors.not_a_part", option="digest", value=repr(digest)))
+    if decimals is None:
+        return EXACT if digest else None
+    is_number = isinstance(decimals, int) and not isinstance(decimals, bool)
+    if not (digest and is_number and 0 <= decimals <= _MOST_DECIMALS):
+        raise ValueError(say("errors.decimals", value=repr(decimals), most=_MOST_DECIMALS))
+    found: int = decimals
+    return found
 
 
 def _counted(ops: int | None) -> int | None:

@@ -57,6 +57,8 @@ class Record:
     origin: Origin
     grad_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
     """Maps a row of ``grad_stats`` to the gradient itself, if requested; never saved."""
+    kept_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
+    """Maps a row of ``tensors`` to its values, if ``digest=`` named its part; never saved."""
 
     def __post_init__(self) -> None:
         try:

@@ -101,6 +101,11 @@ SEVERITIES: Final = ("error", "warning", "info")
 MARK_ROLES: Final = ("origin", "path", "cut", "failed", "related")
 """The role of an op or grad node in a finding: the origin, a step of the path, the place where a
 gradient ends, the failed op, or something else that is related."""
+COMPARE_STATES: Final = ("equal", "different", "only_a", "only_b", "unknown")
+"""Of an op in a comparison of two traces; ``unknown``: one trace lacks its digest, and name, shape,
+dtype and attributes are equal."""
+COMPARE_ORIGINS: Final = ("", "introduced", "inherited")
+"""Whether most of a difference was made by the op itself or came in with its inputs."""
 
 ENUMERATIONS: Final = {
     "phase": PHASES,
@@ -117,6 +122,8 @@ ENUMERATIONS: Final = {
     "program_kind": PROGRAM_KINDS,
     "severity": SEVERITIES,
     "mark_role": MARK_ROLES,
+    "compare_state": COMPARE_STATES,
+    "compare_origin": COMPARE_ORIGINS,
 }
 
 Columns = dict[str, str]
@@ -443,6 +450,23 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     # Ops whose outputs differed when the code ran again.
     "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
+    # What ``digest=`` records: 64 bits of a tensor's values, as ``value_stats`` saw them, and of
+    # gradients. ``decimals``: to how many decimals they were rounded; -1: not rounded.
+    "value_digests": {"value_stat": "key:value_stats", "digest": "i64", "decimals": "i32"},
+    "grad_digests": {"grad_stat": "key:grad_stats", "digest": "i64", "decimals": "i32"},
+    # Only in the record of a comparison, which has the ops of trace b and those only in trace a:
+    # one row per op. Errors are NaN, and ``ulp`` is -1, where they are not known.
+    "compared": {
+        "op": "key:ops",
+        "state": "enum:compare_state",
+        "origin": "enum:compare_origin",
+        "max_abs": "f32",  # largest difference
+        "max_rel": "f32",  # the same, divided by the largest magnitude in trace a
+        "cosine": "f32",  # cosine similarity
+        "ulp": "i64",  # largest difference in units in the last place
+        "other": "str",  # trace a's op and line: "Cell 4, line 7: relu(x)"
+        "reason": "str",  # what differs: "values", "shape", "attributes: 0.1, now 0.2"
+    },
 }
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {
@@ -559,6 +583,8 @@ UNSEEN_TABLES: Final = (
     "glances",
     "losses",
     "rerun_differences",
+    "value_digests",
+    "grad_digests",
     "grad_targets",
     "grad_stops",
     "counters",

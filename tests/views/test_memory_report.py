@@ -34,7 +34,7 @@ living.address = 0  # type: ignore[attr-defined]
 
 def test_a_cycle_that_waits_for_the_collector_can_be_freed_and_is_nobodys() -> None:
     left = living("<Node>.kept", MIB, root="<Node>", kind="container")
-    root = replace(left.root, remark=say("holders.cycle"))
+    root = replace(left.root, remark=say("memory.held_by.cycle"))
     report = MemoryReport((), [replace(left, root=root)], allocated={"cpu": MIB})
     row = repr(report).splitlines()[-1]
     assert " ".join(row.split()) == "1.00 MiB 1 <Node>.kept unreferenced: %paddle_mem free"

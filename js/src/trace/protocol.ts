@@ -63,6 +63,8 @@ export const HOLDER_KINDS = [
 export const PROGRAM_KINDS = ["full_graph", "sot", "executor"] as const;
 export const SEVERITIES = ["error", "warning", "info"] as const;
 export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
+export const COMPARE_STATES = ["equal", "different", "only_a", "only_b", "unknown"] as const;
+export const COMPARE_ORIGINS = ["", "introduced", "inherited"] as const;
 export const ENUMERATIONS = {
   phase: PHASES,
   role: ROLES,
@@ -77,6 +79,8 @@ export const ENUMERATIONS = {
   program_kind: PROGRAM_KINDS,
   severity: SEVERITIES,
   mark_role: MARK_ROLES,
+  compare_state: COMPARE_STATES,
+  compare_origin: COMPARE_ORIGINS,
 } as const;
 export type EnumerationName = keyof typeof ENUMERATIONS;
 
@@ -272,6 +276,17 @@ export const TABLES = {
     gap_ns: "i64",
   },
   rooflines: { place: "str", dtype: "str", flops_per_second: "i64", bytes_per_second: "i64" },
+  compared: {
+    op: "key:ops",
+    state: "enum:compare_state",
+    origin: "enum:compare_origin",
+    max_abs: "f32",
+    max_rel: "f32",
+    cosine: "f32",
+    ulp: "i64",
+    other: "str",
+    reason: "str",
+  },
   op_edges: {
     source: "key:ops",
     target: "key:ops",

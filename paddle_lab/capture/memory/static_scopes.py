@@ -48,7 +48,7 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
                 )
                 yield LivingTensor(
                     kind="scope",
-                    name=say("holders.in_scope", name=name, scope=holding.name),
+                    name=say("memory.held_by.in_scope", name=name, scope=holding.name),
                     root=holding.root,
                     address=DOOR.static_address(tensor),
                     storage_bytes=size,

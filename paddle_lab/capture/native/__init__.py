@@ -48,6 +48,7 @@ _Part = TypeVar("_Part", bound=Callable[..., Any])
 
 def native_twin(part: _Part) -> _Part:
     """Return the native version of the same name if it was built, else the Python version."""
-    native: Any = NATIVE and getattr(NATIVE, part.__name__)
+    # A build from before the part was written has all others.
+    native: Any = NATIVE and getattr(NATIVE, part.__name__, None)
     TWINS[part.__name__] = part, native
     return native or part

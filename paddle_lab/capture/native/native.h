@@ -1,7 +1,7 @@
 /* Declarations that the parts of the native hot path share.
  *
  * Everything here has a twin in Python, which runs if this was not built. The docstrings of the
- * twin explain each part. All code except the scan of a large array holds the GIL. It calls Python
+ * twin explain each part. All code except scans and digests of large arrays holds the GIL. It calls Python
  * only where a comment says so: between two such calls it is atomic.
  */
 #ifndef PADDLE_LAB_NATIVE_H
@@ -254,6 +254,7 @@ int64_t grad_node_address(PyObject *node);     /* -1 and an exception if it fail
 
 /* Scan an array of ``count`` elements of a kind: statistics.c. */
 PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
+uint32_t float_bits_of_half(uint16_t half);
 
 /* For wrappers of functions: they bind like functions, and have attributes: binding.c. */
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);

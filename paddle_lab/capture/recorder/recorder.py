@@ -116,6 +116,12 @@ class Recorder:
     cells: Cells | None = None
     """Finds notebook cells by file name."""
 
+    grad_values: dict[int, Any]
+    """Maps a row of ``grad_stats`` to the gradient, for the region whose gradients are kept."""
+
+    kept_values: dict[int, Any]
+    """Maps a row of ``tensors`` to the values, for the part whose values are kept."""
+
     def __init__(
         self, paddle: Any, *, anchor: FrameType | None = None, keeps_callers: bool = True
     ) -> None:
@@ -175,8 +181,7 @@ class Recorder:
         self.tensor_lives = TensorLives(self.tensors, self.next_op)
         self.collectors: list[Collector] = []
         """The collectors of the requested evidence."""
-        self.grad_values: dict[int, Any] = {}
-        """Maps a row of ``grad_stats`` to the gradient, for the region whose gradients are kept."""
+        self.grad_values, self.kept_values = {}, {}
         state = self.thread()
         if anchor is not None and keeps_callers:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)

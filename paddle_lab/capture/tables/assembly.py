@@ -84,7 +84,7 @@ def assemble(
             tables[name] = builder.build()
     tables = {name: tables[name] for name in RECORD_TABLES}
     _resolve_gradient_kinds(tables, strings.to_list())
-    record = Record(tables, strings.to_list(), origin, recorder.grad_values)
+    record = Record(tables, strings.to_list(), origin, recorder.grad_values, recorder.kept_values)
     if memory is not None:
         try:
             add_memory(record, memory, keys)

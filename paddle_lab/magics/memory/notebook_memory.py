@@ -156,7 +156,7 @@ class NotebookMemory:
         last = getattr(self._shell.last_execution_result, "result", None)
         hook = self._shell.displayhook
         roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]
-        roots.append(Root("output", say("holders.last_value"), last))
+        roots.append(Root("output", say("memory.held_by.last_value"), last))
         # One value has up to four of these names; use the first, which is the clearest.
         by_value: dict[int, Root] = {}
         for root in roots:

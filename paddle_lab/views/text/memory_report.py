@@ -242,7 +242,7 @@ def _holder_remark(holder: Holder) -> str:
         return say("memory.ledger.notebook_alone")
     if all(storage.is_in_scope for storage in holder.storages):
         return say("memory.ledger.scope")
-    if holder.root.remark == say("holders.cycle"):
+    if holder.root.remark == say("memory.held_by.cycle"):
         return say("memory.ledger.in_cycle")
     if holder.viewed_bytes:
         shown = sum(

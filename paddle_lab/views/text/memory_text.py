@@ -27,7 +27,7 @@ def memory_lines(record: Record) -> list[str]:
         size = size_text(worst.bytes_per_step)
         lines.append(f"  {say('memory.summary.grows', size=size, line=worst.where)}")
     held = [
-        f"{name or say('holders.nobody')} {size_text(holder.bytes)}"
+        f"{name or say('memory.held_by.nobody')} {size_text(holder.bytes)}"
         for name, holder in memory.holders().alike()[:_SHARES]
     ]
     if held:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 
-_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, Kept]
+_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, int | None, Kept]
 """Backward call, grad node, edge, the cells of :data:`Seen`, and the gradient if it is kept."""
 
 
@@ -44,9 +44,22 @@ class Gradients(Collector):
         The recorder whose backward calls are watched.
     values_of
         The region whose gradients are kept as arrays, ``None`` for none.
+    with_histogram
+        Whether to make histograms, too.
+    decimals
+        To how many decimals gradients are rounded for their digests; ``None`` for no digests.
     """
 
-    def __init__(self, recorder: Recorder, *, values_of: str | None = None) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        *,
+        values_of: str | None = None,
+        with_histogram: bool = True,
+        decimals: int | None = None,
+    ) -> None:
+        self._with_histogram = with_histogram
+        self._decimals = decimals
         self._recorder = recorder
         self._values = GradientValues(recorder, values_of) if values_of is not None else None
         self._rows: list[_Gradient] = []
@@ -75,14 +88,15 @@ class Gradients(Collector):
         """
         rows, values = self._rows, self._values
         begun: list[int] = []
-        for tensor, seen in starts(*roots):
+        with_histogram, decimals = self._with_histogram, self._decimals
+        for tensor, seen in starts(*roots, decimals):
             root = self._recorder.backward.node_of(tensor)
             if root >= 0:
                 rows.append((backward_call, root, NO_EDGE, *seen, []))
                 begun.append(root)
 
         def take(node: int, edge: int, gradient: Any) -> None:
-            seen = look_at(gradient, with_histogram=True)
+            seen = look_at(gradient, with_histogram=with_histogram, decimals=decimals)
             if seen is not None:
                 kept = [] if values is None else values.copy(node, gradient)
                 rows.append((backward_call, node, edge, *seen, kept))
@@ -175,16 +189,18 @@ class Gradients(Collector):
             keys.grad_edges.rows(noted[2]).tolist(),
             strict=True,
         )
-        cells = statistic_cells([statistics(row[3:7]) for row in self._rows])
+        cells = statistic_cells([statistics(row[3:8]) for row in self._rows])
         histograms = builders["grad_histograms"]
         for row, place, numbers in zip(self._rows, places, cells, strict=True):
-            *_, shape, dtype, _, scanned, kept = row
+            *_, shape, dtype, _, scanned, digest, kept = row
             key = builders["grad_stats"].append(
                 *place,
                 strings["[" + ", ".join(map(str, shape)) + "]"],
                 strings[describe(dtype)[0]],
                 *numbers,
             )
+            if digest is not None:
+                builders["grad_digests"].append(key, digest, self._decimals or 0)
             if kept:
                 self._recorder.grad_values[key] = kept[0]
             counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)

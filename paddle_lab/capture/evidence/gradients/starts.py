@@ -19,7 +19,7 @@ NO_EDGE = -1
 """The edge of a gradient with which a backward call begins."""
 
 
-def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
+def starts(roots: Any, gradients: Any, decimals: int | None = None) -> Iterator[tuple[Any, Seen]]:
     """Yield the roots of a backward call, each with a scan of the gradient that it begins with.
 
     Parameters
@@ -28,12 +28,17 @@ def starts(roots: Any, gradients: Any) -> Iterator[tuple[Any, Seen]]:
         The tensors that were passed to the call.
     gradients
         One gradient or None for each tensor; empty if all are ones.
+    decimals
+        As in :func:`~paddle_lab.capture.evidence.values.statistics.look_at`.
     """
     tensors = flat(roots)
     given = flat(gradients) if gradients else [None] * len(tensors)
     for tensor, gradient in zip(tensors, given, strict=False):
         is_ones = gradient is None
-        seen = _ones_like(tensor) if is_ones else look_at(gradient, with_histogram=True)
+        if is_ones:
+            seen = _ones_like(tensor)
+        else:
+            seen = look_at(gradient, with_histogram=True, decimals=decimals)
         if seen is not None:
             yield tensor, seen
 
@@ -45,4 +50,4 @@ def _ones_like(tensor: Any) -> Seen | None:
         return None
     histogram = np.array([0, 0, elements], np.int64).tobytes()
     scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), histogram, 0.0
-    return tuple(tensor.shape), tensor.dtype, elements, scanned
+    return tuple(tensor.shape), tensor.dtype, elements, scanned, None

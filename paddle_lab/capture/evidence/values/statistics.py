@@ -9,8 +9,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.values.digest import digest
 from paddle_lab.capture.evidence.values.scan import FLOATS, KINDS, STORED, Scanned, scan
 from paddle_lab.trace.floats import float_bits
 
@@ -34,8 +36,9 @@ class Statistics(NamedTuple):
     """Standard deviation of the finite values, divided by their count as in ``numpy.std``."""
 
 
-Seen = tuple[tuple[int, ...], Any, int, Scanned]
-"""The scan of a tensor: shape, dtype, count of scanned elements, and the scan's result.
+Seen = tuple[tuple[int, ...], Any, int, Scanned, int | None]
+"""The scan of a tensor: shape, dtype, count of scanned elements, the scan's result, and the digest
+of the values if it was asked for.
 
 The count is lower than the shape's if only some rows are stored. This is a plain tuple, which
 Python's garbage collector need not visit, because there is one for each gradient."""
@@ -47,7 +50,7 @@ _kinds: dict[int, tuple[int, Any]] = {}
 
 def statistics(seen: Seen) -> Statistics:
     """Return the statistics of a scan."""
-    shape, _, stored, scanned = seen
+    shape, _, stored, scanned, _ = seen
     zeros, nans, infs, smallest, largest, total, squares, _, deviations = scanned
     # A row may be stored more than once, so more rows may be stored than the tensor has.
     absent = max(math.prod(shape) - stored, 0)
@@ -78,20 +81,25 @@ def statistics_of(tensor: Any) -> Statistics | None:
     return None if seen is None else statistics(seen)
 
 
-def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
+def look_at(tensor: Any, *, with_histogram: bool, decimals: int | None = None) -> Seen | None:
     """Scan the values of a tensor.
+
+    Parameters
+    ----------
+    decimals
+        To how many decimals the values are rounded for their digest; ``None`` for no digest.
 
     Returns
     -------
     tuple or None
-        The shape, dtype, element count and scan result. ``None`` if the tensor has no values to
-        scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
+        The shape, dtype, element count, scan result and digest. ``None`` if the tensor has no
+        values to scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
     """
     # Reading the values of an undefined tensor kills the process.
     if not DOOR.is_initialized(tensor):
         return None
     if not DOOR.is_dense(tensor):
-        return _look_at_rows(tensor, with_histogram=with_histogram)
+        return _look_at_rows(tensor, with_histogram, decimals)
     dtype = tensor.dtype
     kind = kind_of(dtype)
     if kind == _NO_KIND:
@@ -102,13 +110,13 @@ def look_at(tensor: Any, *, with_histogram: bool) -> Seen | None:
         tensor = _on_host(tensor)
     shape = tuple(tensor.shape)
     elements = math.prod(shape)
-    if tensor.is_contiguous():
-        scanned = scan(tensor.data_ptr(), elements, kind, with_histogram)
-    else:
-        scanned = _scan_strided(
-            tensor.data_ptr(), shape, tensor.strides, kind, with_histogram=with_histogram
-        )
-    return shape, dtype, elements, scanned
+    address, copy = tensor.data_ptr(), None
+    if not tensor.is_contiguous():
+        copy = _contiguous(address, shape, tensor.strides, kind)
+        address = copy.ctypes.data
+    scanned = scan(address, elements, kind, with_histogram)
+    found = None if decimals is None else digest(address, elements, kind, decimals)
+    return shape, dtype, elements, scanned, found
 
 
 def is_scanned(dtype: Any) -> bool:
@@ -129,11 +137,12 @@ def kind_of(dtype: Any) -> int:
     return _kinds[id(dtype)][0]
 
 
-def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
+def _look_at_rows(tensor: Any, with_histogram: bool, decimals: int | None) -> Seen | None:  # noqa: FBT001
     """Scan a tensor that stores only some rows, such as the gradient of a sparse embedding."""
     if not DOOR.has("sparse_values") or not DOOR.is_selected_rows(tensor):
         return None
-    rows = look_at(DOOR.tensor_of_selected_rows(tensor), with_histogram=with_histogram)
+    inner = DOOR.tensor_of_selected_rows(tensor)
+    rows = look_at(inner, with_histogram=with_histogram, decimals=decimals)
     if rows is None:
         return None
     # The inner tensor's shape counts the stored rows only.
@@ -141,10 +150,10 @@ def _look_at_rows(tensor: Any, *, with_histogram: bool) -> Seen | None:
     return (DOOR.selected_rows(tensor).height(), *stored_shape[1:]), *what_was_seen
 
 
-def _scan_strided(
-    address: int, shape: tuple[int, ...], strides: list[int], kind: int, *, with_histogram: bool
-) -> Scanned:
-    """Scan a tensor that may be a view; strides are in elements."""
+def _contiguous(
+    address: int, shape: tuple[int, ...], strides: list[int], kind: int
+) -> npt.NDArray[Any]:
+    """Return a contiguous array of a tensor that may be a view; strides are in elements."""
     stored = np.dtype(STORED[kind])
     last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     memory = (ctypes.c_char * ((last + 1) * stored.itemsize)).from_address(address)
@@ -154,8 +163,7 @@ def _scan_strided(
         tuple(stride * stored.itemsize for stride in strides),
         writeable=False,
     )
-    copy = np.ascontiguousarray(strided)  # no copy if the tensor is contiguous
-    return scan(copy.ctypes.data, copy.size, kind, with_histogram)
+    return np.ascontiguousarray(strided)  # no copy if the tensor is contiguous
 
 
 @cache

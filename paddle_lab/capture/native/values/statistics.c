@@ -195,7 +195,7 @@ static void scan_doubles(const double *block, int count, Found *found) {
     add_deviations(found, shifted);
 }
 
-static uint32_t from_half(uint16_t half) {
+uint32_t float_bits_of_half(uint16_t half) {
     /* A subnormal half is a multiple of 2**-24. The bits of other halves are only shifted. */
     uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half & 0x7c00;
     uint32_t bits =
@@ -209,7 +209,7 @@ static uint32_t from_half(uint16_t half) {
 FOR_THIS_MACHINE
 static void widen_halves(const uint16_t *halves, int count, uint32_t *block) {
     for (int i = 0; i < count; i++) {
-        block[i] = from_half(halves[i]);
+        block[i] = float_bits_of_half(halves[i]);
     }
 }
 

@@ -1,0 +1,140 @@
+"""``paddle_lab.compare(a, b)``: two traces as one graph, and where they first differ."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paddle_lab.api import PathLike, Trace, load
+from paddle_lab.garbage import collection_paused
+from paddle_lab.options import hints_options
+from paddle_lab.words import say
+
+if TYPE_CHECKING:
+    import pandas
+
+    from paddle_lab.analysis.findings.finding import FindingList
+    from paddle_lab.comparison.rows import ComparedOp, ComparedTable
+
+
+class Comparison(Trace):
+    """Two traces compared op by op. A notebook shows it as one graph.
+
+    As a trace it has the ops of trace b, and at their places the ops that are only in trace a.
+
+    Parameters
+    ----------
+    a, b
+        The traces.
+    tolerance
+        As in :func:`compare`.
+    """
+
+    a: Trace
+    b: Trace
+
+    def __init__(self, a: Trace, b: Trace, tolerance: float = 0.0) -> None:
+        from paddle_lab.comparison.compared import compared
+        from paddle_lab.comparison.findings import comparison_notices
+        from paddle_lab.comparison.union import union
+
+        with collection_paused():
+            self._compared = compared(a.view_record, b.view_record, tolerance)
+            record = union(self._compared)
+        super().__init__(record)
+        self.a, self.b = a, b
+        record.origin.title = say(
+            "comparison.title", a=a.record.origin.title, b=b.record.origin.title
+        )
+        record.origin.notices = comparison_notices(self.rows, self._compared)
+
+    @property
+    def rows(self) -> ComparedTable:
+        """One row for each op of both traces, in the order of trace b."""
+        from paddle_lab.comparison.rows import ComparedTable
+
+        return ComparedTable(self.view_record, self._compared)
+
+    @property
+    def first(self) -> ComparedOp | None:
+        """The first op in order that differs or is only in one trace; None if there is none."""
+        row = self._compared.first()
+        return self.rows[row] if row >= 0 else None
+
+    @property
+    def findings(self) -> FindingList:
+        """The first difference in words, with the lines of both traces."""
+        from paddle_lab.analysis.findings.finding import FindingList
+        from paddle_lab.comparison.findings import comparison_findings
+
+        return FindingList(comparison_findings(self.rows, self._compared))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return :attr:`rows` as a data frame.
+
+        Raises
+        ------
+        ImportError
+            If pandas is not installed.
+        """
+        return self.rows.to_pandas()
+
+    def to_csv(self, path: PathLike) -> Path:
+        """Write :attr:`rows` as comma-separated values, and return the path.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
+        return self.rows.to_csv(path)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.record.origin.notices[0]}>"
+
+
+@hints_options
+def compare(a: Trace | PathLike, b: Trace | PathLike, *, tolerance: float = 0.0) -> Comparison:
+    """Compare two traces op by op, such as one before and one after an edit.
+
+    Ops are matched by their layers, calls, lines and order, so ops that were added, removed or
+    renamed shift nothing. Values are compared where both traces have digests
+    (``trace(digest=True)``); elsewhere names, shapes, dtypes and attributes are.
+
+    Parameters
+    ----------
+    a, b
+        Traces, or paths of saved ones. Differences are told as changes from ``a`` to ``b``.
+    tolerance
+        How large a difference may be, relative to the largest magnitude of the tensor, before the
+        op counts as different. Where the traces did not keep the values, their extremes and means
+        are compared.
+
+    Returns
+    -------
+    Comparison
+        ``comparison.first`` is the first difference, ``comparison.rows`` has all ops.
+
+    Raises
+    ------
+    TypeError
+        If ``a`` or ``b`` is neither a trace nor a path; for an unknown option, naming the nearest.
+    ValueError
+        If the tolerance is negative.
+    TraceFileError
+        If a file is not a trace.
+    OSError
+        If a file cannot be read.
+    """
+    if not tolerance >= 0:  # also NaN
+        raise ValueError(say("comparison.tolerance", value=repr(tolerance)))
+    return Comparison(_opened(a), _opened(b), float(tolerance))
+
+
+def _opened(trace: Any) -> Trace:
+    if isinstance(trace, Trace):
+        return trace
+    if isinstance(trace, str | os.PathLike):
+        return load(trace)
+    raise TypeError(say("comparison.no_trace", type=type(trace).__name__))

@@ -1,0 +1,123 @@
+"""Which op of one trace is which op of another, so that an inserted op shifts nothing after it.
+
+Ops are matched in rounds. Each round compares ops by fewer properties than the one before, and only
+ops between the same matched neighbours: first by everything that names an op, so that edits leave
+gaps; then without attributes and shapes, without the line's text, without the names of layers and
+the numbers of turns, and in the end by the op's name. Within a gap the first op with some
+properties is matched with the first such op of the other trace, the second with the second; matches
+that would cross others are left out, as few as possible. A round sorts, so it takes
+``O(n log n)``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.comparison.side import Side
+from paddle_lab.trace.distinct import Hashes, mixed
+
+Keys = npt.NDArray[np.int64]
+
+
+def matches(a: Side, b: Side) -> tuple[Keys, Keys]:
+    """Return the matched ops of both traces, in order of both.
+
+    Two threads call ops in an order that changes from run to run; their ops are matched thread by
+    thread, so then the order is that of the threads.
+    """
+    order_a, order_b = (np.argsort(side.ops["thread"], kind="stable") for side in (a, b))
+    other = np.full(len(a), -1, np.int64)  # in the order of threads
+    for keys_a, keys_b in zip(_rounds(a), _rounds(b), strict=True):
+        _match(other, keys_a[order_a], keys_b[order_b])
+    _match_replaced(other, a, b, order_a, order_b)
+    matched = np.flatnonzero(other >= 0)
+    return order_a[matched], order_b[other[matched]]
+
+
+def _rounds(side: Side) -> Iterator[Hashes]:
+    named = mixed(side.name, side.ops["phase"])
+    strict, loose = side.scope(is_strict=True), side.scope(is_strict=False)
+    yield mixed(named, strict, side.text, side.attributes, side.shapes, side.dtypes)
+    yield mixed(named, strict, side.text)
+    yield mixed(named, strict, side.shapes)
+    yield mixed(named, strict)
+    yield mixed(named, loose, side.text, side.shapes)
+    yield mixed(named, loose, side.shapes)
+    yield mixed(named, loose)
+    yield mixed(named, side.shapes)
+    yield named
+
+
+def _match(other: Keys, keys_a: Hashes, keys_b: Hashes) -> None:
+    """Match further ops; ``other`` has the matched op of b for each op of a, or -1."""
+    free_a, free_b, gap_a, gap_b = _free(other, len(keys_b))
+    if not len(free_a) or not len(free_b):
+        return
+    a, b = mixed(keys_a[free_a], gap_a), mixed(keys_b[free_b], gap_b)
+    a, b = mixed(a, _occurrences(a)), mixed(b, _occurrences(b))
+    _, at_a, at_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
+    in_order = np.argsort(at_a)
+    one, two = free_a[at_a[in_order]], free_b[at_b[in_order]]
+    kept = _increasing(two)
+    other[one[kept]] = two[kept]
+
+
+def _free(other: Keys, count_b: int) -> tuple[Any, Any, Any, Any]:
+    """Return the unmatched ops of both traces, and the number of matches before each."""
+    is_matched = other >= 0
+    is_matched_b = np.zeros(count_b, bool)
+    is_matched_b[other[is_matched]] = True
+    free_a, free_b = np.flatnonzero(~is_matched), np.flatnonzero(~is_matched_b)
+    return free_a, free_b, np.cumsum(is_matched)[free_a], np.cumsum(is_matched_b)[free_b]
+
+
+def _occurrences(values: Hashes) -> Keys:
+    """Return for each value how many equal ones come before it."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    starts = np.maximum.accumulate(np.where(is_first, np.arange(len(values)), 0))
+    found = np.empty(len(values), np.int64)
+    found[order] = np.arange(len(values)) - starts
+    return found
+
+
+def _increasing(values: Keys) -> Keys:
+    """Return the positions of a longest increasing subsequence."""
+    if np.all(values[1:] > values[:-1]):
+        return np.arange(len(values))
+    ends: list[int] = []  # the smallest end of a subsequence of each length
+    at: list[int] = []
+    before = np.full(len(values), -1)
+    for position, value in enumerate(values.tolist()):
+        length = bisect_left(ends, value)
+        before[position] = at[length - 1] if length else -1
+        ends[length : length + 1] = [value]
+        at[length : length + 1] = [position]
+    kept, position = [], at[-1]
+    while position >= 0:
+        kept.append(position)
+        position = int(before[position])
+    return np.array(kept[::-1], np.int64)
+
+
+def _match_replaced(other: Keys, a: Side, b: Side, order_a: Keys, order_b: Keys) -> None:
+    """Match the only op of a gap with the only one in the other trace: another op was called."""
+    free_a, free_b, gap_a, gap_b = _free(other, len(b))
+    only_a, only_b = (
+        values[counts == 1]
+        for values, counts in (np.unique(gap, return_counts=True) for gap in (gap_a, gap_b))
+    )
+    common = np.intersect1d(only_a, only_b)
+    one, two = free_a[np.isin(gap_a, common)], free_b[np.isin(gap_b, common)]
+    key_a, key_b = order_a[one], order_b[two]
+    is_near = np.zeros(len(one), bool)
+    for is_strict in (True, False):
+        is_near |= a.scope(is_strict=is_strict)[key_a] == b.scope(is_strict=is_strict)[key_b]
+    is_near &= a.ops["phase"][key_a] == b.ops["phase"][key_b]
+    other[one[is_near]] = two[is_near]

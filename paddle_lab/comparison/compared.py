@@ -1,0 +1,137 @@
+"""The state of each op of two traces: what is equal, what differs, and by how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.comparison.align import matches
+from paddle_lab.comparison.attribute_changes import attribute_changes
+from paddle_lab.comparison.errors import Errors, errors_of
+from paddle_lab.comparison.side import Side
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import COMPARE_ORIGINS, COMPARE_STATES
+from paddle_lab.trace.table import StringPool
+from paddle_lab.words import say
+
+EQUAL, DIFFERENT, ONLY_A, ONLY_B, UNKNOWN = range(len(COMPARE_STATES))
+INTRODUCED, INHERITED = (COMPARE_ORIGINS.index(name) for name in ("introduced", "inherited"))
+
+Keys = npt.NDArray[np.int64]
+
+
+@dataclass
+class Compared:
+    """The ops of both traces in one order: those of b, and before its next match each only in a."""
+
+    a: Side
+    b: Side
+    op_a: Keys
+    """The op of trace a in each row, -1 for none."""
+    op_b: Keys
+    state: npt.NDArray[np.uint8]
+    origin: npt.NDArray[np.uint8]
+    reason: list[str]
+    errors: dict[int, Errors] = field(default_factory=dict)
+    """The errors of rows for which they are known."""
+
+    def first(self) -> int:
+        """Return the row of the first difference, -1 if there is none."""
+        rows = np.flatnonzero((self.state != EQUAL) & (self.state != UNKNOWN))
+        return int(rows[0]) if len(rows) else -1
+
+
+def compared(record_a: Record, record_b: Record, tolerance: float = 0.0) -> Compared:
+    """Compare two records with answer tables."""
+    pool = StringPool()
+    a, b = Side(record_a, pool), Side(record_b, pool)
+    op_a, op_b = _rows(a, b)
+    count = len(op_a)
+    state = np.where(op_a < 0, ONLY_B, np.where(op_b < 0, ONLY_A, UNKNOWN)).astype(np.uint8)
+    found = Compared(a, b, op_a, op_b, state, np.zeros(count, np.uint8), [""] * count)
+    _compare_pairs(found, tolerance)
+    return found
+
+
+def _rows(a: Side, b: Side) -> tuple[Keys, Keys]:
+    """Return the op of a and of b in each row."""
+    matched_a, matched_b = matches(a, b)
+    of_b = np.full(len(b), -1, np.int64)
+    of_b[matched_b] = matched_a
+    only_a = np.ones(len(a), bool)
+    only_a[matched_a] = False
+    lone = np.flatnonzero(only_a)
+    # An op that is only in a comes right before the next matched op, or at the end.
+    next_b = np.full(len(a) + 1, len(b), np.int64)
+    next_b[matched_a] = matched_b
+    next_b = np.minimum.accumulate(next_b[::-1])[::-1]
+    op_a = np.concatenate((lone, of_b))
+    op_b = np.concatenate((np.full(len(lone), -1), np.arange(len(b))))
+    place = np.concatenate((next_b[lone], np.arange(len(b))))
+    order = np.lexsort((np.maximum(op_b, -1), place))
+    return op_a[order], op_b[order]
+
+
+def _compare_pairs(found: Compared, tolerance: float) -> None:
+    a, b, state = found.a, found.b, found.state
+    rows = np.flatnonzero((found.op_a >= 0) & (found.op_b >= 0))
+    one, two = found.op_a[rows], found.op_b[rows]
+    (digest_a, known_a), (digest_b, known_b) = a.digests(), b.digests()
+    is_known = known_a[one] & known_b[two] & (a.decimals == b.decimals)
+    differs = {
+        "op": a.name[one] != b.name[two],
+        "dtype": a.dtypes[one] != b.dtypes[two],
+        "shape": a.shapes[one] != b.shapes[two],
+        "attributes": a.attributes[one] != b.attributes[two],
+        "raised": a.ops["raised"][one] != b.ops["raised"][two],
+    }
+    is_other = np.logical_or.reduce([*differs.values()])
+    has_values = is_known & (digest_a[one] != digest_b[two])
+    state[rows[is_known]] = EQUAL
+    measures = tolerance > 0 or (a.record.kept_values and b.record.kept_values)
+    reason = say("comparison.reason.values")
+    for at in np.flatnonzero(has_values & ~is_other).tolist():
+        row = int(rows[at])
+        if measures:
+            found.errors[row] = errors_of(a, b, int(one[at]), int(two[at]))
+            if not found.errors[row].exceed(tolerance):
+                continue
+        state[row], found.reason[row] = DIFFERENT, reason
+    _mark_introduced(found, rows[is_known & ~is_other])
+    for at in np.flatnonzero(is_other).tolist():
+        row = int(rows[at])
+        state[row] = DIFFERENT
+        kinds = [kind for kind, is_so in differs.items() if is_so[at]]
+        reasons = [_reason(kind, a, b, int(one[at]), int(two[at])) for kind in kinds]
+        found.reason[row] = "; ".join(reasons)
+
+
+def _mark_introduced(found: Compared, rows: Keys) -> None:
+    """Mark ops whose outputs differ though all their inputs are equal."""
+    one, two = found.op_a[rows], found.op_b[rows]
+    (digest_a, known_a), (digest_b, known_b) = found.a.digests("input"), found.b.digests("input")
+    is_same = known_a[one] & known_b[two] & (digest_a[one] == digest_b[two])
+    found.origin[rows[is_same & (found.state[rows] == DIFFERENT)]] = INTRODUCED
+
+
+def _reason(kind: str, a: Side, b: Side, op_a: int, op_b: int) -> str:
+    if kind == "attributes":
+        texts = (side.record.text(int(side.ops[kind][op])) for side, op in ((a, op_a), (b, op_b)))
+        before, after = attribute_changes(*texts)
+    elif kind == "op":
+        before, after = (
+            side.record.text(int(side.ops["name"][op])) for side, op in ((a, op_a), (b, op_b))
+        )
+    elif kind == "raised":
+        return say("comparison.reason.raised")
+    else:
+        before, after = (
+            ", ".join(
+                side.record.text(int(side.record.tensors[kind][tensor]))
+                for tensor in side.tensors_of(op, "output")
+            )
+            for side, op in ((a, op_a), (b, op_b))
+        )
+    return say(f"comparison.reason.{kind}", before=before, after=after)

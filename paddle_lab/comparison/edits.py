@@ -1,0 +1,118 @@
+"""Which edited source line belongs to the first difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+import numpy as np
+
+from paddle_lab.analysis.source.stacks import USER, place
+from paddle_lab.comparison.compared import Compared
+from paddle_lab.comparison.rows import ComparedOp
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.trees import taken
+from paddle_lab.words import say
+
+Source = tuple[int, int]
+"""The code of a file's name, and the number of its cell."""
+
+
+class Edit(NamedTuple):
+    """Lines of trace b's source that are not as in trace a's."""
+
+    where: str
+    line: int
+    """The first of the lines in trace b, from 1."""
+    end: int
+    """The line after the last one."""
+    before: str
+    after: str
+    is_called: bool = False
+    """Whether the op was called from these lines."""
+
+    def __str__(self) -> str:
+        kind = "changed" if self.before and self.after else "added" if self.after else "removed"
+        key = f"comparison.edit.{'called' if self.is_called else 'elsewhere'}.{kind}"
+        return say(key, where=self.where, before=self.before, after=self.after)
+
+
+def edit_of(first: ComparedOp, found: Compared) -> Edit | None:
+    """Return the edit that the first difference goes back to, as far as the sources show."""
+    edits = _edits(found)
+    stack = first.b.stack if first.b else []
+    for frame in stack:
+        for source, one in edits:
+            record = found.b.record
+            is_there = (record.text(source[0]), source[1]) == (frame.file, _cell(frame.cell))
+            if is_there and one.line <= frame.line < one.end:
+                return one._replace(is_called=True)
+    if first.b is None and first.a is not None:
+        lines = {frame.text for frame in first.a.stack if frame.text}
+        for _, one in edits:
+            if lines & {line.strip() for line in one.before.splitlines()}:
+                return one._replace(is_called=True)
+    return edits[0][1] if len(edits) == 1 else None
+
+
+def _cell(cell: int | None) -> int:
+    return -1 if cell is None else cell
+
+
+def _edits(found: Compared) -> list[tuple[Source, Edit]]:
+    a, b = found.a.record, found.b.record
+    edits = []
+    for one, two in _source_pairs(found):
+        lines, others = _lines(a, one), _lines(b, two)
+        texts = [text for _, text in lines], [text for _, text in others]
+        if texts[0] == texts[1]:
+            continue
+        blocks = SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+        for kind, start, stop, begin, end in blocks:
+            is_inside = begin > 0 and end < len(others) and start > 0 and stop < len(lines)
+            # A file's record has only the lines around frames, so its ends may differ.
+            if kind == "equal" or not (is_inside or two[1] >= 0):
+                continue
+            line = others[min(begin, len(others) - 1)][0] if others else 1
+            before, after = ("\n".join(part).strip() for part in (texts[0][start:stop],
+                                                                  texts[1][begin:end]))  # fmt: skip
+            if before or after:
+                where = place(b.text(two[0]), line, two[1] if two[1] >= 0 else None)
+                edits.append((two, Edit(where, line, line + end - begin, before, after)))
+    return edits
+
+
+def _source_pairs(found: Compared) -> list[tuple[Source, Source]]:
+    """Return which source of trace a is which of trace b: those of most matched ops."""
+    pairs = (found.op_a >= 0) & (found.op_b >= 0)
+    sources = []
+    for side, ops in ((found.a, found.op_a[pairs]), (found.b, found.op_b[pairs])):
+        record = side.record
+        frame = taken(record.stack_frames["frame"], record.ops["stack"][ops])
+        sources.append([taken(record.frames[name], frame) for name in ("file", "cell", "kind")])
+    is_user = (sources[0][2] == USER) & (sources[1][2] == USER)
+    columns = np.stack([column[is_user] for side in sources for column in side[:2]])
+    counted: Counter[tuple[Source, Source]] = Counter()
+    rows, counts = np.unique(columns, axis=1, return_counts=True)
+    for (file, cell, other, other_cell), count in zip(
+        rows.T.tolist(), counts.tolist(), strict=True
+    ):
+        counted[(file, cell), (other, other_cell)] = count
+    found_pairs: dict[Source, Source] = {}
+    for (one, two), _ in counted.most_common():
+        if two not in found_pairs:
+            found_pairs[two] = one
+    return [(one, two) for two, one in found_pairs.items()]
+
+
+def _lines(record: Record, source: Source) -> list[tuple[int, str]]:
+    """Return the numbered lines of a source that the record has."""
+    sources = record.sources
+    rows = np.flatnonzero((sources["file"] == source[0]) & (sources["cell"] == source[1]))
+    lines: dict[int, str] = {}
+    for row in rows.tolist():
+        first = int(sources["first_line"][row])
+        text = record.text(int(sources["text"][row]))
+        lines.update(enumerate(text.splitlines(), first))
+    return sorted(lines.items())

@@ -1,0 +1,129 @@
+"""The first difference in words: which op, where in both traces, and what was edited."""
+
+from __future__ import annotations
+
+from paddle_lab.analysis.findings.finding import Finding, Mark, Place
+from paddle_lab.comparison.compared import INTRODUCED, UNKNOWN, Compared
+from paddle_lab.comparison.edits import edit_of
+from paddle_lab.comparison.rows import ComparedOp, ComparedTable
+from paddle_lab.comparison.side import Side
+from paddle_lab.trace.schema import TENSOR_KINDS
+from paddle_lab.words import listing, say
+
+KIND = "first-difference"
+_FEW_MATCHES = 0.2
+
+
+def comparison_findings(rows: ComparedTable, found: Compared) -> list[Finding]:
+    """Return the first difference as a finding; an empty list if nothing differs."""
+    row = found.first()
+    if row < 0:
+        return []
+    first = rows[row]
+    place = Place.of(first.frame)
+    return [
+        Finding(
+            kind=KIND,
+            severity="warning",
+            message=sentence(rows, found),
+            advice=" ".join(_details(first, found)) or say("comparison.advice"),
+            file=place.file,
+            line=place.line,
+            cell=place.cell,
+            code=place.code,
+            op=row,
+            grad_node=-1,
+            marks=(Mark("origin", op=row),),
+        )
+    ]
+
+
+def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
+    """Return the sentence about the whole comparison, and what could not be compared."""
+    told = [sentence(rows, found)]
+    row = found.first()
+    if row >= 0:
+        told += _details(rows[row], found)
+    return told + _limits(found)
+
+
+def sentence(rows: ComparedTable, found: Compared) -> str:
+    """Return one sentence: the first difference with both lines, or that there is none."""
+    row = found.first()
+    if row < 0:
+        unknown, n = int((found.state == UNKNOWN).sum()), len(found.state)
+        if not unknown:
+            return say("comparison.equal", n=n)
+        return say("comparison.unknown", n=n, unknown=unknown)
+    first = rows[row]
+    if first.state != "different" or first.a is None or first.b is None:
+        key = f"comparison.first.{first.state}"
+        return say(key, op=first.name, place=Place.of(first.frame))
+    places = Place.of(first.b.frame), Place.of(first.a.frame)
+    is_same = str(places[0]) == str(places[1])
+    key = "comparison.first.same_place" if is_same else "comparison.first.different"
+    return say(key, op=first.name, place=places[0], other=places[1], reason=first.reason)
+
+
+def _details(first: ComparedOp, found: Compared) -> list[str]:
+    told = []
+    inputs = _changed_inputs(first, found)
+    if inputs:
+        told.append(say("comparison.inputs", inputs=listing(inputs, 3)))
+    elif found.origin[first.key] == INTRODUCED:
+        told.append(say("comparison.introduced"))
+    edit = edit_of(first, found)
+    if edit is not None:
+        told.append(str(edit))
+    return told
+
+
+def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
+    """Return the inputs that no op made and that differ between the traces: data, parameters."""
+    if first.a is None or first.b is None:
+        return []
+    (digest_a, known_a), (digest_b, known_b) = found.a.tensor_digests, found.b.tensor_digests
+    pairs = zip(
+        found.a.tensors_of(first.a.key, "input"), found.b.tensors_of(first.b.key, "input"),
+        strict=False,
+    )  # fmt: skip
+    return [
+        _named(found.b, two)
+        for one, two in pairs
+        if one >= 0 and two >= 0 and known_a[one] and known_b[two]
+        and digest_a[one] != digest_b[two] and found.b.record.tensors["producer"][two] < 0
+    ]  # fmt: skip
+
+
+def _named(side: Side, tensor: int) -> str:
+    tensors, text = side.record.tensors, side.record.text
+    path = text(int(tensors["path"][tensor])) or text(int(tensors["name"][tensor]))
+    kind = say(f"page.tensor_kind.{TENSOR_KINDS[int(tensors['kind'][tensor])]}")
+    return f"{kind} `{path}`" if path else kind
+
+
+def _limits(found: Compared) -> list[str]:
+    """Return sentences about what the traces lack for a full comparison."""
+    told, sides = [], {"a": found.a, "b": found.b}
+    empty = [name for name, side in sides.items() if not len(side)]
+    if empty:
+        return [say("comparison.empty", name=name) for name in empty]
+    without = [name for name, side in sides.items() if side.decimals is None]
+    decimals = {name: side.decimals for name, side in sides.items()}
+    if without:
+        told.append(say("comparison.no_digest", names=listing(without)))
+    elif decimals["a"] != decimals["b"]:
+        told.append(say("comparison.decimals", **{
+            name: say("comparison.exact") if many == -1 else many
+            for name, many in decimals.items()
+        }))  # fmt: skip
+    told += [say("comparison.cut", name=name) for name, side in sides.items()
+             if side.record.origin.kept]  # fmt: skip
+    matched = int(((found.op_a >= 0) & (found.op_b >= 0)).sum())
+    if matched < _FEW_MATCHES * max(len(found.a), len(found.b)):
+        told.append(say("comparison.other_model", n=matched))
+    for what in ("paddle", "device"):
+        one, two = (getattr(side.record.origin, what) for side in sides.values())
+        if one != two:
+            told.append(say(f"comparison.versions.{what}", a=one or "?", b=two or "?"))
+    return told

@@ -1,0 +1,146 @@
+"""One of two compared traces: per op, numbers that are equal in both traces if the ops are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.trace.distinct import Hashes, mixed
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
+from paddle_lab.trace.table import StringPool
+from paddle_lab.trace.trees import csr, depths, levels, taken
+
+_LAYER, _TURN = SCOPE_KINDS.index("layer"), SCOPE_KINDS.index("turn")
+_NONE = np.uint64(0)
+
+
+class Side:
+    """One trace, with its texts numbered as in the other trace.
+
+    Parameters
+    ----------
+    record
+        A record with answer tables.
+    pool
+        The texts of both traces.
+    """
+
+    def __init__(self, record: Record, pool: StringPool) -> None:
+        self.record = record
+        self.codes = np.array(pool.codes(record.strings), np.int64)
+        """For each string of the record its number in the pool."""
+        self.ops = record.ops
+        self.name = self.codes[self.ops["name"]]
+        self.attributes = self.codes[self.ops["attributes"]]
+        self._pool = pool
+
+    def __len__(self) -> int:
+        return len(self.ops)
+
+    @cached_property
+    def text(self) -> npt.NDArray[np.int64]:
+        """The number of the source text of each op's line, shape ``[ops]``."""
+        record = self.record
+        frame = taken(record.stack_frames["frame"], self.ops["stack"])
+        distinct, inverse = np.unique(frame, return_inverse=True)
+        texts = [Frame(record, key).text if key >= 0 else "" for key in distinct.tolist()]
+        return np.array(self._pool.codes(texts), np.int64)[inverse]
+
+    def scope(self, *, is_strict: bool) -> Hashes:
+        """Return a hash of each op's calls: of layers, functions, turns of loops.
+
+        A strict hash contains the names of layers and the numbers of turns, another one only the
+        classes of layers.
+        """
+        record, scopes = self.record, self.record.scopes
+        kind, layer = scopes["kind"].astype(np.int64), scopes["layer"]
+        named = "path" if is_strict else "class"
+        of_layer = np.append(self.codes[record.layers[named]], 0)[layer]
+        turn = np.zeros(len(scopes), np.int64)
+        turn[record.turns["scope"]] = record.turns["number"] if is_strict else 0
+        label = np.where(kind == _LAYER, of_layer, self.codes[scopes["name"]])
+        label[kind == _TURN] = 0
+        found = np.zeros(len(scopes) + 1, np.uint64)
+        for rows in levels(depths(scopes["parent"])) if len(scopes) else ():
+            above = found[scopes["parent"][rows]]  # the row -1 is 0
+            found[rows] = mixed(above, kind[rows], label[rows], turn[rows])
+        of_ops: Hashes = found[self.ops["scope"]]
+        return of_ops
+
+    def used(self, of_tensor: npt.NDArray[Any], role: str = "output") -> Hashes:
+        """Return a hash of the numbers of the tensors that an op returned, 0 if there is none."""
+        starts, rows = self._used(role)
+        found = np.zeros(len(self), np.uint64)
+        uses = self.record.uses
+        op = uses["op"][rows]
+        place = np.arange(len(rows)) - starts[op]
+        np.add.at(found, op, mixed(of_tensor[uses["tensor"][rows]], place))
+        return found
+
+    def _used(self, role: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        uses = self.record.uses
+        is_asked = (uses["role"] == ROLES.index(role)) & (uses["tensor"] >= 0)
+        return csr(np.where(is_asked, uses["op"], -1), len(self))
+
+    @cached_property
+    def shapes(self) -> Hashes:
+        """A hash of the shapes of each op's outputs."""
+        return self.used(self.codes[self.record.tensors["shape"]])
+
+    @cached_property
+    def dtypes(self) -> Hashes:
+        """A hash of the dtypes of each op's outputs."""
+        return self.used(self.codes[self.record.tensors["dtype"]])
+
+    @cached_property
+    def tensor_digests(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """The digest of each tensor, and whether it has one."""
+        record = self.record
+        digests = record.value_digests
+        found = np.zeros(len(record.tensors), np.int64)
+        is_known = np.zeros(len(found), bool)
+        tensor = record.value_stats["tensor"][digests["value_stat"]]
+        found[tensor], is_known[tensor] = digests["digest"], True
+        return found, is_known
+
+    @cached_property
+    def stat_of_tensor(self) -> dict[int, int]:
+        """The row of ``value_stats`` of each tensor."""
+        return {
+            tensor: row for row, tensor in enumerate(self.record.value_stats["tensor"].tolist())
+        }
+
+    def digests(self, role: str = "output") -> tuple[Hashes, npt.NDArray[np.bool_]]:
+        """Return a hash of the digests of each op's tensors, and whether all have a digest."""
+        digest, is_known = self.tensor_digests
+        uses, (_, rows) = self.record.uses, self._used(role)
+        op, tensor = uses["op"][rows], uses["tensor"][rows]
+        # An empty tensor has no values, so it needs no digest.
+        lacks = ~is_known & (self.record.tensors["bytes"] != 0)
+        missing = np.bincount(op[lacks[tensor]], minlength=len(self))
+        has_any = np.bincount(op, minlength=len(self)) > 0
+        return self.used(digest, role), (missing == 0) & has_any
+
+    def tensors_of(self, op: int, role: str) -> list[int]:
+        """Return the tensors of an op, in order."""
+        starts, order = self.uses
+        rows = order[starts[op] : starts[op + 1]]
+        uses = self.record.uses
+        keys: list[int] = uses["tensor"][rows[uses["role"][rows] == ROLES.index(role)]].tolist()
+        return keys
+
+    @cached_property
+    def uses(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The rows of ``uses`` by op, from :func:`~paddle_lab.trace.trees.csr`."""
+        return csr(self.record.uses["op"], len(self))
+
+    @property
+    def decimals(self) -> int | None:
+        """To how many decimals values were rounded for digests; ``None`` without digests."""
+        decimals = self.record.value_digests["decimals"]
+        return int(decimals[0]) if len(decimals) else None

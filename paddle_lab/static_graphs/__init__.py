@@ -1,0 +1,1 @@
+"""Answers about ``to_static`` and static programs, and about a model's export."""
