@@ -274,9 +274,29 @@ def described(y):
     return features(y) * len(told)
 
 
+def of_a_tensor(y):
+    y = features(y)
+    numbers = np.asarray(y)  # BREAK: numpy
+    scale = [2.0, 3.0, 4.0][labels.min()]  # BREAK: tensor-value
+    largest = max(y.mean(), y.sum())  # BREAK: tensor-value
+    y = features(y) * scale * largest
+    y.stop_gradient = False
+    y.register_hook(lambda gradient: gradient * 2)  # BREAK: paddle-api
+    return features(y), numbers
+
+
+def before_loops(y):
+    y = features(y)
+    for step in range(int(labels.max())):  # BREAK: tensor-value
+        y = y + step
+    for name in sorted({"b": 1, "a": 2}):  # BREAK: builtin
+        y = features(y) * len(name)
+    return features(y)
+
+
 FUNCTIONS = (
     clipped_update, gated, until_small, any_active, guarded, skip_rows, first_positive, as_many_as,
     nested_helper, two_deep, logged_loss, as_float, through_numpy, to_list, printed, formatted,
     window, augmented, timed, matched, without_gradient, forgiving, late_import, yielding, rounded,
-    described, Clamped(), Monitored(), Router(), Stack(),
+    described, of_a_tensor, before_loops, Clamped(), Monitored(), Router(), Stack(),
 )  # fmt: skip

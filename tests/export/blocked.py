@@ -99,3 +99,18 @@ class Growing(nn.Layer):
 class Counting(nn.Layer):
     def forward(self, x: Any) -> Any:
         return x + paddle.to_tensor(np.arange(x.shape[0]))  # BLOCKER: number-needed
+
+
+class ByNumpy(nn.Layer):
+    def forward(self, x: Any) -> Any:
+        return paddle.to_tensor(np.argsort(x.numpy(), axis=0))  # BLOCKER: numpy
+
+
+class Three(nn.Layer):
+    def forward(self, x: Any) -> Any:
+        more = None
+        if x.sum() > 1e6:  # BLOCKER: branch-types
+            more = x * 2
+        rows = list(reversed(x))  # BLOCKER: eager-only
+        padded = nn.functional.pad(x, [0, int(x.shape[0] * 2), 0, 0])  # BLOCKER: number-needed
+        return rows[0] + padded if more is None else x + more

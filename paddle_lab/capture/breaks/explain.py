@@ -40,6 +40,8 @@ from paddle_lab.capture.stacks.frame_kinds import is_own
 from paddle_lab.words import listing, say
 
 _FRESH = ("StepInfoManager", "CompileSIRCache", "SIRToCodeMap")
+_TRACEBACK = re.compile(r"In user code:[\s\S]*?\n *(\w+(?:Error|Exception): .*)")
+"""Paddle's error with a whole traceback in its text; the reason comes after that."""
 _KEPT = ("InferMetaCache", "LayerInferMetaCache", "StatementIRFactory", "StaticFunctionManager")
 
 
@@ -296,7 +298,10 @@ def _place(error: BaseException) -> str:
 def _short(error: BaseException) -> str:
     if isinstance(error, DOOR.sot_error):  # the reason comes last
         return str(error).strip().rpartition("\n")[2].strip()[:200]
-    return described(error).partition("\n")[0].rstrip(" .")[:200]
+    told = described(error)
+    traceback_text = _TRACEBACK.search(told)
+    told = traceback_text[1] if traceback_text else told
+    return told.partition("\n")[0].rstrip(" .")[:200]
 
 
 def _name_of(function: Any) -> str:

@@ -10,8 +10,14 @@ from paddle_lab.capture.breaks.sources import Source, function_node, own_nodes, 
 from paddle_lab.capture.breaks.spots import Spot
 
 _READS_VALUE = (
-    r"function: (?:<class '(?:float|int|bool|complex)'>|len|range).*(?:Tensor|Symbolic)Variable"
+    r"function: (?:<class '(?:float|int|bool|complex)'>|len|range|(?:list|tuple)\.__getitem__)"
+    r".*(?:Tensor|Symbolic)Variable"
 )
+_COMPARING = re.compile(r"(?:max|min|any|all|sorted)\(")
+"""Python's functions that compare tensors, and read the results."""
+_NUMPY = re.compile(r"(?:np|numpy)\.")
+_OTHER_CALL = re.compile(r"function: (?!(?:<class ')?(?:range|iter|enumerate|zip|reversed)\b)")
+"""SOT's words about a function that makes no iterator."""
 
 # The class of SOT's reason, a pattern in the text, and the kind. The first match counts.
 _RULES: tuple[tuple[str, str, str], ...] = (
@@ -28,6 +34,7 @@ _RULES: tuple[tuple[str, str, str], ...] = (
     ("", r"iterator", "iterator"),
     ("", r"middle tensor", "tensor-attribute"),
     ("", r"__rmod__|str\.format|function: (?:<class 'str'>|str|format|repr) ", "format"),
+    ("", r"Tensor\.(?:register_hook|clear_gradient)", "paddle-api"),
     ("DataDependencyOperation", "", "tensor-value"),
     ("Builtin", r"function: Random\.|random\.", "random"),
     ("Builtin", _READS_VALUE, "tensor-value"),
@@ -92,11 +99,15 @@ def _kind_of(spot: Spot, reason: str, said: str, source: Source) -> str:
     if spot.operation in ("RAISE_VARARGS", "LOAD_ASSERTION_ERROR"):
         return "raise"
     if "get_py_value" in said and spot.operation.startswith(("CALL", "PRECALL")):
-        return "builtin"  # the called function needs a value
+        is_comparing = _COMPARING.match(_innermost(source)) is not None
+        return "tensor-value" if is_comparing else "builtin"  # the called function needs a value
     if kind == "if":
         return _condition_kind(spot, source.test())
+    if kind == "builtin" and _NUMPY.match(_innermost(source)):
+        return "numpy"
     # A loop over something whose length SOT does not know, such as range(tensor).
     is_loop = source.loop() is not None and ("Builtin" in reason or "Iterator" in reason)
+    is_loop = is_loop and not _OTHER_CALL.search(said)
     return "for" if is_loop or spot.operation == "FOR_ITER" else kind
 
 

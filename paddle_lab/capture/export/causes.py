@@ -15,22 +15,22 @@ from paddle_lab.capture.export.guarded_source import Place
 _LONGEST = 200
 BRANCHES, EAGER_ONLY = "branch-types", "eager-only"
 OTHER, LOOP_EXIT, NEW_PARAMETER = "other", "loop-exit", "new-parameter"
-UNUSED_INPUT, DIFFERENT = "unused-input", "different-result"
+UNUSED_INPUT, DIFFERENT, NUMPY = "unused-input", "different-result", "numpy"
 _KINDS: Final = {
     "endless-loop": "EndlessLoop",
     NEW_PARAMETER: "has no attribute 'get_tensor'",
     LOOP_EXIT: "change from bool to variable",
     BRANCHES: "Dygraph2StaticException|different (return )?type|true_fn|false_fn|l_type|"
-    "dim1\\.size\\(\\)",
+    "dim1\\.size\\(\\)|got UndefinedVar",
     "python-branch": "bool\\(Tensor\\)|cond_cn\\.html",
     "view-in-place": "viewed Tensor",
     "number-needed": "(int|float|complex|bool|index)\\((Tensor|Value)\\)|list indices must be|"
     'interpreted as an integer|astype\\("float64"\\)|KeyError.*Value\\(|'
-    "real number|doesn't define __\\w+__",
+    "real number|doesn't define __\\w+__|must be list of int, but got .*Value",
     "format": "__format__|format string",
-    "numpy": "numpy API|array element with a sequence|type of received input == `object`|"
+    NUMPY: "numpy API|array element with a sequence|type of received input == `object`|"
     "dtype\\('O'\\)",
-    EAGER_ONLY: "has no attribute|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
+    EAGER_ONLY: "has no (attribute|len\\()|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
     "static mode|static graph mode",
     "recursion": "RecursionError|UnicodeDecodeError",
     UNUSED_INPUT: "not involved in the target_vars",

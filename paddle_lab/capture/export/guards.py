@@ -109,6 +109,8 @@ class Static(Plain):
         self._last: Exception | None = None
         self.unset = -1
         """The first ``if`` or loop that leaves a variable unset which is an eager tensor."""
+        self.undefined = -1
+        """The last ``if`` or loop after which a variable may be undefined."""
         self.restart = -1
         """The guard of the condition because of which the run must start again."""
 
@@ -149,7 +151,9 @@ class Static(Plain):
     def _compare(self, guard: int, count: int, found: Any) -> None:
         """Note an ``if`` or loop that leaves variables unset which the eager run sets."""
         for one, expected in zip(found, self._noted(guard, count), strict=False):
-            is_unset = one is None or type(one).__name__ == "UndefinedVar"
+            is_undefined = type(one).__name__ == "UndefinedVar"
+            self.undefined = guard if is_undefined else self.undefined
+            is_unset = one is None or is_undefined
             if is_unset and type(expected) is DOOR.static_value and self.unset < 0:
                 self.unset = guard
 

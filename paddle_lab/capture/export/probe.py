@@ -11,6 +11,8 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
+
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export import guards
 from paddle_lab.capture.export.aside import Tell, aside
@@ -18,6 +20,7 @@ from paddle_lab.capture.export.causes import (
     BRANCHES,
     LOOP_EXIT,
     NEW_PARAMETER,
+    NUMPY,
     UNUSED_INPUT,
     Fault,
     fault_of,
@@ -61,6 +64,8 @@ class Probe:
         self._tell: Tell
         self._is_altered = False
         self._made: Place | None = None
+        self._read_by_numpy: Place | None = None
+        self._static: guards.Static
 
     def run(self) -> list[Fault]:
         """Return all faults, sorted by line; empty if the export works."""
@@ -124,10 +129,12 @@ class Probe:
 
     def _go_on(self, tell: Tell) -> None:
         DOOR.static_value.__iter__ = _iterated
+        DOOR.static_value.__array__ = lambda value, *_, **__: self._on_array(value)
         DOOR.patch("refuse_view", lambda _: self._on_view).apply()
         DOOR.patch("create_parameter", self._noting_parameters).apply()
         self._tell, self._is_altered = tell, bool(self._forced)
         static = guards.Static(self._stand_ins, self._forced, self._blame, self._enter)
+        self._static = static
         guards.run = static
         try:
             self._export()
@@ -152,6 +159,8 @@ class Probe:
         if fault.kind == UNUSED_INPUT and unset >= 0:
             place = self._translation.places[unset]
             return Fault(BRANCHES, *self._translation.exits.get(place, place), fault.said)
+        if fault.kind == UNUSED_INPUT and self._read_by_numpy:
+            return Fault(NUMPY, *self._read_by_numpy, fault.said)
         if fault.kind == UNUSED_INPUT and self._translation.returns:
             place = self._translation.returns[0]
             kind = LOOP_EXIT if place in self._translation.exits.values() else BRANCHES
@@ -164,6 +173,9 @@ class Probe:
         if fault.kind == LOOP_EXIT:
             loop = self._translation.places[guard]
             fault = fault._replace(line=self._translation.exits.get(loop, loop).line)
+        if "UndefinedVar" in fault.said and self._static.undefined >= 0:
+            place = self._translation.places[self._static.undefined]
+            fault = Fault(BRANCHES, *place, fault.said)
         self._tell(fault)
 
     def _noting_parameters(self, create: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,6 +188,15 @@ class Probe:
             return create(*arguments, **named)
 
         return noting
+
+    def _on_array(self, value: Any) -> Any:
+        """Note where NumPy first reads a tensor. The array is the one that it would make itself."""
+        stack = traceback.extract_stack(sys._getframe(1))
+        place = user_place([(one.filename, one.lineno or 0) for one in stack])
+        self._read_by_numpy = self._read_by_numpy or place
+        array = np.empty((), object)
+        array[()] = value
+        return array
 
     def _on_view(self, op: Any) -> None:
         lines = [line.strip().split(", ") for line in op.callstack[::2]]
