@@ -184,7 +184,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
   store.onReveal.add(() => {
     const place = placeOfSelection(store, canvas.scene);
     if (place) {
-      canvas.reveal(place);
+      canvas.reveal(place, colours.height_px);
     }
   });
   const dispose = [

@@ -2,6 +2,7 @@
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { comparisonOf } from "../graph/comparison.ts";
 import { parameterReads } from "../graph/parameter_reads.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
 import { traceTotals } from "../graph/trace_totals.ts";
@@ -23,6 +24,8 @@ export function opValues(trace: Trace, name: Exclude<Colouring, "gradient_norm">
 
 function numbersOf(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
   switch (name) {
+    case "difference":
+      return comparisonOf(trace)?.kinds.slice() ?? new Float64Array(trace.opCount).fill(Number.NaN);
     case "time":
       return Float64Array.from(trace.table("ops").column("duration_ns"));
     case "nan_share":

@@ -3,6 +3,7 @@
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { firstCall, outermostCall } from "../graph/backward_calls.ts";
+import { comparisonOf } from "../graph/comparison.ts";
 import { type Finding, Findings } from "../graph/findings.ts";
 import { Gradients } from "../graph/gradients.ts";
 import { Hierarchy } from "../graph/hierarchy.ts";
@@ -66,7 +67,7 @@ export class Store {
       showOptimizer: false,
       showShapes: true,
       showNorms: this.gradients.isRecorded && trace.gradNodeCount <= MOST_GRAD_NODES_WITH_NORMS,
-      colourBy: "none",
+      colourBy: comparisonOf(trace) ? "difference" : "none",
       query: "",
       matches: [],
       panelOpen: true,

@@ -44,6 +44,7 @@ export function isGraph(mode: Mode): boolean {
 
 /** The quantities by which boxes can be coloured. */
 export const COLOURINGS = [
+  "difference",
   "time",
   "flops",
   "output_bytes",

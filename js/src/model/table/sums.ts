@@ -18,13 +18,24 @@ export interface Sums {
   readonly totalUnknown: number;
 }
 
+type Join = (one: number, other: number) => number;
+
+const add: Join = (one, other) => one + other;
+
 /** Which items are counted; all if undefined. */
 export type Mask = Uint8Array | undefined;
 
 /**
  * @param isNested whether a row includes the rows inside it
+ * @param join returns the value of two items together: by default their sum
  */
-export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested: boolean): Sums {
+export function sumRows(
+  rows: TableRows,
+  amounts: Amounts,
+  mask: Mask,
+  isNested: boolean,
+  join: Join = add,
+): Sums {
   const nesting = isNested ? rows.places : undefined;
   const bins = nesting ? nesting.parent.length : rows.count;
   const binOf = nesting ? nesting.ofItem : rows.rowOf;
@@ -38,10 +49,10 @@ export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested:
     const amount = amountOf[item]!;
     const bin = binOf[item]!;
     if (amount >= 0) {
-      total += amount;
+      total = join(total, amount);
       totalKnown++;
       if (bin >= 0) {
-        values[bin]! += amount;
+        values[bin] = join(values[bin]!, amount);
         known[bin]!++;
       }
     }
@@ -51,9 +62,8 @@ export function sumRows(rows: TableRows, amounts: Amounts, mask: Mask, isNested:
     if (bin >= 0) unknown[bin]! += missing;
   }
   if (!nesting) return { values, known, unknown, total, totalKnown, totalUnknown };
-  const add = (one: number, other: number): number => one + other;
   return {
-    values: foldPlaces(nesting, values, new Float64Array(rows.count), add),
+    values: foldPlaces(nesting, values, new Float64Array(rows.count), join),
     known: foldPlaces(nesting, known, new Int32Array(rows.count), add),
     unknown: foldPlaces(nesting, unknown, new Int32Array(rows.count), add),
     total,
@@ -67,7 +77,7 @@ export function foldPlaces<T extends Float64Array | Int32Array>(
   { parent, row }: Places,
   inside: T,
   ofRows: T,
-  join: (one: number, other: number) => number,
+  join: Join,
 ): T {
   for (let place = inside.length - 1; place >= 0; place--) {
     const around = parent[place]!;

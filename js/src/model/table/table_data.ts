@@ -1,6 +1,7 @@
 /** The numbers of a table: one column of sums for each known quantity. */
 
 import type { Trace } from "../../trace/trace.ts";
+import { comparisonOf } from "../graph/comparison.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
 import { allSpans, type Spans, spanOfOps } from "../time/spans.ts";
 import { type AmountName, type Amounts, amountsOfNodes, amountsOfSpans } from "./amounts.ts";
@@ -9,6 +10,9 @@ import { countCalls, type Mask, type Sums, sumParameters, sumRows } from "./sums
 import { isNested, type TableRows } from "./table_rows.ts";
 
 export const SUM_COLUMNS = [
+  "differing",
+  "max_abs",
+  "max_rel",
   "calls",
   "self",
   "total",
@@ -19,6 +23,11 @@ export const SUM_COLUMNS = [
   "output",
   "saved",
 ] as const;
+/** Columns of the largest value of the ops in a row, in place of their sum. */
+const LARGEST_COLUMNS = ["max_abs", "max_rel"] as const;
+export function isLargest(column: SumColumn): boolean {
+  return (LARGEST_COLUMNS as readonly SumColumn[]).includes(column);
+}
 export type SumColumn = (typeof SUM_COLUMNS)[number];
 export type TableColumn = "name" | SumColumn | "dtype";
 
@@ -54,6 +63,19 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
     for (const name of names) add(name, amountsOfNodes(trace, name));
   } else {
     const amountsOf = (name: AmountName) => amountsOfSpans(trace, spans, name);
+    const comparison = comparisonOf(trace);
+    if (comparison) {
+      const { kinds, rowOf, errors } = comparison;
+      const ofOps = (value: (op: number) => number): Amounts => ({
+        values: Float64Array.from(spans.op, (op) => (op < 0 ? Number.NaN : value(op))),
+      });
+      const differs = ofOps((op) => (Number.isNaN(kinds[op]!) ? -1 : Math.min(kinds[op]!, 1)));
+      put("differing", sumRows(rows, differs, mask, true));
+      for (const name of LARGEST_COLUMNS) {
+        const values = ofOps((op) => errors[name][rowOf[op]!] ?? Number.NaN);
+        put(name, sumRows(rows, values, mask, true, Math.max));
+      }
+    }
     put("calls", callsOf(trace, spans, rows, mask));
     add("self", amountsOf("self"), false);
     if (rows.places) add("total", amountsOf("self"));

@@ -2,6 +2,7 @@
 
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { comparisonOf } from "../graph/comparison.ts";
 import type { Store } from "../state/store.ts";
 import type { Selection } from "../state/view_state.ts";
 import { allSpans, spanOfOps } from "../time/spans.ts";
@@ -12,7 +13,7 @@ import type { RowKind, TableRows } from "./table_rows.ts";
 
 export class TableState {
   #kind: RowKind = "op";
-  #sorting: Sorting<TableColumn> = { by: "self", isDown: true };
+  #sorting: Sorting<TableColumn>;
   readonly #known = new Map<RowKind, TableRows>();
   #data: TableData | undefined;
   #matches: readonly number[] | undefined;
@@ -24,7 +25,9 @@ export class TableState {
   constructor(
     readonly store: Store,
     readonly nameOf: (rows: TableRows, row: number) => string,
-  ) {}
+  ) {
+    this.#sorting = { by: comparisonOf(store.trace) ? "differing" : "self", isDown: true };
+  }
 
   get kind(): RowKind {
     return this.#kind;

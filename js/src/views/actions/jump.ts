@@ -1,5 +1,6 @@
 /** Selects an op or grad node and brings it into view, if needed in another kind of graph. */
 import { callsInside, outermostCall } from "../../model/graph/backward_calls.ts";
+import { comparisonOf } from "../../model/graph/comparison.ts";
 import type { Finding } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type Mode } from "../../model/state/view_state.ts";
@@ -50,6 +51,19 @@ export function showNextFinding(store: Store, by: 1 | -1): boolean {
   const isFirst = !isShown && (current.op >= 0 || current.gradNode >= 0) && by > 0;
   const to = isFirst ? current.key : (current.key + by + all.length) % all.length;
   showFinding(store, all[to]!);
+  return true;
+}
+
+/** Show the next or previous op that differs between the compared traces, cyclically. */
+export function showNextDifference(store: Store, by: 1 | -1): boolean {
+  const { hierarchy, state, selectionInGraph: selection } = store;
+  const ops = (comparisonOf(store.trace)?.differing ?? []).filter(
+    (op) => state.showOptimizer || !hierarchy.isAside[op],
+  );
+  if (!ops.length) return false;
+  const from = selection.kind === "op" ? selection.op : by > 0 ? -1 : Number.POSITIVE_INFINITY;
+  const next = by > 0 ? ops.find((op) => op > from) : ops.findLast((op) => op < from);
+  jumpToOp(store, next ?? ops.at(by > 0 ? 0 : -1)!);
   return true;
 }
 

@@ -24,6 +24,8 @@ export interface BoxValue {
   /** How many ops or grad nodes of the box have a value, and how many have none. */
   known: number;
   unknown: number;
+  /** How many known values are above 0. */
+  positive: number;
   /** String codes of dtypes, in the order of the first op with each dtype. */
   readonly dtypes: Set<number>;
 }
@@ -110,7 +112,7 @@ function gather(
   isInside: (leaf: number) => boolean,
 ): Map<string, BoxValue> {
   const made = boxes.map(
-    (): BoxValue => ({ value: Number.NaN, known: 0, unknown: 0, dtypes: new Set() }),
+    (): BoxValue => ({ value: Number.NaN, known: 0, unknown: 0, positive: 0, dtypes: new Set() }),
   );
   for (let leaf = 0; leaf < owner.length; leaf++) {
     const at = owner[leaf]!;
@@ -123,6 +125,7 @@ function gather(
     if (name === "dtype") of.dtypes.add(value);
     of.value = of.known ? (isSummed(name) ? of.value + value : Math.max(of.value, value)) : value;
     of.known++;
+    if (value > 0) of.positive++;
   }
   return new Map(boxes.map(({ id }, at) => [id, made[at]!]));
 }

@@ -1,13 +1,15 @@
 /** The colours of boxes that show a quantity, and the scale of these colours. */
 import type { Theme } from "../../dom/theme.ts";
+import { DIFFERENCE_SIGNS, DIFFERENCES, type Difference } from "../../model/graph/comparison.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Colouring } from "../../model/state/view_state.ts";
 import { kept } from "../../trace/kept.ts";
 import { t } from "../../words/page.ts";
+import { differencesText, differenceText } from "../names/difference.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 import { type BoxValue, boxValues } from "./box_values.ts";
 import { quantityText } from "./quantity_text.ts";
-import { dtypeColour, inkOn, rampColour } from "./ramp.ts";
+import { differenceColour, dtypeColour, inkOn, rampColour } from "./ramp.ts";
 
 /** If the largest value is at least this many times the least, the scale is logarithmic. */
 const LOGARITHMIC_RATIO = 100;
@@ -28,6 +30,8 @@ export class ColourInk {
   readonly unknownCount: number;
   /** Dtypes that are a box's only dtype, in the order of their first box. */
   readonly dtypes: readonly string[];
+  /** The kinds of difference that boxes show, from the most telling one. */
+  readonly differences: readonly Difference[];
   /** Whether a closed group has several dtypes. */
   readonly hasSeveral: boolean;
   readonly #values: Map<string, BoxValue>;
@@ -52,7 +56,9 @@ export class ColourInk {
     const codes = new Set(single.flatMap(({ dtypes }) => [...dtypes]));
     this.dtypes = [...codes].map((code) => store.trace.text(code));
     this.hasSeveral = all.some(({ dtypes }) => dtypes.size > 1);
-    this.scale = name === "dtype" ? undefined : scaleOf(all);
+    const worst = new Set(name === "difference" ? all.map(({ value }) => value) : []);
+    this.differences = DIFFERENCES.filter((_, kind) => worst.has(kind)).reverse();
+    this.scale = name === "dtype" || name === "difference" ? undefined : scaleOf(all);
   }
 
   /** The colour of a box; undefined if the box has no quantity. */
@@ -64,6 +70,7 @@ export class ColourInk {
       const [only] = of.dtypes;
       return of.dtypes.size > 1 ? theme.chip : dtypeColour(this.store.trace.text(only!));
     }
+    if (this.name === "difference") return differenceColour(DIFFERENCES[of.value]!, theme.chip);
     return this.colourOf(of.value, theme);
   }
 
@@ -85,7 +92,19 @@ export class ColourInk {
     if (this.name === "dtype") {
       return [...of.dtypes].map((code) => this.store.trace.text(code)).join(", ");
     }
+    if (this.name === "difference") {
+      // Of most ops there is nothing to say: they are equal.
+      return of.positive ? this.#difference(box, of) : "";
+    }
     return `${of.unknown ? "≥ " : ""}${quantityText(this.name, of.value)}`;
+  }
+
+  /** Text for a box without room for `text`: colour is not enough. */
+  sign(box: SceneBox): string {
+    const of = this.#values.get(box.id);
+    return this.name === "difference" && of?.positive
+      ? DIFFERENCE_SIGNS[DIFFERENCES[of.value]!]
+      : "";
   }
 
   /** The line of the tooltip: "host time: 1.2 ms". */
@@ -94,10 +113,14 @@ export class ColourInk {
     if (!of) return "";
     const name = t(`colour.${this.name}`);
     if (!of.known) return t("colour.of_unknown", { name });
-    const value = this.text(box);
-    return of.unknown
+    const value = this.name === "difference" ? this.#difference(box, of) : this.text(box);
+    return of.unknown && this.name !== "difference"
       ? t("colour.of_part", { name, value, n: of.unknown })
       : t("colour.of", { name, value });
+  }
+
+  #difference(box: SceneBox, { value, known, unknown, positive }: BoxValue): string {
+    return box.op >= 0 ? differenceText(value) : differencesText(value, positive, known + unknown);
   }
 
   /** The brush for text on a coloured box. */

@@ -43,6 +43,11 @@ export class ColourLegend {
     );
   }
 
+  /** Its height; 0 while it is hidden. */
+  get height_px(): number {
+    return this.#root.offsetHeight;
+  }
+
   dispose(): void {
     this.#unsubscribe();
     this.#root.remove();

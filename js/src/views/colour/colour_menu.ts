@@ -1,5 +1,6 @@
 /** The menu that chooses what the boxes are coloured by. */
 import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
+import { comparisonOf } from "../../model/graph/comparison.ts";
 import type { Store } from "../../model/state/store.ts";
 import {
   COLOURINGS,
@@ -27,7 +28,9 @@ export function mountColourMenu(root: HTMLElement, store: Store): () => void {
   const menu = mountMenu(root, t("colour.menu"), () => [
     item("none"),
     menuLine(),
-    ...COLOURINGS.map((name) => item(name, missing(store, name))),
+    ...COLOURINGS.filter((name) => name !== "difference" || comparisonOf(store.trace)).map((name) =>
+      item(name, missing(store, name)),
+    ),
   ]);
   menu.toggle.title = t("colour.menu_title");
   const render = ({ mode, colourBy }: ViewState): void => {
@@ -49,6 +52,7 @@ function missing({ trace, gradients, state }: Store, name: Colouring): string {
     case "dtype":
       return "";
     case "time":
+    case "difference":
     case "parameters":
       return isBackward ? t("colour.only_ops") : "";
     case "output_bytes":

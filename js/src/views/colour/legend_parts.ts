@@ -1,11 +1,13 @@
 /** The content of a legend of colours, on screen and in an exported picture. */
 import { element } from "../../dom/element.ts";
 import type { Theme } from "../../dom/theme.ts";
+import { DIFFERENCES } from "../../model/graph/comparison.ts";
 import { t } from "../../words/page.ts";
+import { differenceText } from "../names/difference.ts";
 import { isSummed } from "./box_values.ts";
 import type { ColourInk } from "./colour_ink.ts";
 import { quantityText } from "./quantity_text.ts";
-import { dtypeColour, rampColour } from "./ramp.ts";
+import { differenceColour, dtypeColour, rampColour } from "./ramp.ts";
 
 export type LegendPart =
   | { kind: "ramp"; least: string; most: string; colourAt(share: number): string }
@@ -14,7 +16,11 @@ export type LegendPart =
 /** "Host time · closed groups: sum · logarithmic". */
 export function legendTitle(ink: ColourInk): string {
   const { name, scale } = ink;
-  const groups = isSummed(name) ? "colour.summed" : "colour.largest";
+  const groups = isSummed(name)
+    ? "colour.summed"
+    : name === "difference"
+      ? "difference.worst"
+      : "colour.largest";
   return [
     t(`colour.${name}`),
     name !== "dtype" && t(groups),
@@ -28,6 +34,11 @@ export function legendParts(ink: ColourInk, theme: Theme): LegendPart[] {
   const { name, scale, dtypes, hasSeveral, unknownCount } = ink;
   const swatch = (colour: string, label: string): LegendPart => ({ kind: "swatch", colour, label });
   const parts: LegendPart[] = dtypes.map((dtype) => swatch(dtypeColour(dtype), dtype));
+  for (const kind of ink.differences) {
+    parts.push(
+      swatch(differenceColour(kind, theme.chip), differenceText(DIFFERENCES.indexOf(kind))),
+    );
+  }
   if (hasSeveral) parts.push(swatch(theme.chip, t("colour.several")));
   if (scale?.isLogarithmic && scale.hasZero) {
     parts.push(swatch(theme.chip, quantityText(name, 0)));

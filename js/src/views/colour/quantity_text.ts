@@ -16,6 +16,7 @@ export function quantityText(name: Colouring, value: number): string {
       return `${Number((100 * value).toPrecision(3))} % NaN`;
     case "gradient_norm":
       return `‖${formatValue(value)}‖`;
+    case "difference":
     case "dtype":
       return "";
   }

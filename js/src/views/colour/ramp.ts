@@ -4,6 +4,7 @@
  * The ramp is viridis (Stéfan van der Walt, Nathaniel Smith; CC0): its lightness grows evenly. The
  * colours of dtypes are by Masataka Okabe and Kei Ito.
  */
+import type { Difference } from "../../model/graph/comparison.ts";
 import { mix } from "../scene/drawing_style.ts";
 
 const VIRIDIS = ["#440154", "#443983", "#31688e", "#21918c", "#35b779", "#90d743", "#fde725"];
@@ -17,6 +18,13 @@ const OF_DTYPE: Readonly<Record<string, string>> = {
   int32: "#f0e442",
   bool: "#cc79a7",
 };
+const OF_DIFFERENCE: Readonly<Record<Exclude<Difference, "equal">, string>> = {
+  inherited: "#f0e442",
+  different: "#e69f00",
+  introduced: "#d55e00",
+  only_a: "#56b4e9",
+  only_b: "#009e73",
+};
 const OTHER_DTYPE = "#8f8f8f";
 
 /** The colour of a share from 0 to 1; large shares contrast most with the background. */
@@ -28,6 +36,11 @@ export function rampColour(share: number, ground: string): string {
 
 export function dtypeColour(dtype: string): string {
   return OF_DTYPE[dtype] ?? OTHER_DTYPE;
+}
+
+/** Equal ops have the plain colour of a box. */
+export function differenceColour(kind: Difference, plain: string): string {
+  return kind === "equal" ? plain : OF_DIFFERENCE[kind];
 }
 
 /** Black or white, whichever is read more easily: one of them always has a contrast above 4.5. */

@@ -17,6 +17,7 @@ import {
 } from "../facts/facts.ts";
 import { renderStack } from "../source/stack.ts";
 import { attributesFact } from "./attributes.ts";
+import { differenceSection } from "./difference.ts";
 import { findingNotes } from "./findings.ts";
 import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
@@ -30,6 +31,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
     heading(trace.opLabel(op), `#${op}`),
     chips(context, op),
     ...findingNotes(context, op, -1),
+    differenceSection(context, op),
     facts([
       ...tensorFacts(context, op, "in", otherInputs(context, op)),
       ...tensorFacts(context, op, "out", trace.outputsOf(op)),

@@ -11,6 +11,7 @@ const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
   ["Shift+Enter", "help.key_fold"],
   ["p", "help.key_pair"],
   ["e", "help.key_finding"],
+  ["n", "help.key_difference"],
   ["u d", "help.key_isolate"],
   ["w", "help.key_way"],
   ["l", "help.key_layer"],

@@ -6,6 +6,7 @@ import {
   isOffered,
   jumpToGradNode,
   jumpToOp,
+  showNextDifference,
   showNextFinding,
   switchMode,
 } from "../actions/jump.ts";
@@ -97,6 +98,8 @@ function pressPlain(
     p: () => toPair(store),
     e: () => showNextFinding(store, 1),
     E: () => showNextFinding(store, -1),
+    n: () => showNextDifference(store, 1),
+    N: () => showNextDifference(store, -1),
   };
   const act = keys[event.key];
   // If an action has no effect, it returns false, and the notebook gets the key.

@@ -89,10 +89,13 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
 
 /** The value that gives the box its colour, before the secondary text, if all of it fits. */
 function withValue({ colours, measure }: Brush, box: SceneBox, taken: number): SceneBox {
-  const value = colours?.text(box) ?? "";
   const room = box.width - taken;
+  const fitting = [colours?.text(box), colours?.sign(box)].find(
+    (text) => text && measure.width(text, "sublabel") <= room,
+  );
+  if (!fitting) return box;
+  const value = fitting;
   const width = measure.width(value, "sublabel");
-  if (!value || width > room) return box;
   const both = box.sublabel ? `${value} · ${box.sublabel}` : value;
   // The secondary text may be shortened if enough of it is left; the value never is.
   const fits = measure.width(both, "sublabel") <= room || room - width > LEAST_REST_PX;

@@ -148,9 +148,11 @@ export class GraphCanvas {
     this.moveTo(zoomedAt(this.#camera, x, y, factor, smallest));
   }
 
-  reveal(target: Rectangle): void {
+  /** @param below_px how much of the lower edge is covered */
+  reveal(target: Rectangle, below_px = 0): void {
     this.#hasBeenMoved = true;
-    this.glideTo(revealing(this.camera, target, this.#view));
+    const view = { ...this.#view, height: Math.max(1, this.#view.height - below_px) };
+    this.glideTo(revealing(this.camera, target, view));
   }
 
   /** Move up until the lower edge of a rectangle is visible. */

@@ -1,5 +1,6 @@
 /** The rows below the search field: examples of filters, and corrections of a wrong filter. */
 import { button, codeText, element } from "../../dom/element.ts";
+import { comparisonOf } from "../../model/graph/comparison.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { type PageKey, t } from "../../words/page.ts";
 import type { Problem } from "./filters/filter.ts";
@@ -18,6 +19,7 @@ export function exampleRows(trace: Trace, close: () => void): HTMLElement[] {
     [`made-dtype:${first("made-dtype", "float16")}`, "search.example_made_dtype"],
     ["shape:[*,64]", "search.example_shape"],
     ["shape:[...,64]", "search.example_shape_any"],
+    ...(comparisonOf(trace) ? [["is:different", "search.example_is"] as const] : []),
     [">1ms", "search.example_more"],
     ["<10us", "search.example_less"],
     ["phase:optimizer", "search.example_phase"],

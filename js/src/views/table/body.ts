@@ -4,10 +4,10 @@ import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
 import { dtypeNames } from "../../model/table/dtypes.ts";
-import type { TableColumn } from "../../model/table/table_data.ts";
+import { isLargest, type TableColumn } from "../../model/table/table_data.ts";
 import type { TableState } from "../../model/table/table_state.ts";
 import { t } from "../../words/page.ts";
-import { nameCell, sumCell, sumText } from "./cells.ts";
+import { differenceCell, nameCell, sumCell, sumText } from "./cells.ts";
 import { columnLabel, columnTitle } from "./columns.ts";
 import { Grid } from "./grid.ts";
 import { rowText } from "./labels.ts";
@@ -101,7 +101,11 @@ export class TableBody {
         const row = order[at]!;
         return [
           nameCell(rowText(trace, data.rows, row)),
-          ...Array.from(data.sums, ([column, sums]) => sumCell(column, sums, row)),
+          ...Array.from(data.sums, ([column, sums]) =>
+            column === "differing" && data.rows.kind === "each"
+              ? differenceCell(trace, data.rows.selection(row))
+              : sumCell(column, sums, row),
+          ),
           element("td", { class: "pdl-costs-dtype" }, dtypeNames(trace, data.dtypes[row]!) || "–"),
         ];
       },
@@ -149,6 +153,7 @@ export class TableBody {
         if (name === "name") return element("td", { class: classOf(name) }, t("table.sum"));
         const sums = name === "dtype" ? undefined : data.sums.get(name);
         if (!sums || name === "dtype") return element("td", { class: classOf(name) });
+        if (isLargest(name)) return element("td", { class: classOf(name) });
         const { text, title } = sumText(name, {
           value: sums.total,
           known: sums.totalKnown,

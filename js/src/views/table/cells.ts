@@ -1,10 +1,14 @@
 /** One row of the table in the page. */
 
 import { element } from "../../dom/element.ts";
+import { comparisonOf } from "../../model/graph/comparison.ts";
+import type { Selection } from "../../model/state/view_state.ts";
 import type { Sums } from "../../model/table/sums.ts";
-import type { SumColumn } from "../../model/table/table_data.ts";
+import { isLargest, type SumColumn } from "../../model/table/table_data.ts";
+import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { formatShare } from "../../words/quantities.ts";
+import { differenceText } from "../names/difference.ts";
 import { exactSum, formatSum } from "./columns.ts";
 import type { RowText } from "./labels.ts";
 
@@ -51,6 +55,16 @@ export function sumCell(column: SumColumn, sums: Sums, row: number): HTMLElement
   );
 }
 
+/** The state of one op in a comparison. */
+export function differenceCell(trace: Trace, selection: Selection): HTMLElement {
+  const kind = selection.kind === "op" && comparisonOf(trace)?.kinds[selection.op];
+  return element(
+    "td",
+    { class: "pdl-number" },
+    typeof kind === "number" ? differenceText(kind) : "–",
+  );
+}
+
 /** "–" if nothing is known, and "≥ 12" if a part is unknown. */
 export function sumText(
   column: SumColumn,
@@ -63,7 +77,7 @@ export function sumText(
     return { text: "–", title: t(`table.${why}`) };
   }
   const isPart = unknown > 0;
-  const share = whole === undefined ? "" : formatShare(value, whole);
+  const share = whole === undefined || isLargest(column) ? "" : formatShare(value, whole);
   const title = [
     exactSum(column, value),
     share && t("table.share", { share }),

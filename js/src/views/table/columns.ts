@@ -3,10 +3,19 @@
 import type { SumColumn, TableColumn } from "../../model/table/table_data.ts";
 import { isNested, type RowKind } from "../../model/table/table_rows.ts";
 import { t } from "../../words/page.ts";
-import { formatAmount, formatBytes, formatCount, formatDuration } from "../../words/quantities.ts";
+import {
+  formatAmount,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatValue,
+} from "../../words/quantities.ts";
 
 /** Names in files, with units: as in `trace.table(by=…)`. */
 export const FILE_NAMES: Readonly<Record<SumColumn, string>> = {
+  differing: "differing_ops",
+  max_abs: "max_abs",
+  max_rel: "max_rel",
   calls: "calls",
   self: "self_ns",
   total: "total_ns",
@@ -30,7 +39,10 @@ export function columnTitle(column: TableColumn, kind: RowKind): string {
   return t(`table.column_${column}_title`);
 }
 
-const UNITS: Readonly<Record<SumColumn, "count" | "ns" | "amount" | "B">> = {
+const UNITS: Readonly<Record<SumColumn, "count" | "ns" | "amount" | "B" | "value">> = {
+  differing: "count",
+  max_abs: "value",
+  max_rel: "value",
   calls: "count",
   self: "ns",
   total: "ns",
@@ -41,7 +53,13 @@ const UNITS: Readonly<Record<SumColumn, "count" | "ns" | "amount" | "B">> = {
   output: "B",
   saved: "B",
 };
-const FORMATS = { count: formatCount, ns: formatDuration, amount: formatAmount, B: formatBytes };
+const FORMATS = {
+  count: formatCount,
+  ns: formatDuration,
+  amount: formatAmount,
+  B: formatBytes,
+  value: formatValue,
+};
 
 export function formatSum(column: SumColumn, value: number): string {
   return FORMATS[UNITS[column]](value);
@@ -50,5 +68,6 @@ export function formatSum(column: SumColumn, value: number): string {
 /** The exact number, if `formatSum` rounds it. */
 export function exactSum(column: SumColumn, value: number): string {
   const unit = UNITS[column];
+  if (unit === "value") return String(value);
   return `${formatCount(value)}${unit === "ns" || unit === "B" ? ` ${unit}` : ""}`;
 }

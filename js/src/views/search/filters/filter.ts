@@ -1,7 +1,7 @@
 /** Filters of the search field, such as `dtype:float64`, `shape:[*,64]` and `>1ms`, as they are typed. */
 import { nearest } from "./nearest.ts";
 
-export type FilterName = "dtype" | "made-dtype" | "shape" | "phase" | "layer" | "op";
+export type FilterName = "dtype" | "made-dtype" | "shape" | "phase" | "layer" | "op" | "is";
 
 /** A condition on ops. */
 export type Filter =
@@ -30,6 +30,7 @@ export const FILTER_NAMES: readonly FilterName[] = [
   "phase",
   "layer",
   "op",
+  "is",
 ];
 const UNITS_NS: Readonly<Record<string, number>> = {
   ns: 1,

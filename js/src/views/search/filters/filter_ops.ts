@@ -1,4 +1,6 @@
 /** Finds the ops that a filter matches, and the values that the filter could name instead. */
+
+import { comparisonOf, DIFFERENCES } from "../../../model/graph/comparison.ts";
 import { kept } from "../../../trace/kept.ts";
 import { GROUP_KINDS, PHASES, ROLES } from "../../../trace/protocol.ts";
 import type { Trace } from "../../../trace/trace.ts";
@@ -8,6 +10,15 @@ import { nearest } from "./nearest.ts";
 const LAYER = GROUP_KINDS.indexOf("layer");
 const INPUT = ROLES.indexOf("input");
 const MOST_INSTEAD = 4;
+const DIFFERENCE_WORDS = [
+  "different",
+  "introduced",
+  "inherited",
+  "only-a",
+  "only-b",
+  "equal",
+  "unknown",
+];
 
 /** 1 for each op that a filter matches; a problem if no op of the trace can have the value. */
 export function opsOfFilter(trace: Trace, filter: Filter, word: string): Uint8Array | Problem {
@@ -36,6 +47,8 @@ export function opsOfFilter(trace: Trace, filter: Filter, word: string): Uint8Ar
     }
     case "layer":
       return opsOfLayer(trace, isMeant);
+    case "is":
+      return opsOfDifference(trace, value);
   }
 }
 
@@ -63,6 +76,8 @@ export function valuesOf(trace: Trace, name: Exclude<FilterName, "shape">): Read
         return textsOf(trace, trace.table("ops").column("name"));
       case "layer":
         return new Set(layerNames(trace).flat());
+      case "is":
+        return new Set(comparisonOf(trace) ? DIFFERENCE_WORDS : []);
     }
   });
 }
@@ -94,6 +109,16 @@ function opsOfTime(trace: Trace, sign: string, limit_ns: number): Uint8Array {
   return flags(duration_ns, (one) =>
     one === limit_ns ? isEqualFound : one > limit_ns === sign.startsWith(">"),
   );
+}
+
+/** `is:different` also finds ops whose difference was introduced or inherited. */
+function opsOfDifference(trace: Trace, value: string): Uint8Array {
+  const meant = value.replace("-", "_");
+  return flags(comparisonOf(trace)!.kinds, (kind) => {
+    const name = DIFFERENCES[kind] ?? "unknown";
+    const isPart = name === "introduced" || name === "inherited";
+    return name === meant || (isPart && meant === "different");
+  });
 }
 
 function opsOfShape(trace: Trace, fits: RegExp): Uint8Array {
