@@ -77,15 +77,30 @@ class Found:
     """The advice, if the check's usual advice does not fit."""
 
 
+def found(
+    key: str,
+    place: Place,
+    op: int = -1,
+    *,
+    severity: Severity = "warning",
+    grad_node: int = -1,
+    marks: Sequence[Mark] | None = None,
+    advice: Text | str | None = None,
+    **values: object,
+) -> Found:
+    """Return a finding at a line. Its text is ``findings.KEY``; the line is one of the values.
+
+    Without ``marks``, the op is marked as the origin.
+    """
+    if marks is None:
+        marks = [Mark("origin", op, grad_node)] if op >= 0 else []
+    message = Text(f"findings.{key}", place=place, **values)
+    return Found(place, message, severity, op, grad_node, marks, advice)
+
+
 def warning(key: str, place: Place, op: int = -1, **values: object) -> Found:
-    """Return a warning at a line. Its text is ``findings.KEY``; the line is one of the values."""
-    return Found(
-        place=place,
-        op=op,
-        severity="warning",
-        message=Text(f"findings.{key}", place=place, **values),
-        marks=[Mark("origin", op=op)] if op >= 0 else [],
-    )
+    """Return a warning, as :func:`found` does."""
+    return found(key, place, op, **values)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)

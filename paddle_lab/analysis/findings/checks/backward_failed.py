@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.finding import Found, Mark, found
 from paddle_lab.analysis.findings.saved.failed_backward import (
     FailedBackward,
     failed_backwards,
@@ -50,23 +50,19 @@ def _found(facts: Facts, failed: FailedBackward) -> Found:
     place = facts.place(op) if op >= 0 else call
     key = "twice" if failed.earlier_call >= 0 else "found" if op >= 0 else "somewhere"
     modified = Text("findings.backward-failed.modified")
-    return Found(
-        place=place,
-        op=op,
+    is_advised = failed.cause in _ADVISED
+    return found(
+        f"backward-failed.{key}",
+        place,
+        op,
         grad_node=node,
         severity="error",
-        message=Text(
-            f"findings.backward-failed.{key}",
-            call=call,
-            place=place,
-            name=facts.grad_node_name(node) if node >= 0 else "",
-            why=modified if is_modified else reason(facts.backward_error(failed.call)),
-            earlier=facts.place_of_call(failed.earlier_call),
-        ),
-        marks=[Mark("failed", op=op, grad_node=node)] if op >= 0 else [],
-        advice=Text(f"findings.backward-failed.advice_{failed.cause}")
-        if failed.cause in _ADVISED
-        else None,
+        marks=[Mark("failed", op, node)] if op >= 0 else [],
+        advice=Text(f"findings.backward-failed.advice_{failed.cause}") if is_advised else None,
+        call=call,
+        name=facts.grad_node_name(node) if node >= 0 else "",
+        why=modified if is_modified else reason(facts.backward_error(failed.call)),
+        earlier=facts.place_of_call(failed.earlier_call),
     )
 
 
@@ -89,33 +85,23 @@ def find_changes(facts: Facts) -> Iterator[Found]:
 def _raised(facts: Facts, failed: FailedBackward) -> Found:
     change, op = failed.changes[0], facts.op_of_node(failed.grad_node)
     place, saver = facts.place(change), facts.place(op)
-    return Found(
-        place=place,
-        op=change,
-        grad_node=failed.grad_node,
-        severity="error",
-        message=Text("findings.inplace-modified.raised", place=place, saver=saver),
-        marks=[
-            Mark("origin", op=change),
-            Mark("failed", op=op, grad_node=failed.grad_node),
-            *(Mark("related", op=other) for other in failed.changes[1:]),
-        ],
-    )
+    marks = [Mark("origin", change), Mark("failed", op, failed.grad_node)]
+    marks += [Mark("related", other) for other in failed.changes[1:]]
+    key, node = "inplace-modified.raised", failed.grad_node
+    return found(key, place, change, grad_node=node, severity="error", marks=marks, saver=saver)
 
 
 def _silent(facts: Facts, write: Write, node: int) -> Found:
     saver = facts.op_of_node(node)
     key = "silent_step" if write.op >= 0 else "silent"
-    return Found(
-        place=write.place,
-        op=write.op if write.op >= 0 else saver,
+    return found(
+        f"inplace-modified.{key}",
+        write.place,
+        write.op if write.op >= 0 else saver,
         grad_node=node,
-        severity="warning",
-        message=Text(
-            f"findings.inplace-modified.{key}", place=write.place, saver=facts.place(saver)
-        ),
-        marks=[Mark("origin", op=write.op), Mark("related", op=saver, grad_node=node)],
+        marks=[Mark("origin", write.op), Mark("related", saver, node)],
         advice=Text("findings.inplace-modified.silent_advice"),
+        saver=facts.place(saver),
     )
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.words import Text
+from paddle_lab.analysis.findings.finding import Found, Mark, found
 
 _SIGN = re.compile(r"CUDA error\s?\(?(?P<code>\d{1,3})\)?")
 
@@ -32,13 +31,8 @@ def find(facts: Facts) -> Iterator[Found]:
         return
     op = failed[-1] if failed else -1
     place = facts.place(op) if failed else facts.place_of_call(calls[-1])
-    yield Found(
-        place=place,
-        op=op,
-        severity="error",
-        message=Text("findings.cuda-error.found", code=sign["code"], place=place),
-        marks=[Mark("failed", op=op)] if op >= 0 else [],
-    )
+    marks = [Mark("failed", op)] if op >= 0 else []
+    yield found("cuda-error.found", place, op, severity="error", marks=marks, code=sign["code"])
 
 
 CHECK = Check(

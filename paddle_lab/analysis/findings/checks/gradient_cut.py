@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
-from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity, found
 from paddle_lab.analysis.findings.gradients.cuts import Cut, GradientCuts
 from paddle_lab.words import Text
 
@@ -58,13 +58,15 @@ def _found(cuts: GradientCuts, facts: Facts, group: list[Cut]) -> Found:
     severity: Severity = "warning" if is_known else "info"
     if leaves_nothing and has_raised:
         severity = "error"
-    return Found(
-        place=cut.place,
-        op=cut.op,
+    return found(
+        f"gradient-cut.{key}",
+        cut.place,
+        cut.op,
         severity=severity,
-        message=Text(f"findings.gradient-cut.{key}", place=cut.place, way=way, names=names),
         advice=Text(f"findings.gradient-cut.advice.{cut.way}") if cut.way in _ADVISED else None,
         marks=_marks(cuts, group),
+        way=way,
+        names=names,
     )
 
 
@@ -124,14 +126,10 @@ def _idle(facts: Facts, backward: Place, loss: int) -> Found:
     place = facts.place(op) if gradients else backward
     key = "no_graph" if gradients else "frozen" if frozen else "rootless"
     advice = "no_graph_advice" if gradients else "advice"
-    return Found(
-        place=place,
-        op=op,
-        severity="warning",
-        message=Text(f"findings.idle-backward.{key}", place=place, backward=backward, n=frozen),
-        advice=Text(f"findings.idle-backward.{advice}"),
-        marks=[Mark("cut", op=op)] if op >= 0 else [],
-    )
+    told = Text(f"findings.idle-backward.{advice}")
+    marks = [Mark("cut", op)] if op >= 0 else []
+    key = f"idle-backward.{key}"
+    return found(key, place, op, advice=told, marks=marks, backward=backward, n=frozen)
 
 
 CHECK = Check(

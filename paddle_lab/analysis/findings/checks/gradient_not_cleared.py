@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import OPTIMIZER, Event, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.words import Text
+from paddle_lab.analysis.findings.finding import Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -26,13 +25,8 @@ def find(facts: Facts) -> Iterator[Found]:
         place, op = facts.place_of_stack(stack), events[0].ops_before
         is_step = op < facts.op_count and facts.phase(op) == OPTIMIZER
         key = "found" if len(events) == 1 else "found_often"
-        yield Found(
-            place=place,
-            op=op if is_step else -1,
-            severity="warning",
-            message=Text(f"findings.gradient-not-cleared.{key}", place=place, n=len(events)),
-            marks=[Mark("origin", op=op)] if is_step else [],
-        )
+        at = op if is_step else -1
+        yield warning(f"gradient-not-cleared.{key}", place, at, n=len(events))
 
 
 CHECK = Check(

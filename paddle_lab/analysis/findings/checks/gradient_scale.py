@@ -18,10 +18,9 @@ from statistics import median
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.finding import Found, Mark, found
 from paddle_lab.analysis.gradients.curve import DepthPoint, GradientCurve
 from paddle_lab.analysis.gradients.gradients import Gradient, GradientTable
-from paddle_lab.words import Text
 
 _FEWEST_LAYERS = 6
 _STRIKING = 1e4
@@ -59,18 +58,13 @@ def _extreme(facts: Facts, rows: list[Gradient]) -> Found | None:
         overflowed = not is_finite and magnitude > _HUGE.get(row.dtype, _USUAL_HUGE)
         if vanished or overflowed:
             op = row.op.key if row.op else -1
-            return Found(
-                place=facts.place(op),
-                op=op,
+            return found(
+                f"gradient-scale.{'overflowed' if overflowed else 'vanished'}",
+                facts.place(op),
+                op,
                 grad_node=row.source_node,
-                severity="warning",
-                message=Text(
-                    f"findings.gradient-scale.{'overflowed' if overflowed else 'vanished'}",
-                    place=facts.place(op),
-                    magnitude=f"{magnitude:.1e}",
-                    dtype=row.dtype,
-                ),
-                marks=[Mark("origin", op=op, grad_node=row.source_node)],
+                magnitude=f"{magnitude:.1e}",
+                dtype=row.dtype,
             )
     return None
 
@@ -89,20 +83,18 @@ def _drift(facts: Facts, call: int) -> Found | None:
     if 1 / _STRIKING < ratio < _STRIKING:
         return None
     start, end = points[-1], points[0]
-    return Found(
-        place=facts.place(end.first_op),
-        op=end.first_op,
+    return found(
+        f"gradient-scale.{'shrinks' if ratio < 1 else 'grows'}",
+        facts.place(end.first_op),
+        end.first_op,
         severity="info",
-        message=Text(
-            f"findings.gradient-scale.{'shrinks' if ratio < 1 else 'grows'}",
-            start=start.label,
-            end=end.label,
-            n=len(points),
-            factor=f"{max(ratio, 1 / ratio):.0e}",
-            last=f"{last:.1e}",
-            first=f"{first:.1e}",
-        ),
-        marks=[Mark("related", op=point.first_op) for point in (start, end)],
+        marks=[Mark("related", point.first_op) for point in (start, end)],
+        start=start.label,
+        end=end.label,
+        n=len(points),
+        factor=f"{max(ratio, 1 / ratio):.0e}",
+        last=f"{last:.1e}",
+        first=f"{first:.1e}",
     )
 
 

@@ -11,10 +11,11 @@ compiled before the trace shows none. :func:`paddle_lab.explain_static` always s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Event, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
+from paddle_lab.analysis.findings.finding import Found, found
 from paddle_lab.words import Text
 
 
@@ -24,7 +25,7 @@ def find(facts: Facts) -> Iterator[Found]:
         kind, function = event.detail.split("\n")
         key = "eager" if function else "split"
         told = Text(f"breaks.kind.{kind}")
-        values: dict[str, str | Text] = {"kind": told, "function": function}
+        values: dict[str, Any] = {"kind": told, "function": function}
         yield _found(facts, event, key, Text(f"breaks.advice.{kind}"), values)
     for event in facts.events("recompiled"):
         function, cause, before, now = event.detail.split("\n")
@@ -34,20 +35,17 @@ def find(facts: Facts) -> Iterator[Found]:
         yield _found(facts, event, "recompiled", Text("breaks.recompiled_advice"), values)
 
 
-def _found(
-    facts: Facts, event: Event, key: str, advice: Text, values: dict[str, str | Text]
-) -> Found:
-    place = facts.place_of_stack(event.stack)
+def _found(facts: Facts, event: Event, key: str, advice: Text, values: dict[str, Any]) -> Found:
     # The op of the call is recorded before the breaks of the call are noted.
     op = event.ops_before - 1
     is_call = 0 <= op < facts.op_count and facts.op_name(op) == "run_program"
-    return Found(
-        place=place,
-        op=op if is_call else -1,
+    return found(
+        f"graph-break.{key}",
+        facts.place_of_stack(event.stack),
+        op if is_call else -1,
         severity="info",
-        message=Text(f"findings.graph-break.{key}", place=place, **values),
         advice=advice,
-        marks=[Mark("origin", op=op)] if is_call else [],
+        **values,
     )
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Place
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, found
 from paddle_lab.analysis.findings.lifetimes.collected import FEWEST_STEPS, Collected, collected
 from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.named_holders import NamedHolders
@@ -96,14 +96,14 @@ def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
 
 def _carried(facts: Facts, tensor: int, consumer: int, held_bytes: int) -> Found:
     op = facts.producer(tensor)
-    place, reader = facts.place(op), facts.place(consumer)
-    key, size = "carried" if held_bytes else "carried_freed", size_text(held_bytes)
-    return Found(
-        place=place,
-        op=op,
+    return found(
+        f"graph-kept.{'carried' if held_bytes else 'carried_freed'}",
+        facts.place(op),
+        op,
         severity="warning" if held_bytes else "error",
-        message=Text(f"findings.graph-kept.{key}", place=place, reader=reader, size=size),
-        marks=[Mark("origin", op=op), Mark("related", op=consumer)],
+        marks=[Mark("origin", op), Mark("related", consumer)],
+        reader=facts.place(consumer),
+        size=size_text(held_bytes),
     )
 
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Place
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, found
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.words import Text
 
@@ -86,21 +86,16 @@ def _found(
     is_created_here = any(one in trained.creation_lines for one in parameters)
     is_asked = why != "not_asked"
     key = ("found" if is_created_here else "found_before") if is_asked else why
-    return Found(
-        place=place,
-        op=next(iter([*uses, *makers]), -1),
+    why = f"findings.unreached-parameter.{'chosen' if is_chosen else why}"
+    return found(
+        f"unreached-parameter.{key}",
+        place,
+        next(iter([*uses, *makers]), -1),
         severity="warning" if is_held and not is_chosen else "info",
-        message=Text(
-            f"findings.unreached-parameter.{key}",
-            names=trained.names(parameters),
-            place=place,
-            why=Text(
-                f"findings.unreached-parameter.{'chosen' if is_chosen else why}",
-                n=len(parameters),
-            ),
-        ),
         advice=None if is_asked else Text("findings.unreached-parameter.not_asked_advice"),
-        marks=[Mark("related", op=op) for op in uses[:_MOST_MARKS]],
+        marks=[Mark("related", op) for op in uses[:_MOST_MARKS]],
+        names=trained.names(parameters),
+        why=Text(why, n=len(parameters)),
     )
 
 

@@ -18,11 +18,10 @@ import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts, walk
-from paddle_lab.analysis.findings.finding import Found, Mark, Place
+from paddle_lab.analysis.findings.finding import Found, Mark, Place, found
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
-from paddle_lab.words import Text
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -63,13 +62,14 @@ def find(facts: Facts) -> Iterator[Found]:
     for (place, model), parameters in groups.items():
         is_made_here = all(one in trained.creation_lines for one in parameters)
         ops = sorted({trained.used[one][0] for one in parameters})
-        count, name = len(parameters), facts.layer_path(model)
-        yield Found(
-            place=place,
-            op=ops[0],
+        yield found(
+            "untrained-parameter.found",
+            place,
+            ops[0],
             severity="warning" if is_made_here else "info",
-            message=Text("findings.untrained-parameter.found", place=place, n=count, name=name),
-            marks=[Mark("related", op=op) for op in ops[:8]],
+            marks=[Mark("related", op) for op in ops[:8]],
+            n=len(parameters),
+            name=facts.layer_path(model),
         )
 
 

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark
-from paddle_lab.words import Text
+from paddle_lab.analysis.findings.finding import Found, warning
 
 _ELEMENTWISE = frozenset(
     ("add", "subtract", "multiply", "divide", "maximum", "minimum", "fmax", "fmin", "equal",
@@ -33,20 +32,9 @@ def find(facts: Facts) -> Iterator[Found]:
         left, right = map(facts.shape, inputs)
         if not _is_surprising(left, right) or not _is_surprising_pair(facts, op, inputs):
             continue
-        place, made = facts.place(op), facts.shape(outputs[0])
-        yield Found(
-            place=place,
-            op=op,
-            severity="warning",
-            message=Text(
-                "findings.broadcast-surprise.found",
-                place=place,
-                left=list(left),
-                right=list(right),
-                made=list(made),
-            ),
-            marks=[Mark("origin", op=op)],
-        )
+        sizes = map(list, (left, right, facts.shape(outputs[0])))
+        shapes = dict(zip(("left", "right", "made"), sizes, strict=True))
+        yield warning("broadcast-surprise.found", facts.place(op), op, **shapes)
 
 
 def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
