@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paddle_lab.views.text.cluster_check import ClusterCheck
+    from paddle_lab.views.text.run_tables import ClusterCheck
 
 
 def check_cluster() -> ClusterCheck:
@@ -23,6 +23,6 @@ def check_cluster() -> ClusterCheck:
         If there is no PaddlePaddle, or one older than 3.3.
     """
     from paddle_lab.capture.ranks.rank_setup import gathered_setups
-    from paddle_lab.views.text.cluster_check import ClusterCheck
+    from paddle_lab.views.text.run_tables import ClusterCheck
 
     return ClusterCheck(gathered_setups())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paddle_lab.runs.rank_log import Call, RankLog
@@ -79,3 +79,21 @@ def odd_ones(values: Mapping[int, object]) -> list[int]:
     most = max(counts.values())
     usual = next(values[rank] for rank in ranks if counts[values[rank]] == most)
     return [rank for rank in ranks if values[rank] != usual]
+
+
+def waited_for(collectives: Sequence[Collective]) -> dict[int, Counter[int]]:
+    """Return for each rank how many ns it waited for each rank that came last.
+
+    A collective counts if all of its ranks have begun it. The start of the job does not count. For
+    ``send`` and ``recv`` only the receiver counts, because a sender need not wait.
+    """
+    found: defaultdict[int, Counter[int]] = defaultdict(Counter)
+    for one in collectives:
+        if one.absent or one.group < 0:
+            continue
+        waits = one.waited_ns
+        last = min(waits, key=lambda rank: waits[rank])
+        for rank, wait_ns in waits.items():
+            if wait_ns and (one.channel is None or rank == one.channel[1]):
+                found[rank][last] += wait_ns
+    return dict(found)

@@ -10,8 +10,8 @@ import pytest
 import paddle_lab
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.launching.job import Job
+from paddle_lab.runs.collectives import waited_for
 from paddle_lab.runs.directory import END_FILE, RunDirectory
-from paddle_lab.runs.waiting import waited_for
 
 SECOND_NS = 10**9
 

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.graph.initial_ops import initial_ops
 from paddle_lab.analysis.graph.shown_scopes import shown_scopes
 from paddle_lab.analysis.graph.structure import structure_numbers
 from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ANSWER_TABLES, SCOPE_KINDS
+from paddle_lab.trace.schema import ANSWER_TABLES, FRAME_KINDS, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.trace.trees import Keys, depths, gathered, nearest_marked, taken
 
 _LAYER, _PYLAYER, _CALL, _TURN, _BLOCK = (
     SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn", "block")
 )
+_PADDLE = FRAME_KINDS.index("paddle")
+_INITIALIZER_FILE = re.compile(r"[\\/]nn[\\/]initializer[\\/]")
 
 
 def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Table, Table]:
@@ -81,7 +83,7 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
     )
     return (
         Table.from_sequences(ANSWER_TABLES["groups"], columns),
-        Table({"group": op_group, "is_initial": initial_ops(record).astype(np.uint8)}),
+        Table({"group": op_group, "is_initial": _initial_ops(record).astype(np.uint8)}),
     )
 
 
@@ -147,3 +149,19 @@ def _with_pylayer_ops(record: Record) -> Keys:
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
     return scope_of_op
+
+
+def _initial_ops(record: Record) -> npt.NDArray[np.bool_]:
+    """Return which ops belong to Paddle's initializers, by the files in their stacks; ``[ops]``.
+
+    A new model runs such an op for each parameter.
+    """
+    frames, caller = record.frames, record.stacks["caller"]
+    is_file = np.array(
+        [_INITIALIZER_FILE.search(text) is not None for text in record.strings], bool
+    )
+    is_initializer = is_file[frames["file"]] & (frames["kind"] == _PADDLE)
+    marked = np.append(is_initializer, False)[record.stacks["frame"]]
+    is_inside = nearest_marked(caller, marked) >= 0
+    is_initial: npt.NDArray[np.bool_] = np.append(is_inside, False)[record.ops["stack"]]
+    return is_initial

@@ -12,10 +12,9 @@ from html import escape
 from typing import Final
 
 from paddle_lab.analysis.tables.text_table import sentence_html
-from paddle_lab.runs.collectives import Collective
+from paddle_lab.runs.collectives import Collective, waited_for
 from paddle_lab.runs.finding import RunFinding, place_said
 from paddle_lab.runs.rank_log import Place, RankLog
-from paddle_lab.runs.waiting import waited_for
 from paddle_lab.views.text.run_tables import data_of, described, group_said
 from paddle_lab.words import language, say
 

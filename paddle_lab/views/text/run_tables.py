@@ -1,17 +1,19 @@
-"""The collectives of a run as a table."""
+"""The collectives of a run, and the set-ups of its ranks, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.runs.collectives import Collective
-from paddle_lab.runs.finding import place_said, ranks_said
+from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
 from paddle_lab.runs.rank_log import Call
+from paddle_lab.runs.setup import setup_findings
 from paddle_lab.words import say
 
 _COLUMNS = ("group", "sequence", "op", "what", "ranks", "line", "layer", "longest_wait")
+_SETUP_COLUMNS = ("rank", "host", "device", "backend", "endpoint", "paddle")
 
 
 class CollectiveTable(Reported, Sequence[Collective]):
@@ -83,3 +85,27 @@ def data_of(call: Call) -> str:
     shape = "" if call.shape is None else f"[{', '.join(map(str, call.shape))}] {call.dtype}"
     root = say("runs.root", rank=call.root) if call.root >= 0 else ""
     return ", ".join(part for part in (shape, call.reduce_op, root, call.tensor) if part)
+
+
+class ClusterCheck(Reported):
+    """The set-ups of the ranks, and the mistakes in them.
+
+    Parameters
+    ----------
+    setups
+        The set-up of each rank.
+    """
+
+    def __init__(self, setups: Mapping[int, dict[str, Any]]) -> None:
+        self.ranks = setups
+        """The set-up of each rank, as a dict of named values."""
+        self.findings: list[RunFinding] = setup_findings(setups)
+        """The mistakes in the set-ups. Each has ``message``, ``severity`` and ``ranks``."""
+
+    def _report(self) -> Report:
+        rows = [
+            tuple(str(setup[name]) for name in _SETUP_COLUMNS)
+            for _, setup in sorted(self.ranks.items())
+        ]
+        notes = [str(one) for one in self.findings] or [say("runs.setup.nothing")]
+        return Report("", header("runs", *_SETUP_COLUMNS), rows, (0,), len(rows), notes)
