@@ -64,9 +64,9 @@ class Run:
         OSError
             If the file cannot be written.
         """
-        from paddle_lab.views.html.run_page import run_page
+        from paddle_lab.views.html.page import plain_page
 
-        return write_atomically(path, run_page(self._content(), str(self.path)).encode("utf-8"))
+        return write_atomically(path, plain_page(self._content(), str(self.path)).encode("utf-8"))
 
     @property
     def _traced(self) -> list[int]:

@@ -1,6 +1,6 @@
-"""One HTML file with the interactive graph: scripts, styles and data inside, no network.
+"""HTML files that need no network: the interactive graph, and pages without scripts.
 
-The data comes last, in pieces (``js/src/loading/page_payload.ts``).
+The data of a graph comes last, in pieces (``js/src/loading/page_payload.ts``).
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ html, body { margin: 0; height: 100%; }
 noscript p { font: 14px system-ui, sans-serif; margin: 12px 16px; }
 """
 
+_PLAIN_STYLE = (
+    ":root{color-scheme:light dark}body{font:14px/1.5 system-ui,sans-serif;margin:16px}"
+    "table{border-collapse:collapse;font-size:13px}tr+tr{border-top:1px solid #8884}"
+    "td,th{padding:4px 10px;text-align:left;vertical-align:top}code{font-size:13px}"
+)
 _PIECE_BYTES = 48 << 10
 """Size of a piece of the payload: 64 kB of text, which browsers keep together as a page arrives."""
 _LANGUAGES: dict[Language, str] = {"en": "en", "zh": "zh-CN"}
@@ -75,6 +80,17 @@ def html_page(record: Record, *, payload: bytes) -> str:
 </body>
 </html>
 """
+
+
+def plain_page(content: str, title: str) -> str:
+    """Return HTML as a whole page, which runs no script and loads nothing."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        f'<!DOCTYPE html>\n<html lang="{_LANGUAGES[language()]}"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"<title>{escape(title)}</title><style>{_PLAIN_STYLE}</style></head>"
+        f"<body>{content}</body></html>\n"
+    )
 
 
 def _pieces(payload: bytes) -> str:

@@ -16,7 +16,7 @@ from paddle_lab.runs.collectives import Collective, waited_for
 from paddle_lab.runs.finding import RunFinding, place_said
 from paddle_lab.runs.rank_log import Place, RankLog
 from paddle_lab.views.text.run_tables import data_of, described, group_said
-from paddle_lab.words import language, say
+from paddle_lab.words import say
 
 _MOST_RUNGS: Final = 300
 _MOST_RANKS: Final = 16
@@ -27,11 +27,6 @@ _LEFT: Final = "text-align: left; vertical-align: top; padding: 2px 10px; white-
 _NUMBER: Final = "text-align: right; vertical-align: top; padding: 2px 10px"
 _WIDE: Final = "overflow-x: auto"
 _ODD: Final = f"{_LEFT}; border-left: 3px solid #c62828"
-_PAGE_STYLE: Final = (
-    ":root{color-scheme:light dark}body{font:14px system-ui,sans-serif;margin:16px}"
-    "table{border-collapse:collapse;font-size:13px}tr+tr{border-top:1px solid #8884}"
-    "code{font-size:13px}"
-)
 
 
 def run_content(
@@ -66,18 +61,6 @@ def run_content(
     parts.append(_ranks(logs, alive, collectives))
     parts.append(_rungs(logs, collectives[-newest:] if newest else collectives, findings))
     return f'<div style="line-height: 1.4">{"".join(parts)}</div>'
-
-
-def run_page(content: str, title: str) -> str:
-    """Return the content as a whole HTML page, which runs no script and loads nothing."""
-    code = "zh-CN" if language() == "zh" else "en"
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        f'<!DOCTYPE html>\n<html lang="{code}"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f"<title>{escape(title)}</title><style>{_PAGE_STYLE}</style></head>"
-        f"<body>{content}</body></html>\n"
-    )
 
 
 def _notices(logs: Sequence[RankLog]) -> list[str]:

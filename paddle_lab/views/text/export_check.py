@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 
 from paddle_lab.analysis.source.stacks import place
@@ -166,12 +165,6 @@ class ExportCheck:
 
     def to_html(self, path: str | Path) -> None:
         """Write a page without scripts."""
-        style = (
-            ":root{color-scheme:light dark}body{font:14px/1.5 sans-serif;margin:2em}"
-            "td,th{padding:4px 10px;text-align:left;vertical-align:top}"
-        )
-        page = (
-            f"<!doctype html><meta charset=utf-8><title>{escape(self.title)}</title>"
-            f"<style>{style}</style>{self._repr_html_()}"
-        )
-        Path(path).write_text(page, encoding="utf-8")
+        from paddle_lab.views.html.page import plain_page
+
+        Path(path).write_text(plain_page(self._repr_html_(), self.title), encoding="utf-8")
