@@ -98,7 +98,7 @@ def test_a_crash_is_reported_once_and_to_its_notebook(
     notebook.run("import paddle, signal, threading")
     notebook.run("from paddle_lab.capture.flight.stalls import StallWatch")
     notebook.run("StallWatch.stall_s = 1.0\nlock = threading.Lock()\nlock.acquire()")
-    shown = notebook.run(WAIT, until="waits for the lock lock")
+    shown = notebook.run(WAIT, until="waits for a lock, `lock`")
     assert "MainThread: cell [6], line 4  lock.acquire()" in shown
     shown = notebook.restart(now=False)  # a busy kernel is asked, and killed at last
     assert "asked to shut down or restart" in shown

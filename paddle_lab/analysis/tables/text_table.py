@@ -45,16 +45,11 @@ def padded(text: str, width: int, *, is_number: bool = False) -> str:
 
 
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
-    """Return the same table as HTML. The text of cells is escaped; backticks enclose code.
-
-    If ``numbers`` are given, all other columns are flush left. By default a notebook aligns all
-    columns to the right.
-    """
-    styles = [""] * len(header)
-    if numbers:
-        styles = [
-            f' style="{_NUMBER if column in numbers else _TEXT}"' for column in range(len(header))
-        ]
+    """Return the same table as HTML. The text of cells is escaped; backticks enclose code."""
+    # A notebook's own style aligns every column to the right.
+    styles = [
+        f' style="{_NUMBER if column in numbers else _TEXT}"' for column in range(len(header))
+    ]
     head = _html_row("th", header, styles)
     body = "".join(_html_row("td", row, styles) for row in rows)
     return f"<table>{head}{body}</table>"

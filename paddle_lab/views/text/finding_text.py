@@ -122,12 +122,17 @@ class CheckList:
         groups: dict[str, list[tuple[str, str, str, str]]] = {}
         for check in self:
             is_on = is_default(check) and check.kind not in off
-            row = (check.kind, check.title, check.cost, yes if is_on else no)
+            title, cost = _capitalised(check.title), _capitalised(check.cost)
+            row = (check.kind, title, cost, yes if is_on else no)
             groups.setdefault(check.group, []).append(row)
         return [(say(f"findings.group.{name}"), rows) for name, rows in sorted(groups.items())]
 
 
 _CHECK_HEADER = ("check", "looks_for", "costs", "is_on")
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _column(name: str) -> str:
