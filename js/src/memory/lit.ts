@@ -19,9 +19,7 @@ export function litAllocations(store: Store): Uint8Array | undefined {
     return lit;
   }
   const [ops, gradNodes] = [store.litOps(), store.litGradNodes()];
-  const opOf = table.column("op");
-  const gradNodeOf = table.column("grad_node");
-  const tensorOf = table.column("tensor");
+  const [opOf, gradNodeOf, tensorOf] = trace.columns("allocations", "op", "grad_node", "tensor");
   const tensor = selection.kind === "tensor" ? selection.tensor : -2;
   for (let row = 0; row < lit.length; row++) {
     const [op, gradNode] = [opOf[row]!, gradNodeOf[row]!];

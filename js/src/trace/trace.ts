@@ -85,6 +85,15 @@ export class Trace {
     return this.#views[name] as TableView<T>;
   }
 
+  /** Several columns of a table. */
+  columns<T extends TableName, Names extends readonly ColumnName<T>[]>(
+    table: T,
+    ...names: Names
+  ): { readonly [At in keyof Names]: Column } {
+    const { column } = this.table(table);
+    return names.map(column) as { [At in keyof Names]: Column };
+  }
+
   /** Rows of `programs`: the compiled programs that an op ran. */
   programsOf(op: number): Int32Array {
     return this.#rows("programs", op);

@@ -51,9 +51,13 @@ export function blocksByPlace(trace: Trace): Blocks[] {
 
 /** @param own the device's rows in `allocations` */
 function blocksOf(trace: Trace, place: number, own: readonly number[]): Blocks {
-  const table = trace.table("allocations");
-  const [startOf, endOf] = [table.column("start_ns"), table.column("end_ns")];
-  const [bytesOf, kindOf] = [table.column("bytes"), table.column("kind")];
+  const [startOf, endOf, bytesOf, kindOf] = trace.columns(
+    "allocations",
+    "start_ns",
+    "end_ns",
+    "bytes",
+    "kind",
+  );
   const unmet_bytes = unmetBytes(trace, place);
   const rows = rowsByStart(own, startOf, unmet_bytes > 0);
   const isMet = new Uint8Array(MEMORY_KINDS.length);

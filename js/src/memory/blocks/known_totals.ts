@@ -6,8 +6,7 @@ export function countedSpan(
   trace: Trace,
   place: number,
 ): { from_ns: number; to_ns: number } | undefined {
-  const placeOf = trace.table("memory_totals").column("place");
-  const times_ns = trace.table("memory_totals").column("time_ns");
+  const [placeOf, times_ns] = trace.columns("memory_totals", "place", "time_ns");
   const [first, last] = [placeOf.indexOf(place), placeOf.lastIndexOf(place)];
   if (last <= first) {
     return undefined;
@@ -19,8 +18,7 @@ export function countedSpan(
 }
 
 function lastOpEnd(trace: Trace): number {
-  const ops = trace.table("ops");
-  const [startOf, durationOf] = [ops.column("start_ns"), ops.column("duration_ns")];
+  const [startOf, durationOf] = trace.columns("ops", "start_ns", "duration_ns");
   let last_ns = 0;
   for (let op = 0; op < startOf.length; op++) {
     last_ns = Math.max(last_ns, startOf[op]! + durationOf[op]!);
@@ -36,10 +34,7 @@ export function unmetBytes(trace: Trace, place: number): number {
     return 0;
   }
   let met_bytes = 0;
-  const table = trace.table("allocations");
-  const placeOf = table.column("place");
-  const bytesOf = table.column("bytes");
-  const startOf = table.column("start_ns");
+  const [placeOf, bytesOf, startOf] = trace.columns("allocations", "place", "bytes", "start_ns");
   for (let row = 0; row < startOf.length; row++) {
     if (startOf[row]! < 0 && placeOf[row] === place) {
       met_bytes += bytesOf[row]!;

@@ -11,8 +11,7 @@ export interface PhaseChanges {
 
 /** Read the changes from the blocks' starts; blocks from before the trace are ignored. */
 export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
-  const phaseOf = trace.table("allocations").column("phase");
-  const startOf = trace.table("allocations").column("start_ns");
+  const [phaseOf, startOf] = trace.columns("allocations", "phase", "start_ns");
   const changes: number[] = [];
   let last = -1;
   for (let at = 0; at < rows.length; at++) {

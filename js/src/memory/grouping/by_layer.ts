@@ -15,9 +15,12 @@ export function byLayer(trace: Trace): Groups {
   const table = trace.table("allocations");
   const scopeOfOp = trace.table("ops").column("scope");
   const parameterOf = trace.table("grad_nodes").column("parameter");
-  const gradNodeOf = table.column("grad_node");
-  const scopeOf = table.column("scope");
-  const tensorOf = table.column("tensor");
+  const [gradNodeOf, scopeOf, tensorOf] = trace.columns(
+    "allocations",
+    "grad_node",
+    "scope",
+    "tensor",
+  );
   // Inside a backward call, the op gives the layer of the gradient; the scope is only the call.
   const opOf = table.column("op");
   const groupOf = new Int32Array(table.length);

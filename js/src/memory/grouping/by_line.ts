@@ -9,8 +9,7 @@ const BEFORE = -2;
 
 /** Group by the innermost line of the user's own source in the stack. */
 export function byLine(trace: Trace): Groups {
-  const frames = trace.table("frames");
-  const [fileOf, lineOf] = [frames.column("file"), frames.column("line")];
+  const [fileOf, lineOf] = trace.columns("frames", "file", "line");
   const frameOf: number[] = [BEFORE, NO_FRAME];
   const [before, none] = [0, 1];
   const numbers = new Map<string, number>();
@@ -23,11 +22,7 @@ export function byLine(trace: Trace): Groups {
   const ownFrame = trace.table("stack_frames").column("frame");
   const stackOfOp = trace.table("ops").column("stack");
   const table = trace.table("allocations");
-  const [opOf, stackOf, startOf] = [
-    table.column("op"),
-    table.column("stack"),
-    table.column("start_ns"),
-  ];
+  const [opOf, stackOf, startOf] = trace.columns("allocations", "op", "stack", "start_ns");
   const groupOf = new Int32Array(table.length);
   for (let row = 0; row < groupOf.length; row++) {
     const own = ownFrame[stackOf[row]!] ?? NO_FRAME;

@@ -14,8 +14,7 @@ import type { Groups } from "./groups.ts";
  */
 export function byOp(trace: Trace): Groups {
   const table = trace.table("allocations");
-  const [opOf, gradNodeOf] = [table.column("op"), table.column("grad_node")];
-  const tensorOf = table.column("tensor");
+  const [opOf, gradNodeOf, tensorOf] = trace.columns("allocations", "op", "grad_node", "tensor");
   const paths = trace.table("tensors").column("path");
   const opEnd = trace.opCount;
   const gradEnd = opEnd + trace.gradNodeCount;
@@ -132,8 +131,7 @@ function hasName(trace: Trace, tensor: number): boolean {
 /** The kind of each tensor's memory, as a position in MEMORY_KINDS. */
 function kindsOfTensors(trace: Trace): ReadonlyMap<number, number> {
   const table = trace.table("allocations");
-  const tensorOf = table.column("tensor");
-  const kindOf = table.column("kind");
+  const [tensorOf, kindOf] = trace.columns("allocations", "tensor", "kind");
   const kinds = new Map<number, number>();
   for (let row = 0; row < table.length; row++) {
     if (tensorOf[row]! >= 0) {

@@ -57,8 +57,7 @@ function parameterElements(trace: Trace): Float64Array {
 function nanShares(trace: Trace): Float64Array {
   const [nans, elements] = [new Float64Array(trace.opCount), new Float64Array(trace.opCount)];
   const { valueStat } = traceTotals(trace);
-  const stats = trace.table("value_stats");
-  const [nansOf, elementsOf] = [stats.column("nans"), stats.column("elements")];
+  const [nansOf, elementsOf] = trace.columns("value_stats", "nans", "elements");
   eachOutput(trace, (op, tensor) => {
     const row = valueStat[tensor]!;
     if (row < 0) return;
@@ -80,8 +79,7 @@ function dtypes(trace: Trace): Float64Array {
 }
 
 function eachOutput(trace: Trace, see: (op: number, tensor: number) => void): void {
-  const uses = trace.table("uses");
-  const [op, tensor, role] = [uses.column("op"), uses.column("tensor"), uses.column("role")];
+  const [op, tensor, role] = trace.columns("uses", "op", "tensor", "role");
   for (let use = 0; use < op.length; use++) {
     if (role[use] !== INPUT && op[use]! >= 0 && tensor[use]! >= 0) see(op[use]!, tensor[use]!);
   }

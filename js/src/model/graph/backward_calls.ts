@@ -11,7 +11,7 @@ export function callsAround(trace: Trace): Int32Array {
   return kept(trace, "calls around", () => {
     const scope = trace.table("backward_calls").column("scope");
     const scopes = trace.table("scopes");
-    const [parent, call] = [scopes.column("parent"), scopes.column("backward_call")];
+    const [parent, call] = trace.columns("scopes", "parent", "backward_call");
     // The table lists a scope after its parent.
     const around = new Int32Array(scopes.length);
     for (let at = 0; at < around.length; at++) {
@@ -48,8 +48,7 @@ export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `members ${backwardCall}`, () => {
     const isMember = new Uint8Array(trace.gradNodeCount);
     const members = trace.table("backward_members");
-    const call = members.column("backward_call");
-    const node = members.column("grad_node");
+    const [call, node] = trace.columns("backward_members", "backward_call", "grad_node");
     const isInside = callsInside(trace, backwardCall);
     for (let row = 0; row < members.length; row++) {
       if (isInside[call[row]!] && node[row]! >= 0) {

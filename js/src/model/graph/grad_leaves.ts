@@ -10,12 +10,7 @@ export function isLeaf(trace: Trace, gradNode: number): boolean {
 /** 1 for the grad nodes of leaf tensors. */
 export function leafMask(trace: Trace): Uint8Array {
   return kept(trace, "leaves", () => {
-    const nodes = trace.table("grad_nodes");
-    const [op, parameter, name] = [
-      nodes.column("op"),
-      nodes.column("parameter"),
-      nodes.column("name"),
-    ];
+    const [op, parameter, name] = trace.columns("grad_nodes", "op", "parameter", "name");
     const isAccumulation = new Map<number, boolean>();
     const mask = new Uint8Array(trace.gradNodeCount);
     for (let node = 0; node < mask.length; node++) {

@@ -30,8 +30,7 @@ export function gradientsOverDepth(
 ): DepthPoint[] {
   const isMember = membersOf(trace, backwardCall);
   const kept = new Map<string, { group: number; op: number; out: number[]; leaves: number[] }>();
-  const source = trace.table("grad_edges").column("source");
-  const target = trace.table("grad_edges").column("target");
+  const [source, target] = trace.columns("grad_edges", "source", "target");
   const ownerOf = (node: number): { name: string; group: number; op: number } | undefined => {
     const op = trace.pairedOp(node);
     if (op < 0) {

@@ -56,8 +56,7 @@ export class Hierarchy {
     this.isOptimizer = new Uint8Array(count);
     this.isAside = asideOps(trace);
     this.#order = new Float64Array(count);
-    const kind = trace.table("groups").column("kind");
-    const firstOp = trace.table("groups").column("first_op");
+    const [kind, firstOp] = trace.columns("groups", "kind", "first_op");
     const key = new Int32Array(count);
     for (let group = 0; group < count; group++) {
       const parent = parents[group]!;

@@ -6,11 +6,7 @@ import type { Trace } from "../../trace/trace.ts";
 /** For each scope: the name of its layer, as a position in `strings`; 0 outside of layers. */
 export function layersOfScopes(trace: Trace): Int32Array {
   const scopes = trace.table("scopes");
-  const [kind, parent, layer] = [
-    scopes.column("kind"),
-    scopes.column("parent"),
-    scopes.column("layer"),
-  ];
+  const [kind, parent, layer] = trace.columns("scopes", "kind", "parent", "layer");
   const name = trace.table("layer_names").column("name");
   const found = new Int32Array(scopes.length);
   // The table lists a scope after its parent.

@@ -25,7 +25,7 @@ export function opStates(trace: Trace): Uint8Array {
     }
     const version = tensors.column("version");
     const uses = trace.table("uses");
-    const [opOf, role, tensorOf] = [uses.column("op"), uses.column("role"), uses.column("tensor")];
+    const [opOf, role, tensorOf] = trace.columns("uses", "op", "role", "tensor");
     for (let use = 0; use < uses.length; use++) {
       const [op, tensor] = [opOf[use]!, tensorOf[use]!];
       if (role[use] !== OUTPUT || op < 0 || tensor < 0 || state[op] === RAISED) {

@@ -18,9 +18,7 @@ export interface ParameterReads {
 export function parameterReads(trace: Trace): ParameterReads {
   return kept(trace, "reads of parameters", () => {
     const uses = trace.table("uses");
-    const [opOf, tensorOf, role] = (["op", "tensor", "role"] as const).map((name) =>
-      uses.column(name),
-    );
+    const [opOf, tensorOf, role] = trace.columns("uses", "op", "tensor", "role");
     const kind = trace.table("tensors").column("kind");
     const identityOf = identities(trace);
     const statistics = runningStatistics(trace, identityOf);
@@ -29,8 +27,8 @@ export function parameterReads(trace: Trace): ParameterReads {
     const [ops, numbers]: [number[], number[]] = [[], []];
     const [elements, bytes]: [number[], number[]] = [[], []];
     for (let use = 0; use < uses.length; use++) {
-      const [op, tensor] = [opOf![use]!, tensorOf![use]!];
-      if (role![use] !== INPUT || op < 0 || tensor < 0 || kind![tensor] !== PARAMETER) continue;
+      const [op, tensor] = [opOf[use]!, tensorOf[use]!];
+      if (role[use] !== INPUT || op < 0 || tensor < 0 || kind![tensor] !== PARAMETER) continue;
       const parameter = identityOf(tensor);
       if (statistics.has(parameter)) continue;
       let number = numberOf.get(parameter);
@@ -58,8 +56,7 @@ export function elementsOf(trace: Trace, tensor: number): number {
  * rows share the parameter's name in Paddle.
  */
 function identities(trace: Trace): (tensor: number) => number {
-  const name = trace.table("tensors").column("name");
-  const previous = trace.table("tensors").column("previous");
+  const [name, previous] = trace.columns("tensors", "name", "previous");
   return (tensor) => {
     let at = tensor;
     for (let steps = 0; !name[at] && previous[at]! >= 0 && steps < name.length; steps++)
@@ -77,13 +74,11 @@ function runningStatistics(
   const isNorm = trace.strings.map((text) => text.includes("batch_norm"));
   const name = trace.table("ops").column("name");
   const uses = trace.table("uses");
-  const [opOf, tensorOf, role, slot] = (["op", "tensor", "role", "slot"] as const).map((column) =>
-    uses.column(column),
-  );
+  const [opOf, tensorOf, role, slot] = trace.columns("uses", "op", "tensor", "role", "slot");
   for (let use = 0; use < uses.length; use++) {
-    const isMeant = role![use] === INPUT && (slot![use] === 1 || slot![use] === 2);
-    if (isMeant && opOf![use]! >= 0 && tensorOf![use]! >= 0 && isNorm[name[opOf![use]!]!])
-      found.add(identityOf(tensorOf![use]!));
+    const isMeant = role[use] === INPUT && (slot[use] === 1 || slot[use] === 2);
+    if (isMeant && opOf[use]! >= 0 && tensorOf[use]! >= 0 && isNorm[name[opOf[use]!]!])
+      found.add(identityOf(tensorOf[use]!));
   }
   return found;
 }

@@ -9,12 +9,7 @@ const BACKWARD = PHASES.indexOf("backward");
 export function ownGroupOfPyLayers(trace: Trace): Int32Array {
   const groupOfOp = new Int32Array(trace.table("op_groups").column("group"));
   const opOfScope = trace.table("scopes").column("op");
-  const groups = trace.table("groups");
-  const [kind, scope, parent] = [
-    groups.column("kind"),
-    groups.column("scope"),
-    groups.column("parent"),
-  ];
+  const [kind, scope, parent] = trace.columns("groups", "kind", "scope", "parent");
   const isPyLayer = trace.table("ops").column("is_pylayer");
   for (let group = 0; group < trace.groupCount; group++) {
     if (kind[group] === PYLAYER && scope[group]! >= 0 && opOfScope[scope[group]!]! >= 0) {
@@ -39,8 +34,7 @@ export function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int3
     return ofOp;
   }
   const opOfScope = trace.table("scopes").column("op");
-  const parents = trace.table("groups").column("parent");
-  const scope = trace.table("groups").column("scope");
+  const [parents, scope] = trace.columns("groups", "parent", "scope");
   const pylayer = new Int32Array(trace.groupCount).fill(-1);
   for (let group = 0; group < trace.groupCount; group++) {
     const op = kind[group] === PYLAYER && scope[group]! >= 0 ? opOfScope[scope[group]!]! : -1;

@@ -11,8 +11,7 @@ export interface Steps {
 
 /** Ops, along the tensors that they read and make. */
 export function opSteps(trace: Trace): Steps {
-  const edges = trace.table("op_edges");
-  const [source, target] = [edges.column("source"), edges.column("target")];
+  const [source, target] = trace.columns("op_edges", "source", "target");
   return {
     count: trace.opCount,
     before: (op) => ends(source, trace.edgesInto(op)),
@@ -22,8 +21,7 @@ export function opSteps(trace: Trace): Steps {
 
 /** Grad nodes, along the gradients that they pass on. */
 export function gradSteps(trace: Trace): Steps {
-  const edges = trace.table("grad_edges");
-  const [source, target] = [edges.column("source"), edges.column("target")];
+  const [source, target] = trace.columns("grad_edges", "source", "target");
   return {
     count: trace.gradNodeCount,
     before: (node) => ends(source, trace.gradEdgesInto(node)),

@@ -27,10 +27,7 @@ export interface Runs {
 export function findRuns(trace: Trace, siblings: Siblings): Runs {
   const runOf = new Int32Array(trace.groupCount).fill(-1);
   const members = new Map<number, Int32Array>();
-  const table = trace.table("groups");
-  const structure = table.column("structure");
-  const kind = table.column("kind");
-  const opCount = table.column("op_count");
+  const [structure, kind, opCount] = trace.columns("groups", "structure", "kind", "op_count");
   const { groups, ops, order } = siblings;
   const close = (start: number, end: number): void => {
     const first = groups.rows[start]!;

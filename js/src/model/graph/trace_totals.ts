@@ -49,8 +49,7 @@ function rowsByTensor<T extends "tensors" | "value_stats">(
 
 /** Host time of the counted ops, without PyLayers' own ops: their inner ops are counted instead. */
 export function durationOf(trace: Trace, isCounted: (op: number) => boolean): number {
-  const duration_ns = trace.table("ops").column("duration_ns");
-  const isPyLayer = trace.table("ops").column("is_pylayer");
+  const [duration_ns, isPyLayer] = trace.columns("ops", "duration_ns", "is_pylayer");
   let sum_ns = 0;
   for (let op = 0; op < trace.opCount; op++) {
     if (!isPyLayer[op] && isCounted(op)) sum_ns += duration_ns[op]!;

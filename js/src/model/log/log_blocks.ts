@@ -23,8 +23,7 @@ export interface LogBlock {
  */
 export function logBlocks(trace: Trace, owner: LogOwner, query: string): LogBlock[] {
   const log = trace.table("log");
-  const [ops, nodes] = [log.column("op"), log.column("grad_node")];
-  const [texts, files] = [log.column("text"), log.column("source_file")];
+  const [ops, nodes, texts, files] = trace.columns("log", "op", "grad_node", "text", "source_file");
   const makers = trace.table("grad_nodes").column("op");
   const word = query.trim().toLowerCase();
   const known = new Map<number, boolean>();

@@ -147,7 +147,7 @@ function pairedNodes(trace: Trace, ops: Uint8Array): Uint8Array {
   }
   const isLeaf = leafMask(trace);
   const edges = trace.table("grad_edges");
-  const [source, target] = [edges.column("source"), edges.column("target")];
+  const [source, target] = trace.columns("grad_edges", "source", "target");
   const ofOps = nodes.slice();
   for (let edge = 0; edge < edges.length; edge++) {
     const [from, to] = [source[edge]!, target[edge]!];

@@ -129,9 +129,7 @@ function markTensor(lit: Uint8Array, trace: Trace, tensor: number): void {
 /** Every op whose stack passes through the line, in the notebook cell or deep inside layers. */
 function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): void {
   const frames = trace.table("frames");
-  const files = frames.column("file");
-  const lines = frames.column("line");
-  const ends = frames.column("end_line");
+  const [files, lines, ends] = trace.columns("frames", "file", "line", "end_line");
   // A line inside a longer statement selects that statement, unless another statement begins on it.
   const isOnLine = new Uint8Array(frames.length);
   const isInside = new Uint8Array(frames.length);
@@ -150,8 +148,7 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
 /** 1 at the key of each op whose stack contains one of the given frames. */
 export function opsThroughFrames(trace: Trace, isMeant: Uint8Array): Uint8Array {
   const stacks = trace.table("stacks");
-  const frameOf = stacks.column("frame");
-  const caller = stacks.column("caller");
+  const [frameOf, caller] = trace.columns("stacks", "frame", "caller");
   const passes = new Uint8Array(stacks.length);
   for (let stack = 0; stack < stacks.length; stack++) {
     const isHere = frameOf[stack]! >= 0 && isMeant[frameOf[stack]!];

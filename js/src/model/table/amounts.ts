@@ -58,7 +58,7 @@ function readAmounts(
       values[span] = 0;
     });
     const members = trace.table("backward_members");
-    const [call, node] = [members.column("backward_call"), members.column("grad_node")];
+    const [call, node] = trace.columns("backward_members", "backward_call", "grad_node");
     for (let row = 0; row < members.length; row++) {
       if (node[row]! >= trace.recordedGradNodeCount) continue;
       const [span, amount] = [spanOf.get(call[row]!), ofNode[node[row]!] ?? Number.NaN];
@@ -131,7 +131,7 @@ export function runsOfNodes(trace: Trace): Float64Array {
   return kept(trace, "runs of grad nodes", () => {
     const runs = new Float64Array(trace.gradNodeCount);
     const members = trace.table("backward_members");
-    const [call, node] = [members.column("backward_call"), members.column("grad_node")];
+    const [call, node] = trace.columns("backward_members", "backward_call", "grad_node");
     const kind = trace.table("backward_calls").column("kind");
     for (let row = 0; row < members.length; row++) {
       if (kind[call[row]!] !== REMAINING) runs[node[row]!]!++;
@@ -166,7 +166,7 @@ function kernelTimes(trace: Trace, of: "op" | "grad_node"): Float64Array | undef
   const times = trace.table("kernel_times");
   if (!times.length) return undefined;
   const key = times.column(of);
-  const [device_ns, host_ns] = [times.column("device_ns"), times.column("host_ns")];
+  const [device_ns, host_ns] = trace.columns("kernel_times", "device_ns", "host_ns");
   const spent = hasDevice(trace) ? device_ns : host_ns;
   // An op or a grad node without a row ran no kernel.
   const sums = new Float64Array(of === "op" ? trace.opCount : trace.gradNodeCount).fill(Number.NaN);

@@ -29,12 +29,12 @@ function dtypesOf(trace: Trace): Dtypes {
       return 1 << bits.get(code)!;
     };
     const uses = trace.table("uses");
-    const [op, tensor, role] = (["op", "tensor", "role"] as const).map((name) => uses.column(name));
+    const [op, tensor, role] = trace.columns("uses", "op", "tensor", "role");
     const dtype = trace.table("tensors").column("dtype");
     const ofOp = new Int32Array(trace.opCount);
     for (let use = 0; use < uses.length; use++) {
-      if (role![use] !== OUTPUT || op![use]! < 0 || tensor![use]! < 0) continue;
-      ofOp[op![use]!]! |= bitOf(dtype[tensor![use]!]!);
+      if (role[use] !== OUTPUT || op[use]! < 0 || tensor[use]! < 0) continue;
+      ofOp[op[use]!]! |= bitOf(dtype[tensor[use]!]!);
     }
     const edges = trace.table("grad_edges");
     const [passed, received] = (["source", "target"] as const).map((end) => {

@@ -65,8 +65,8 @@ export function lineOfStack(trace: Trace, stack: number): Selection {
 }
 
 export function lineOfFrame(trace: Trace, frame: number): Selection {
-  const [file, line] = (["file", "line"] as const).map((name) => trace.at("frames", name, frame));
-  return { kind: "line", file: file!, line: line! };
+  const at = (column: "file" | "line"): number => trace.at("frames", column, frame);
+  return { kind: "line", file: at("file"), line: at("line") };
 }
 
 function namesOf(trace: Trace, spans: Spans): Int32Array {
@@ -175,18 +175,17 @@ function inScopes(
  * for the lines that called this one.
  */
 function byLine(trace: Trace, spans: Spans): TableRows {
-  const frames = trace.table("frames");
-  const [file, line, kind] = (["file", "line", "kind"] as const).map((name) => frames.column(name));
+  const [file, line, kind] = trace.columns("frames", "file", "line", "kind");
   const stacks = trace.table("stacks");
   const frameOf = stacks.column("frame");
   const ownFrame = trace.table("stack_frames").column("frame");
-  const isShown = Uint8Array.from(kind!, (one) => Number(one === USER));
+  const isShown = Uint8Array.from(kind, (one) => Number(one === USER));
   const ofItem = ofSpans(trace, spans, "stack");
   for (const stack of ofItem) if (ownFrame[stack]! >= 0) isShown[ownFrame[stack]!] = 1;
   let most = 1;
-  for (const one of line!) most = Math.max(most, one + 1);
-  const { rowOf: rowOfFrame, keys } = numbered(file!, (frame) =>
-    isShown[frame] ? file![frame]! * most + line![frame]! + 1 : 0,
+  for (const one of line) most = Math.max(most, one + 1);
+  const { rowOf: rowOfFrame, keys } = numbered(file, (frame) =>
+    isShown[frame] ? file[frame]! * most + line[frame]! + 1 : 0,
   );
   return {
     kind: "line",

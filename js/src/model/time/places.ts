@@ -46,10 +46,14 @@ export function placesOf(trace: Trace, hierarchy: Hierarchy, nesting: Nesting): 
  * iterations have no boxes.
  */
 function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Places {
-  const groups = trace.table("groups");
-  const [kind, label, className, parents, scopes] = (
-    ["kind", "label", "class", "parent", "scope"] as const
-  ).map((name) => groups.column(name));
+  const [kind, label, className, parents, scopes] = trace.columns(
+    "groups",
+    "kind",
+    "label",
+    "class",
+    "parent",
+    "scope",
+  );
   const loopOfScope = new Int32Array(trace.table("scopes").length).fill(-1);
   const turns = trace.table("turns");
   for (let row = 0; row < turns.length; row++) {
@@ -70,16 +74,16 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
     return parent.length - 1;
   };
   for (let group = 0; group < trace.groupCount; group++) {
-    let around = parents![group]! < 0 ? -1 : placeOfGroup[parents![group]!]!;
-    const isTurn = kind![group] === TURN;
-    const loop = isTurn && scopes![group]! >= 0 ? loopOfScope[scopes![group]!]! : -1;
+    let around = parents[group]! < 0 ? -1 : placeOfGroup[parents[group]!]!;
+    const isTurn = kind[group] === TURN;
+    const loop = isTurn && scopes[group]! >= 0 ? loopOfScope[scopes[group]!]! : -1;
     if (hasLoops && loop >= 0) {
       const name = `${around} ${loop}`;
       const known = placeOfLoop.get(name);
       around = known ?? add(around, "loop", loop, `loop:${loop}`);
       placeOfLoop.set(name, around);
     }
-    const like = `${kind![group]} ${label![group]} ${className![group]}`;
+    const like = `${kind[group]} ${label[group]} ${className[group]}`;
     placeOfGroup[group] = add(around, isTurn && !hasLoops ? "" : "group", group, like);
   }
   const groupOfScope = groupsOfScopes(trace, true);
@@ -133,8 +137,7 @@ export function groupsOfScopes(trace: Trace, isInherited: boolean): Int32Array {
 
 /** The frames of stacks, outermost first. */
 function stackPlaces(trace: Trace): Places {
-  const stacks = trace.table("stacks");
-  const [frame, caller] = [stacks.column("frame"), stacks.column("caller")];
+  const [frame, caller] = trace.columns("stacks", "frame", "caller");
   const isHidden = Uint8Array.from(
     { length: trace.table("frames").length },
     (_, at) => +isPassedThrough(trace, at),

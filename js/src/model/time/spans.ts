@@ -178,7 +178,7 @@ function unsorted(trace: Trace, thread: number) {
 function ownOfOps(trace: Trace): Float64Array {
   const ownOfOp = new Float64Array(trace.opCount).fill(-1);
   const times = trace.table("own_times");
-  const [op, own_ns] = [times.column("op"), times.column("own_ns")];
+  const [op, own_ns] = trace.columns("own_times", "op", "own_ns");
   for (let row = 0; row < times.length; row++) {
     if (op[row]! >= 0) ownOfOp[op[row]!] = own_ns[row]!;
   }

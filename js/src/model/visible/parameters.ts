@@ -27,7 +27,7 @@ function madeTensors(trace: Trace): Uint8Array {
   return kept(trace, "made tensors", () => {
     const isAside = asideOps(trace);
     const edges = trace.table("op_edges");
-    const [source, tensor] = [edges.column("source"), edges.column("tensor")];
+    const [source, tensor] = trace.columns("op_edges", "source", "tensor");
     const isMade = new Uint8Array(trace.table("tensors").length);
     for (let edge = 0; edge < edges.length; edge++) {
       if (tensor[edge]! >= 0 && !isAside[source[edge]!]) {

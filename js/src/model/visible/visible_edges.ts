@@ -64,8 +64,7 @@ class EdgeCollector {
   /** Gradient flow between the boxes of grad nodes. */
   addGradients(trace: Trace): void {
     const edges = trace.table("grad_edges");
-    const [source, target] = [edges.column("source"), edges.column("target")];
-    const shape = edges.column("shape");
+    const [source, target, shape] = trace.columns("grad_edges", "source", "target", "shape");
     for (let edge = 0; edge < edges.length; edge++) {
       const from = this.tree.boxOfGradNode(source[edge]!);
       const to = this.tree.boxOfGradNode(target[edge]!);
@@ -76,8 +75,13 @@ class EdgeCollector {
 
 export function forwardEdges(trace: Trace, tree: VisibleTree): VisibleEdge[] {
   const edges = trace.table("op_edges");
-  const [source, target] = [edges.column("source"), edges.column("target")];
-  const [tensor, kind] = [edges.column("tensor"), edges.column("kind")];
+  const [source, target, tensor, kind] = trace.columns(
+    "op_edges",
+    "source",
+    "target",
+    "tensor",
+    "kind",
+  );
   const collector = new EdgeCollector(tree);
   for (let edge = 0; edge < edges.length; edge++) {
     const [from, to] = [tree.boxOfOp(source[edge]!), tree.boxOfOp(target[edge]!)];

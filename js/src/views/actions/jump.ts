@@ -99,8 +99,7 @@ function callOfSelection(store: Store): number {
 
 /** A backward call whose graph has a matching grad node; the shown call if it or none has one. */
 function callWith({ trace, state }: Store, isMeant: (gradNode: number) => boolean): number {
-  const members = trace.table("backward_members");
-  const [calls, nodes] = [members.column("backward_call"), members.column("grad_node")];
+  const [calls, nodes] = trace.columns("backward_members", "backward_call", "grad_node");
   const isInside = callsInside(trace, state.backwardCall);
   let first = -1;
   for (let row = 0; row < nodes.length; row++) {

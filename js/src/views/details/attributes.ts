@@ -40,8 +40,7 @@ export function attributesOf(trace: Trace, op: number): Attribute[] {
 }
 
 function defaultsOf(trace: Trace, op: number): Map<string, string> {
-  const table = trace.table("attribute_defaults");
-  const [ops, names, values] = [table.column("op"), table.column("name"), table.column("value")];
+  const [ops, names, values] = trace.columns("attribute_defaults", "op", "name", "value");
   const own = trace.at("ops", "name", op);
   const rows = [...ops.keys()].filter((row) => ops[row] === own);
   return new Map(rows.map((row) => [trace.text(names[row]!), trace.text(values[row]!)]));

@@ -35,7 +35,7 @@ export function distinctNames(paths: readonly string[]): Map<string, string> {
 export function fileName(trace: Trace, file: number): string {
   const names = kept(trace, "file names", () => {
     const frames = trace.table("frames");
-    const [file, cell] = [frames.column("file"), frames.column("cell")];
+    const [file, cell] = trace.columns("frames", "file", "cell");
     const codes = new Set<number>();
     for (let frame = 0; frame < frames.length; frame++) {
       if (cell[frame]! < 0) codes.add(file[frame]!);

@@ -16,8 +16,7 @@ export function litOpKeys(store: Store): number[] {
 export function litParts(store: Store): LitPart[] {
   const { trace } = store;
   const ops = litOpKeys(store);
-  const parent = trace.table("groups").column("parent");
-  const size = trace.table("groups").column("op_count");
+  const [parent, size] = trace.columns("groups", "parent", "op_count");
   const litCount = new Int32Array(parent.length);
   for (const op of ops) {
     for (let at = trace.groupOfOp(op); at >= 0; at = parent[at]!) litCount[at]!++;

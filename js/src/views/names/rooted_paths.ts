@@ -24,7 +24,7 @@ export class RootedPaths {
 
   constructor(readonly trace: Trace) {
     const groups = trace.table("groups");
-    const [kind, parent] = [groups.column("kind"), groups.column("parent")];
+    const [kind, parent] = trace.columns("groups", "kind", "parent");
     const model = new Int32Array(groups.length).fill(-1);
     // Parents come before children.
     for (let group = 0; group < model.length; group++) {
@@ -56,8 +56,7 @@ export class RootedPaths {
     count: number,
   ): Uint8Array {
     const fit = new Uint8Array(count);
-    const groups = this.trace.table("groups");
-    const [name, className] = [groups.column("path"), groups.column("class")];
+    const [name, className] = this.trace.columns("groups", "path", "class");
     for (const parting of partings(text)) {
       const isModel = strings.map((one) => one.endsWith(parting.model));
       const isPath = strings.map((one) => one !== "" && one.startsWith(parting.path));
@@ -75,7 +74,7 @@ export class RootedPaths {
     const models = new Int32Array(this.trace.table("tensors").length).fill(-1);
     const groupOfOp = this.trace.table("op_groups").column("group");
     const uses = this.trace.table("uses");
-    const [op, tensor] = [uses.column("op"), uses.column("tensor")];
+    const [op, tensor] = this.trace.columns("uses", "op", "tensor");
     for (let use = 0; use < uses.length; use++) {
       const group = op[use]! >= 0 ? groupOfOp[op[use]!]! : -1;
       if (group >= 0 && tensor[use]! >= 0 && models[tensor[use]!]! < 0) {

@@ -165,8 +165,7 @@ export class SearchIndex {
         (frame >= 0 ? isFileHit![frame]! : 0);
     }
     this.#addTensorHits(fit, isHit, text);
-    const gradNodeName = trace.table("grad_nodes").column("name");
-    const address = trace.table("grad_nodes").column("address");
+    const [gradNodeName, address] = trace.columns("grad_nodes", "name", "address");
     const pointer = /^0x[\da-f]+$/.test(text) ? Number.parseInt(text, 16) : -1;
     const opOfNode = trace.pairedOps;
     for (let node = 0; node < opOfNode.length; node++) {
@@ -178,15 +177,12 @@ export class SearchIndex {
 
   /** A group matches by its own strings, or by the strings of a group that contains it. */
   #groupHits(isHit: Uint8Array, text: string): Uint8Array {
-    const groups = this.trace.table("groups");
-    const [path, className, parent] = (["path", "class", "parent"] as const).map((column) =>
-      groups.column(column),
-    );
+    const [path, className, parent] = this.trace.columns("groups", "path", "class", "parent");
     const hits = this.#rooted.groups(text, this.#strings);
     for (let group = 0; group < hits.length; group++) {
-      const around = parent![group]!;
+      const around = parent[group]!;
       hits[group]! |=
-        isHit[path![group]!]! | isHit[className![group]!]! | (around >= 0 ? hits[around]! : 0);
+        isHit[path[group]!]! | isHit[className[group]!]! | (around >= 0 ? hits[around]! : 0);
     }
     return hits;
   }
@@ -197,7 +193,7 @@ export class SearchIndex {
    */
   #addTensorHits(fit: Uint8Array, isHit: Uint8Array, text: string): void {
     const tensors = this.trace.table("tensors");
-    const columns = (["path", "dtype", "shape"] as const).map((name) => tensors.column(name));
+    const columns = this.trace.columns("tensors", "path", "dtype", "shape");
     const name = tensors.column("name");
     const isName = flags(this.#strings, (candidate) => candidate === text);
     const isTensorHit = this.#rooted.tensors(text, this.#strings);
@@ -209,8 +205,7 @@ export class SearchIndex {
         isTensorHit[tensor]! |= isHit[column[tensor]!]!;
       }
     }
-    const op = this.trace.table("uses").column("op");
-    const tensor = this.trace.table("uses").column("tensor");
+    const [op, tensor] = this.trace.columns("uses", "op", "tensor");
     for (let use = 0; use < op.length; use++) {
       if (op[use]! >= 0 && tensor[use]! >= 0) fit[op[use]!]! |= isTensorHit[tensor[use]!]!;
     }
@@ -219,11 +214,8 @@ export class SearchIndex {
   /** Ops whose stack passes through a matching frame. */
   #opsOfFrames(fits: (file: number, cell: number, line: number) => boolean): Uint8Array {
     const trace = this.trace;
-    const frames = trace.table("frames");
-    const [file, cell, line] = (["file", "cell", "line"] as const).map((name) =>
-      frames.column(name),
-    );
-    const isFrameHit = flags(file!, (code, frame) => fits(code, cell![frame]!, line![frame]!));
+    const [file, cell, line] = trace.columns("frames", "file", "cell", "line");
+    const isFrameHit = flags(file, (code, frame) => fits(code, cell[frame]!, line[frame]!));
     return opsThroughFrames(trace, isFrameHit);
   }
 }

@@ -16,14 +16,12 @@ const MOST_IN_LEGEND = 8;
 /** @param file the file's name, as a position in `strings` */
 export function piecesOf(trace: Trace, file: number): Pieces {
   const pieces = new Map<number, number[]>();
-  const [programs, files, lines] = (["program", "file", "line"] as const).map((name) =>
-    trace.table("program_lines").column(name),
-  );
-  for (let row = 0; row < programs!.length; row++) {
-    if (files![row] !== file) continue;
-    const known = pieces.get(lines![row]!);
-    if (known) known.push(programs![row]!);
-    else pieces.set(lines![row]!, [programs![row]!]);
+  const [programs, files, lines] = trace.columns("program_lines", "program", "file", "line");
+  for (let row = 0; row < programs.length; row++) {
+    if (files[row] !== file) continue;
+    const known = pieces.get(lines[row]!);
+    if (known) known.push(programs[row]!);
+    else pieces.set(lines[row]!, [programs[row]!]);
   }
   for (const line of pieces.values()) line.sort((a, b) => (a < 0 ? 1 : b < 0 ? -1 : a - b));
   return pieces;

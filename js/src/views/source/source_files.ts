@@ -60,8 +60,7 @@ export function sourceFiles(trace: Trace): SourceFile[] {
  * @returns the file's name as a position in `strings`, -1 if no frame is the user's
  */
 function tracedFile(trace: Trace): number {
-  const caller = trace.table("stacks").column("caller");
-  const frameOf = trace.table("stacks").column("frame");
+  const [caller, frameOf] = trace.columns("stacks", "caller", "frame");
   const outermost = new Int32Array(caller.length);
   // The table lists a caller before the functions that it calls.
   for (let stack = 0; stack < caller.length; stack++) {

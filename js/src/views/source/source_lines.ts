@@ -12,10 +12,8 @@ export type LineCounts = ReadonlyMap<number, ReadonlyMap<number, number>>;
  */
 export function countOpsByLine(trace: Trace): LineCounts {
   const stacks = trace.table("stacks");
-  const caller = stacks.column("caller");
-  const frameOf = stacks.column("frame");
-  const file = trace.table("frames").column("file");
-  const line = trace.table("frames").column("line");
+  const [caller, frameOf] = trace.columns("stacks", "caller", "frame");
+  const [file, line] = trace.columns("frames", "file", "line");
   const opCount = new Int32Array(stacks.length);
   const stackOf = trace.table("ops").column("stack");
   const { ops: weight } = standInsOf(trace);

@@ -167,8 +167,13 @@ function opsOfLayer(trace: Trace, isMeant: (name: string) => boolean): Uint8Arra
 function layerNames(trace: Trace): string[][] {
   return kept(trace, "layer names", () => {
     const groups = trace.table("groups");
-    const [kind, parent] = [groups.column("kind"), groups.column("parent")];
-    const [path, className] = [groups.column("path"), groups.column("class")];
+    const [kind, parent, path, className] = trace.columns(
+      "groups",
+      "kind",
+      "parent",
+      "path",
+      "class",
+    );
     const model = new Int32Array(groups.length);
     return Array.from({ length: groups.length }, (_, group) => {
       const around = parent[group]! >= 0 ? model[parent[group]!]! : -1;
@@ -193,8 +198,7 @@ function madeDtypes(trace: Trace): Set<string> {
 }
 
 function eachUse(trace: Trace, see: (op: number, tensor: number, role: number) => void): void {
-  const uses = trace.table("uses");
-  const [op, tensor, role] = [uses.column("op"), uses.column("tensor"), uses.column("role")];
+  const [op, tensor, role] = trace.columns("uses", "op", "tensor", "role");
   for (let use = 0; use < op.length; use++) {
     if (op[use]! >= 0 && tensor[use]! >= 0) see(op[use]!, tensor[use]!, role[use]!);
   }
