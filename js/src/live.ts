@@ -19,7 +19,11 @@ function render({ model, el }: RenderOptions): () => void {
   const controller = new AbortController();
   countView(model, controller.signal);
   installStyle(css, "paddle-lab-live-style");
-  showLive(model, el, controller.signal).catch((error: unknown) => showFailure(el, error));
+  try {
+    showLive(model, el, controller.signal);
+  } catch (error) {
+    showFailure(el, error);
+  }
   return () => controller.abort();
 }
 
