@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from threading import Thread
+from time import perf_counter
 
 import numpy as np
 import paddle
@@ -224,7 +225,13 @@ def test_the_roofline_is_measured_once_and_is_what_this_machine_does():
     assert trace.record.text(int(trace.record.rooflines["place"][0])) == "cpu"
     (flops_per_second,) = trace.record.rooflines["flops_per_second"].tolist()
     fastest_s = trace.record.kernel_times["host_ns"].min() / 1e9
-    # Another measurement of the same product; a machine of several users is not always as fast.
+    # On a machine of several users, the same product is repeated until it runs undisturbed.
+    for _ in range(300):
+        if 2 * 1024**3 / fastest_s > flops_per_second / 4:
+            break
+        begin_s = perf_counter()
+        paddle.matmul(x, x)
+        fastest_s = min(fastest_s, perf_counter() - begin_s)
     assert flops_per_second / 4 < 2 * 1024**3 / fastest_s < flops_per_second * 4
 
 
