@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
     """Tell where ``to_static`` leaves a function's program, and why.
 
-    The function runs up to three times; its ``print`` output is not shown. Then these are restored:
-    parameters, buffers, gradients, variables, the random generators, and Paddle's caches.
+    The function runs up to three times. What it prints and its warnings are not shown; log records
+    reach their handlers each time. Then these are restored: parameters, buffers, gradients,
+    variables, the random generators, and Paddle's caches.
 
     Parameters
     ----------

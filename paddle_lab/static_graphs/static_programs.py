@@ -59,15 +59,17 @@ def save_lines(layer: Any, path: PathLike) -> Path:
     """Write a file with the source lines of a saved model, so that views show the line of each op.
 
     The new file, ``model.lines`` beside ``model.json``, has the stacks of all ops and the text of
-    their lines. :func:`program` reads it on any machine. In a traced cell, ``paddle.jit.save``
-    writes it automatically.
+    their lines. :func:`program` reads it on any machine. Paddle builds the program again for it, so
+    it takes as long as ``paddle.jit.save``. In a traced cell, ``paddle.jit.save`` writes the file
+    automatically, and nothing is built twice.
 
     Parameters
     ----------
     layer
         The layer that was passed to ``paddle.jit.save``.
     path
-        The path that was passed to ``paddle.jit.save``.
+        The path that was passed to ``paddle.jit.save``; with ``.NAME`` for a static method other
+        than ``forward``.
 
     Returns
     -------

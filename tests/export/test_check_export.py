@@ -160,6 +160,29 @@ def test_a_crash_does_not_reach_this_process() -> None:
     assert not found.ok
 
 
+deaths: list[Path] = []
+
+
+@paddle.jit.not_to_static
+def die_twice() -> None:
+    if not paddle.in_dynamic_mode() and len(list(deaths[-1].iterdir())) < 2:
+        (deaths[-1] / str(os.getpid())).touch()
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
+class DyingTwice(paddle.nn.Layer):
+    def forward(self, x: Any) -> Any:
+        die_twice()
+        return x * 2
+
+
+def test_forks_that_die_by_themselves_are_no_crash_of_paddle(tmp_path: Path) -> None:
+    deaths.append(tmp_path)
+    found = paddle_lab.check_export(DyingTwice(), SPECIFICATION)
+    assert len(list(tmp_path.iterdir())) == 2
+    assert found.ok, found
+
+
 def test_what_is_no_layer_is_refused() -> None:
     with pytest.raises(TypeError, match="Layer"):
         paddle_lab.check_export(paddle.tanh, SPECIFICATION)

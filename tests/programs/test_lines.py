@@ -14,7 +14,7 @@ import pytest
 import paddle_lab
 from paddle_lab.words import language
 from tests.programs import models
-from tests.programs.models import Net, saved
+from tests.programs.models import Block, Net, saved
 from tests.programs.test_saved_model import blocks_of, names_in
 
 _SOURCE = models.__file__
@@ -102,6 +102,34 @@ def test_a_newer_model_is_told_and_shown(prefix, tmp_path):
     trace = paddle_lab.program(model)
     assert "newer version" in trace.record.origin.notices[0]
     assert len(trace.ops) > 30
+
+
+_SPEC = [paddle.static.InputSpec([None, 8], "float32")]
+
+
+class TwoMethods(Block):
+    @paddle.jit.to_static(input_spec=_SPEC, full_graph=True)
+    def forward(self, x):
+        return super().forward(x)
+
+    @paddle.jit.to_static(input_spec=_SPEC, full_graph=True)
+    def encode(self, x):
+        return paddle.tanh(self.norm(x))
+
+
+def test_each_static_method_of_a_layer_has_its_lines(tmp_path):
+    layer = TwoMethods()
+    layer.eval()
+    with paddle_lab.trace():
+        paddle.jit.save(layer, str(tmp_path / "模型"))
+    for name in ("模型", "模型.encode"):
+        model = tmp_path / f"{name}.json"
+        expected = places(paddle_lab.program(model))
+        (tmp_path / f"{name}.lines").unlink()
+        paddle_lab.save_lines(layer, tmp_path / name)
+        assert places(paddle_lab.program(model)) == expected
+    ops = paddle_lab.program(tmp_path / "模型.encode.json").ops
+    assert [(op.name, op.file) for op in ops] == [("layer_norm", __file__), ("tanh", __file__)]
 
 
 def test_another_layer_is_refused(prefix):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import paddle
@@ -16,8 +17,22 @@ from tests.breaks import planted
 from tests.programs import models
 from tests.programs.models import Block
 from tests.programs.test_saved_model import blocks_of, names_in
+from tests.programs.without_paddle import told_by, told_elsewhere
 
 _MODES = pytest.mark.parametrize("full_graph", [True, False], ids=["full graph", "sot"])
+
+
+class Saved(dict[Path, paddle_lab.Trace]):
+    """The traces of this file's tests, by the files to which they were saved."""
+
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def saved_traces(tmp_path_factory) -> Saved:
+    saved = Saved()
+    saved.folder = tmp_path_factory.mktemp("traces")
+    return saved
 
 
 def names_of(program) -> Counter[str]:
@@ -57,7 +72,7 @@ def test_a_program_is_one_op_that_opens(full_graph):
 
 @_MODES
 @pytest.mark.parametrize("model", models.MODELS)
-def test_the_ops_are_those_of_the_programs_that_ran(model, full_graph, monkeypatch):
+def test_the_ops_are_those_of_the_programs_that_ran(model, full_graph, monkeypatch, saved_traces):
     ran: list[PartialProgramLayer] = []
     call = PartialProgramLayer.call_run_impl_with_hook
 
@@ -83,6 +98,12 @@ def test_the_ops_are_those_of_the_programs_that_ran(model, full_graph, monkeypat
         assert all(node["file"] and node["line"] for node in computing)
     if ran:
         assert trace.record.programs["ops"][0] == len(trace.programs[0].ops)
+        saved_traces[trace.save(saved_traces.folder / f"{model}{full_graph}.pltrace")] = trace
+
+
+def test_the_saved_traces_tell_the_same_in_another_process(saved_traces):
+    elsewhere = told_elsewhere([*saved_traces])
+    assert elsewhere == [told_by(trace) for trace in saved_traces.values()]
 
 
 def test_what_sot_compiles_in_a_trace_has_the_lines_of_the_statements():

@@ -60,6 +60,8 @@ def run_aside(paddle: Any, run: Callable[[Tell], object]) -> tuple[list[Any], in
 def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tuple[list[Any], int]:
     """Run code in a fork. Return the objects that it sent, and the signal that ended it, or 0.
 
+    A fork of a process with threads may also die by itself, so code that dies runs once more.
+
     Parameters
     ----------
     run
@@ -67,6 +69,12 @@ def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tup
     seconds
         How long the code may take before it is killed.
     """
+    told, status = _aside_once(run, seconds)
+    is_crash = status not in (0, signal.SIGKILL)
+    return _aside_once(run, seconds) if is_crash else (told, status)
+
+
+def _aside_once(run: Callable[[Tell], object], seconds: float | None) -> tuple[list[Any], int]:
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads

@@ -118,7 +118,6 @@ class Probe:
         return number
 
     def _forked(self, deadline: float, *, goes_on: bool = True) -> tuple[list[Any], int]:
-        self._enter(-1)
         run = self._go_on if goes_on else self._export_plainly
         return aside(run, seconds=max(0.0, deadline - time.monotonic()))
 
@@ -128,6 +127,7 @@ class Probe:
     # The methods below run in the fork.
 
     def _go_on(self, tell: Tell) -> None:
+        self._enter(-1)
         DOOR.static_value.__iter__ = _iterated
         DOOR.static_value.__array__ = lambda value, *_, **__: self._on_array(value)
         DOOR.patch("refuse_view", lambda _: self._on_view).apply()

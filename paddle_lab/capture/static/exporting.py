@@ -53,12 +53,18 @@ def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
         for op in saved.forward.ops
         if op.name == "pd_op.data"
     ]
+    # With other static methods than ``forward``, Paddle refuses a specification, and saves each
+    # method to a file that ends in its name.
+    methods = _static_methods(layer)
+    endings = [f".{name}.json" for name in methods if model.name.endswith(f".{name}.json")]
+    name = f"model{endings[0] if endings else '.json'}"
     captured: list[Any] = []
 
     def capture(_: Any) -> Callable[..., None]:
-        def serialize(program: Any, *_: Any) -> None:
-            captured.append(program)
-            raise _Captured  # the parameters need not be written again
+        def serialize(program: Any, written: str, *_: Any) -> None:
+            if Path(written).name == name:
+                captured.append(program)
+                raise _Captured  # the parameters need not be written again
 
         return serialize
 
@@ -69,9 +75,16 @@ def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
         applied(patch),
         suppress(_Captured),
     ):
+        spec = [] if methods else spec
         paddle.jit.save(layer, str(Path(folder) / "model"), input_spec=spec or None)
     live = read_live(captured[0], cells=cells, paths=parameter_paths([layer]), of_model=True)
     return _write(live, saved, model)
+
+
+def _static_methods(layer: Any) -> list[str]:
+    """Return the names of a layer's static methods other than ``forward``."""
+    found = (name for name in dir(layer) if name != "forward")
+    return [name for name in found if isinstance(getattr(layer, name, None), DOOR.static_function)]
 
 
 class _Captured(BaseException):
