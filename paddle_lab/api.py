@@ -393,11 +393,16 @@ def load_dump(directory: PathLike) -> Trace:
     ``FLAGS_dump_grad_node_forward_stack_path``, and its log (``GLOG_v``), under any name. They are
     joined by Paddle's names and pointers, which it writes with ``FLAGS_enable_unique_name=1``.
 
+    Files with values become ops with digests, for :func:`paddle_lab.compare`: the checksums of
+    ``FLAGS_tensor_md5_checksum_output_path``, and PaDiff's ``report.json`` with its arrays. They
+    name outputs, but no inputs, so the graph has no edges. A gradient in them is an op of the
+    phase ``backward``.
+
     Parameters
     ----------
     directory
-        Where the files are, also in subfolders. If several processes wrote them, each process is a
-        region of the trace.
+        Where the files are, also in subfolders; or one file. If several processes wrote them, each
+        process is a region of the trace.
 
     Returns
     -------

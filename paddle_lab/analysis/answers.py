@@ -43,4 +43,4 @@ def with_answers(record: Record) -> Record:
     tables["roofline_shares"] = roofline_shares(record, tables)
     grouped = Record(tables, strings.to_list(), record.origin)
     tables["odd_siblings"] = odd_sibling_table(grouped, strings)
-    return Record(tables, strings.to_list(), record.origin, record.grad_values)
+    return Record(tables, strings.to_list(), record.origin, record.grad_values, record.kept_values)

@@ -7,11 +7,18 @@ from paddle_lab.comparison.compared import INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
+from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
 from paddle_lab.trace.schema import TENSOR_KINDS
 from paddle_lab.words import listing, say
 
 KIND = "first-difference"
 _FEW_MATCHES = 0.2
+_KINDS = {
+    EXACT: "comparison.exact",
+    CHECKSUMS: "comparison.checksums",
+    PADIFF: "comparison.padiff",
+}
+"""Digests that are not of rounded values, by the number in place of decimals."""
 
 
 def comparison_findings(rows: ComparedTable, found: Compared) -> list[Finding]:
@@ -114,7 +121,7 @@ def _limits(found: Compared) -> list[str]:
         told.append(say("comparison.no_digest", names=listing(without)))
     elif decimals["a"] != decimals["b"]:
         told.append(say("comparison.decimals", **{
-            name: say("comparison.exact") if many == -1 else many
+            name: say(_KINDS[many]) if many in _KINDS else say("comparison.rounded", n=many)
             for name, many in decimals.items()
         }))  # fmt: skip
     told += [say("comparison.cut", name=name) for name, side in sides.items()

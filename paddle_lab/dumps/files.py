@@ -10,6 +10,8 @@ from typing import Final
 
 from paddle_lab.dumps.dot import Graph, read_dot
 from paddle_lab.dumps.stacks import Stack, Stacks, read_stacks
+from paddle_lab.dumps.values import ValuedOp, is_checksums, read_checksums, read_report
+from paddle_lab.trace.limit import CHECKSUMS, PADIFF
 from paddle_lab.trace.log_text import LogEntries, read_log
 from paddle_lab.words import listing, say
 
@@ -22,6 +24,7 @@ _GRADIENTS: Final = re.compile(r"Variable: (\S+)\n")
 _BACKWARD, _REVERSED = "_backward_graph.dot", "_ref_forward_graph.dot"
 _STACK_LOG: Final = "_call_stack.log"
 _GRADIENT_LOG: Final = "_grad_tensors.log"
+_REPORT: Final = "report.json"
 _MOST_NAMED: Final = 5
 
 
@@ -52,13 +55,23 @@ class Process:
     logs: list[LogEntries] = field(default_factory=list)
 
 
+@dataclass
+class ValueFile:
+    """Values of ops: of Paddle's checksums, or of PaDiff's report."""
+
+    name: str
+    ops: list[ValuedOp]
+    kind: int
+    """:data:`~paddle_lab.trace.limit.CHECKSUMS` or :data:`~paddle_lab.trace.limit.PADIFF`."""
+
+
 class DumpFiles:
     """The dumps in a directory.
 
     Parameters
     ----------
     directory
-        The folder with the files. Subfolders are searched, too.
+        The folder with the files. Subfolders are searched, too. It may also be one file.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -66,14 +79,20 @@ class DumpFiles:
         self.notices: list[str] = []
         self.texts: dict[tuple[str, int], str] = {}
         """The text of each line in stacks, by file and line number."""
-        self._directory = directory
+        self.values: list[ValueFile] = []
         self._backwards: dict[str, Backward] = {}
         self._forwards: list[Graph] = []
         self._logs: list[LogEntries] = []
         unknown: list[str] = []
         damaged: list[str] = []
-        for path in sorted(one for one in directory.rglob("*") if one.is_file()):
-            name = path.relative_to(directory).as_posix()
+        is_one = directory.is_file()
+        paths = [directory] if is_one else [one for one in directory.rglob("*") if one.is_file()]
+        reports = {one.parent for one in paths if one.name == _REPORT}
+        for path in sorted(paths):
+            is_part = path.suffix in (".npy", ".json") and path.name != _REPORT
+            if is_part and not reports.isdisjoint(path.parents):
+                continue  # PaDiff's arrays, and the names of weights
+            name = path.name if is_one else path.relative_to(directory).as_posix()
             try:
                 is_known, is_whole = self._read(path, name)
             except OSError as error:
@@ -93,8 +112,16 @@ class DumpFiles:
         """Read a file. Tell whether the file is one of Paddle's dumps, and is complete."""
         if path.stat().st_size > _LARGEST_BYTES:
             return False, False
+        if path.name == _REPORT:
+            return self._read_report(path, name), True
         data = path.read_bytes()
         text = data.decode("utf-8", "replace")
+        if is_checksums(text):
+            self.values.append(ValueFile(name, read_checksums(text), CHECKSUMS))
+            return True, text.endswith("\n")
+        return self._read_text(data, text, path, name)
+
+    def _read_text(self, data: bytes, text: str, path: Path, name: str) -> tuple[bool, bool]:
         if not data.strip():
             return path.name.endswith((_BACKWARD, _REVERSED, _STACK_LOG)), False
         if _DOT.match(text):
@@ -119,6 +146,13 @@ class DumpFiles:
             self._logs.append(read_log(data, year=_year_of(path)))
             return True, True
         return False, False
+
+    def _read_report(self, path: Path, name: str) -> bool:
+        try:
+            self.values.append(ValueFile(name, read_report(path), PADIFF))
+        except ValueError:
+            return False
+        return True
 
     def _read_graph(self, graph: Graph, name: str) -> bool:
         if name.endswith(_REVERSED):

@@ -6,12 +6,16 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from paddle_lab.dumps.files import Backward, DumpFiles, Process
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.dumps.files import Backward, DumpFiles, Process, ValueFile
 from paddle_lab.dumps.forward import Forward, Tensor
 from paddle_lab.dumps.log import log_rows
 from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.floats import float_bits
 from paddle_lab.trace.record import Origin, Record
 from paddle_lab.trace.row_writer import RowWriter
 from paddle_lab.version import __version__
@@ -31,10 +35,11 @@ def read_dump(directory: Path) -> Record:
     OSError
         If there is no such directory, or the directory cannot be read.
     """
-    next(directory.iterdir(), None)  # raises the error that describes the problem
+    if not directory.is_file():
+        next(directory.iterdir(), None)  # raises the error that describes the problem
     files = DumpFiles(directory)
     processes = sorted(files.processes.values(), key=lambda one: one.number)
-    if not any(
+    if not files.values and not any(
         one.stacks.ops or one.stacks.grad_nodes or one.forwards or one.backwards or one.logs
         for one in processes
     ):
@@ -46,15 +51,52 @@ def read_dump(directory: Path) -> Record:
             name = say("reports.dump.process", number=process.number or "?")
             scope = writer.row("scopes", kind="region", name=name)
         writer.write(process, scope)
+    for values in files.values:
+        is_alone = len(files.values) == 1 and not processes
+        region = -1 if is_alone else writer.row("scopes", kind="region", name=values.name)
+        writer.write_values(values, region)
     for (file, line), text in files.texts.items():
         writer.row("sources", file=file, first_line=line, text=text)
     if any(process.backwards for process in processes):
         files.notices.append(say("notices.dump.calls"))
     origin = Origin(title=directory.name, paddle_lab=__version__, notices=files.notices)
-    return writer.record(origin)
+    record = writer.record(origin)
+    record.kept_values.update(writer.arrays)
+    return record
 
 
 class _Writer(RowWriter):
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrays: dict[int, npt.NDArray[Any]] = {}
+        """The values of tensors, by row."""
+
+    def write_values(self, file: ValueFile, region: int) -> None:
+        """Write the ops of a file of values: each with its outputs, but without its inputs."""
+        scopes: dict[str, int] = {}
+        for op in file.ops:
+            scope = region
+            if op.route:
+                if op.route not in scopes:
+                    layer = self.row("layers", path=op.route, **{"class": op.name})
+                    scopes[op.route] = self.row(
+                        "scopes", kind="layer", name=op.route, layer=layer, parent=region
+                    )
+                scope = scopes[op.route]
+            phase = "backward" if op.is_backward else "forward"
+            row = self.row("ops", name=op.name, scope=scope, phase=phase)
+            for slot, value in enumerate(op.values):
+                kind = "gradient" if op.is_backward else ""
+                told = Tensor("", value.name, value.dtype, value.shape, "")
+                tensor = self._tensor(told, row, kind)
+                self.row("uses", op=row, tensor=tensor, role="output", slot=slot)
+                statistics = {} if value.array is None else _statistics(value.array)
+                stat = self.row("value_stats", tensor=tensor, **statistics)
+                cells = {"digest": value.digest, "decimals": file.kind}
+                self.row("value_digests", value_stat=stat, **cells)
+                if value.array is not None:
+                    self.arrays[tensor] = value.array
+
     def write(self, process: Process, scope: int) -> None:
         """Write the rows of one process."""
         forward = Forward(process)
@@ -141,3 +183,19 @@ class _Writer(RowWriter):
             said = f"{tensor}\n{text.strip()}"
             cells = {"source_file": backward.gradient_file, "text": said[:_LONGEST_TEXT]}
             self.row("log", grad_node=made_by.get(tensor, -1), thread=-1, **cells)
+
+
+def _statistics(array: npt.NDArray[Any]) -> dict[str, int]:
+    """Return the cells of ``value_stats`` for an array."""
+    values = array.astype(np.float64).ravel() if array.dtype.kind != "c" else np.abs(array).ravel()
+    finite = values[np.isfinite(values)]
+    some = finite if len(finite) else np.zeros(1)
+    reals = some.min(), some.max(), some.mean(), np.linalg.norm(some)
+    bits = float_bits([float(one) for one in reals])
+    return {
+        "elements": values.size,
+        "zeros": int((values == 0).sum()),
+        "nans": int(np.isnan(values).sum()),
+        "infs": int(np.isinf(values).sum()),
+        **dict(zip(("smallest", "largest", "mean", "norm"), bits, strict=True)),
+    }

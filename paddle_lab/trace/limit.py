@@ -22,6 +22,10 @@ ALLOCATIONS_PER_OP: Final = 5
 A running trace holds up to twice as many allocations. Each takes about 150 bytes."""
 EXACT: Final = -1
 """The number of decimals of a digest of values that were not rounded."""
+CHECKSUMS: Final = -2
+"""In place of decimals: the digest is an MD5 that Paddle wrote, of values rounded somehow."""
+PADIFF: Final = -3
+"""In place of decimals: the digest is an MD5 of an array that PaDiff saved."""
 _MOST_DECIMALS: Final = 12
 _MORE_THAN_RUN: Final = 1 << 48
 

@@ -144,4 +144,4 @@ def with_findings(record: Record, findings: Sequence[Finding]) -> Record:
     tables = {**record.tables, "findings": rows.build(), "finding_marks": marks.build()}
     # The views use the language of the findings.
     origin = dataclasses.replace(record.origin, language=language())
-    return Record(tables, strings.to_list(), origin, record.grad_values)
+    return Record(tables, strings.to_list(), origin, record.grad_values, record.kept_values)

@@ -16,6 +16,7 @@ export function valueSection({ trace, totals }: PanelContext, tensor: number): H
   const row = totals.valueStat[tensor]!;
   if (row < 0) return [];
   const values = statistics(trace, "value_stats", row);
+  if (!values.count("elements")) return []; // only a digest is known
   const deviations = trace.table("value_deviations");
   const at = deviations.column("value_stat").indexOf(row);
   const deviation = at >= 0 && floats(Int32Array.of(deviations.column("deviation")[at]!))[0]!;
