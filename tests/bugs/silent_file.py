@@ -14,6 +14,8 @@ import paddle_lab
 from paddle_lab import Trace
 
 PROGRAMS = sorted((Path(__file__).parent / "silent").glob("*/*.py"))
+TRAINCHECK = sorted((Path(__file__).parent / "traincheck").glob("*.py"))
+"""Cases of TrainCheck (OSDI '25) that can be had in one process."""
 
 
 def marked(path: Path) -> set[int]:

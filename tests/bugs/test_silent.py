@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.bugs.bug_file import faults
-from tests.bugs.silent_file import PROGRAMS, marked, mended, run
+from tests.bugs.silent_file import PROGRAMS, TRAINCHECK, marked, mended, run
 
 MEANT = sorted((Path(__file__).parent / "meant").glob("*/*.py"))
 """Healthy programs that look like one with a silent error."""
@@ -15,13 +15,23 @@ WITH_VALUES = {"dead_units", "saturated"}
 """Programs whose error only the values of all tensors show."""
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+MISSED = {
+    "average_without_statistics",
+    "batch_collapses_to_one",
+    "critic_gradients_in_generator",
+    "labels_not_shifted",
+}
+"""Programs whose error no check finds yet."""
+
+
+@pytest.mark.parametrize("path", PROGRAMS + TRAINCHECK, ids=lambda path: path.stem)
 def test_the_line_is_named_and_the_twin_is_clean(path: Path) -> None:
     text, check = path.read_text(encoding="utf-8"), "all" if path.stem in WITH_VALUES else None
     wrong = run(text, str(path), check)
     assert faults(wrong) == []
     alarms = {one.line for one in wrong.findings if one.severity != "info"}
-    assert alarms & marked(path), "\n".join(map(str, wrong.findings))
+    is_found = bool(alarms & marked(path))
+    assert is_found is (path.stem not in MISSED), "\n".join(map(str, wrong.findings))
     twin = run(mended(text), str(path), check)
     assert faults(twin) == []
     found = [one for one in twin.findings if one.severity != "info"]

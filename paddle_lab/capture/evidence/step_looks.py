@@ -30,6 +30,8 @@ _MOST_VALUES = 1 << 12
 _ALL_UP_TO = 4
 _MOST_STEPS = 1 << 14
 _NONE, _ZEROS, _VALUES = range(3)
+_SMALLEST = 1e-7
+"""A gradient with a smaller root mean square counts as zero: steps round its effect away."""
 
 
 _Look = tuple[int, int, Any, int, bool]
@@ -135,7 +137,8 @@ def _looked(parameter: Any, step: int) -> list[_Look]:
         found = memory_of(gradient, _MOST_VALUES)
         if found is None:  # sparse, or on a device
             return []
-        state = _ZEROS if scan(*found, False)[0] == found[1] else _VALUES  # noqa: FBT003
+        squares = scan(*found, False)[6]  # noqa: FBT003
+        state = _VALUES if squares > found[1] * _SMALLEST**2 else _ZEROS
     return [(step, state, parameter, digest_at(*place), _has_equal_units(parameter, place))]
 
 

@@ -6,6 +6,8 @@ the checks need to know about the call. At most 64 calls of a function are noted
 
 from __future__ import annotations
 
+import dis
+import inspect
 import sys
 import weakref
 from collections import Counter
@@ -22,6 +24,7 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import NO_KEY
 
 _MOST_OF_A_LINE = 64
+_SEEDING = frozenset(("np", "numpy", "random", "paddle", "seed"))
 _Details = Callable[[Recorder, Call], tuple[str, Any] | None]
 """Returns what the checks need to know about a call, and the tensor concerned or ``None``."""
 
@@ -40,9 +43,10 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         (layer, "train"): _mode,
         (layer, "eval"): _mode,
         (layer, "state_dict"): _taken,
-        (layer, "register_forward_pre_hook"): _layer,
+        (layer, "register_forward_pre_hook"): _hooked_layer,
         (layer, "register_forward_post_hook"): _layer,
         (layer, "clear_gradients"): _layer,
+        (paddle.Tensor, "register_hook"): _hooked,
         (paddle.DataParallel, "__init__"): _layer,
         (paddle.nn.LayerList, "__init__"): _repeated,
         (paddle.nn.Sequential, "__init__"): _repeated,
@@ -63,7 +67,7 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         **{(scaler, name): _optimizer for name in ("scale", "unscale_", "step", "minimize")
            if name in vars(scaler)},
     }  # fmt: skip
-    makers: list[AttributePatch] = []
+    makers = [noted((layer, "train"), before=_noting("thawed", _thawed))]
     for place, details in before.items():
         makers.append(noted(place, before=_noting(place[1], details)))
     for place, details in after.items():
@@ -137,10 +141,30 @@ def _loader(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     loader = call.args[0]
     number = recorder.events.number_of(loader)
     sampler = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
+    function: Any = getattr(loader, "worker_init_fn", None)
+    seeding = _constant_seed(function) if getattr(loader, "num_workers", 0) > 1 else -1
+    if seeding >= 0:
+        places = [(function.__code__, seeding)]
+        recorder.events.note("called", call.frame, detail="worker_init_fn", places=places)
     try:
         return f"{number} {len(loader)} {type(sampler).__name__}", None
     except Exception:  # noqa: BLE001  (an iterable data set has no length)
         return f"{number} 0 None", None
+
+
+def _constant_seed(function: Any) -> int:
+    """Return the offset at which workers set a seed that is the same for all, -1 for none."""
+    code = getattr(function, "__code__", None)
+    if code is None or not code.co_argcount:
+        return -1
+    variables = inspect.getclosurevars(function)
+    others = [one for one in code.co_names if one not in _SEEDING]
+    constants = {**variables.globals, **variables.nonlocals}
+    steps = list(dis.get_instructions(code))
+    is_used = any(one.argval == code.co_varnames[0] for one in steps)
+    if is_used or not all(isinstance(constants.get(one), int) for one in others):
+        return -1
+    return next((one.offset for one in steps if one.argval == "seed"), -1)
 
 
 def _parameter(layer: Any) -> Any:
@@ -152,9 +176,31 @@ def _layer(recorder: Recorder, call: Call) -> tuple[str, Any]:
     return f"{type(layer).__name__} {recorder.events.number_of(layer)}", _parameter(layer)
 
 
+def _hooked_layer(recorder: Recorder, call: Call) -> tuple[str, Any]:
+    described, parameter = _layer(recorder, call)
+    return f"{described} {type(call.args[1]).__name__}", parameter
+
+
+def _hooked(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    tensor = call.args[0]
+    return ("", tensor) if isinstance(tensor, recorder.parameter_type) else None
+
+
 def _mode(_recorder: Recorder, call: Call) -> tuple[str, Any]:
     layer = call.args[0]
     return f"{type(layer).__name__} {int(layer.training)}", _parameter(layer)
+
+
+def _thawed(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    """Return the first frozen norm in eval mode of a layer that is, as a whole, in train mode."""
+    layer, *modes = call.args
+    is_set = layer.training and (not modes or modes[0])
+    norms = [one for one in layer.sublayers() if hasattr(one, "_variance")] if is_set else []
+    for one in norms:
+        weight = _parameter(one)
+        if not one.training and weight is not None and weight.stop_gradient:
+            return type(one).__name__, weight
+    return None
 
 
 def _repeated(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
@@ -173,21 +219,29 @@ def _initialised(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     is_known = isinstance(parameter, recorder.parameter_type)
     if not is_known or recorder.tensors.known_key(parameter) == NO_KEY:
         return None
-    return "", parameter
+    initializer = call.args[0]
+    value = getattr(initializer, "_value", "")
+    return f"{type(initializer).__name__} {value}", parameter
 
 
 def _taken(recorder: Recorder, call: Call) -> tuple[str, Any]:
     states = recorder.events.states
     number = len(states)
     first = next(iter(call.result.values()), None)
-    states[number] = weakref.ref(call.result), id(first)
+    states[number] = weakref.ref(call.result), _memory(first)
     return str(number), _parameter(call.args[0])
+
+
+def _memory(tensor: Any) -> int:
+    """Return a tensor's address, because ``detach()`` makes another tensor of the same memory."""
+    address: int = tensor.data_ptr() if hasattr(tensor, "data_ptr") else id(tensor)
+    return address
 
 
 def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     """Tell which ``state_dict()`` returned a state that is loaded or saved, or its tensors.
 
-    And tell whether all of a layer's loaded tensors are the layer's own.
+    And tell whether all of a layer's loaded tensors have the layer's own memory.
     """
     layer, state = call.args[0], call.args[-1]
     is_loaded = isinstance(layer, _paddle().nn.Layer)
@@ -195,12 +249,12 @@ def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
         state = layer  # ``paddle.save(state, path)``
     values = list(state.values()) if isinstance(state, dict) else []
     first = values[0] if values else None
-    own = {id(one) for one in (*layer.parameters(), *layer.buffers())} if is_loaded else set()
-    if is_loaded and id(first) not in own:
+    own = set(map(_memory, (*layer.parameters(), *layer.buffers()))) if is_loaded else set()
+    if is_loaded and _memory(first) not in own:
         return None  # another net is set to the values of this one
     known = recorder.events.states.items()
     same = [number for number, (one, _) in known if one() is state]
     if is_loaded and not same:
-        same = [number for number, (_, tensor) in known if tensor == id(first)]
-    is_own = is_loaded and all(id(one) in own for one in values)
+        same = [number for number, (_, memory) in known if memory == _memory(first)]
+    is_own = is_loaded and all(_memory(one) in own for one in values)
     return (f"{same[-1]} {int(is_own)}", None) if same else None

@@ -5,7 +5,8 @@ Contract (``Layer.__call__``, ``paddle.DataParallel``): ``layer(x)`` runs the la
 ranks are averaged only if the ``DataParallel`` wrapper is called, not the layer inside it.
 
 The check reports layers with parameters that got a hook or a wrapper in this trace. A wrapper is
-reported only if there was a backward call.
+reported only if a backward call used the results of the layer inside. A gradient hook is reported
+if its parameter is no longer used, and a parameter of the same shape was made later.
 """
 
 from __future__ import annotations
@@ -25,13 +26,16 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     for call in training.called("register_forward_pre_hook", "register_forward_post_hook"):
         yield from _past_hook(training, call)
-    wrapped = training.called("DataParallel.__init__")
-    classes = {training.layer_class(s) for s in _layer_scopes(facts)} if wrapped else set()
-    for call in wrapped:
-        if "DataParallel" in classes or call.event.tensor < 0:
-            continue
-        ops = _readers(facts, call.event.tensor)
-        if ops and facts.user_backward_calls:
+    yield from _lost_hooks(training)
+    calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
+    for call in training.called("DataParallel.__init__"):
+        parameter = call.event.tensor
+        ops = [op for op in _readers(facts, parameter) if is_used[op]] if parameter >= 0 else []
+        around = [training.layers_around(op)[-1:] for op in ops]
+        classes = [training.layer_class(scopes[0]) if scopes else "" for scopes in around]
+        ops = [op for op, name in zip(ops, classes, strict=True) if name != "DataParallel"]
+        if ops:
             yield warning("bypassed.wrapper", facts.model_place(ops[0]), ops[0],
                           made=training.place(call))  # fmt: skip
 
@@ -65,9 +69,24 @@ def _forward_place(facts: Facts, op: int) -> Place | None:
     return None
 
 
-def _layer_scopes(facts: Facts) -> list[int]:
-    found: list[int] = (facts.record.scopes["layer"] >= 0).nonzero()[0].tolist()
-    return found
+def _lost_hooks(training: Training) -> Iterator[Found]:
+    """Yield the lines that put a hook on a parameter that was then replaced by another one."""
+    facts = training.facts
+    made = [one for one in facts.events("created") if one.detail == "parameter"]
+    reached = facts.leaves_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
+    said: set[Place] = set()
+    for call in training.called("register_hook"):
+        old, place = facts.first_value(call.event.tensor), training.place(call)
+        late = [
+            one for one in made
+            if one.row > call.event.row and facts.first_value(one.tensor) in reached
+            and facts.shape(one.tensor) == facts.shape(old)
+        ]  # fmt: skip
+        is_read = any(op >= call.event.ops_before for op in _readers(facts, old))
+        if late and old not in reached and not is_read and place not in said:
+            said.add(place)
+            new = facts.place_of_stack(late[0].stack)
+            yield warning("bypassed.lost", place, -1, name=facts.tensor_name(old), made=new)
 
 
 CHECK = Check(

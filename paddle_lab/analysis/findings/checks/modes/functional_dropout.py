@@ -4,7 +4,7 @@ Contract (``paddle.nn.functional.dropout``): ``training`` is ``True`` unless
 ``training=self.training`` is passed. ``scaled_dot_product_attention`` has the same argument.
 
 The check does not report Monte Carlo dropout: a Dropout layer that was itself set to ``train()``,
-or a line that says ``training=True``.
+or a line that passes ``training``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def find(facts: Facts) -> Iterator[Found]:
         if not is_active or not around or training.attribute(op, "p") in {"0", "0.0"}:
             continue
         place = facts.place(op)
-        if around[0] in training.evaluating and "training=True" not in place.code.replace(" ", ""):
+        if around[0] in training.evaluating and "training=" not in place.code.replace(" ", ""):
             yield warning(
                 "functional-dropout.found", place, op, layer=training.layer_class(around[0])
             )

@@ -1,22 +1,24 @@
 """Targets lie outside of the range that the loss takes or the output can reach.
 
 Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output of
-sigmoid, tanh or softmax cannot reach targets far outside of its range.
+sigmoid, tanh, softmax or ReLU cannot reach targets far outside of its range.
 
 The check looks only at targets that are data, and only at their first values. Targets for such an
 output may be outside of its range by half of the range, because data may have outliers.
+Targets of a ReLU may be below zero by half of their root mean square.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Glance, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
-_RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0)}
+_RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, inf)}
 _ROUNDING = 0.02
 _BINARY = frozenset(("sigmoid_cross_entropy_with_logits", "bce_loss"))
 
@@ -36,16 +38,27 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         for output, other in (pair, pair[::-1]):
             maker = training.origin_op(output)
-            name = facts.op_name(maker) if maker >= 0 else ""
+            name = facts.op_name(maker).rstrip("_") if maker >= 0 else ""
             target = training.glance(training.origin(other))
             if name not in _RANGES or target is None or not training.is_fed(output):
                 continue
             low, high = _RANGES[name]
             room = (high - low) / 2
+            if name == "relu":  # half as low as targets are large: no rounding and no outlier
+                room = target.root_mean_square / 2 if _is_error(training, op) else inf
             if target.largest > high + room or target.smallest < low - room:
                 numbers = _numbers(target)
                 yield warning("target-range.output", facts.place(op), op, made=name, low=low,
                               high=high, **numbers)  # fmt: skip
+
+
+def _is_error(training: Training, op: int) -> bool:
+    """Tell whether an op is a loss, or a difference whose square or size is taken."""
+    facts = training.facts
+    readers = facts.consumers(facts.outputs(op)[0]) if facts.outputs(op) else []
+    return facts.op_name(op) != "subtract" or any(
+        facts.op_name(one) in {"square", "abs", "pow"} for one in readers
+    )
 
 
 def _soft(training: Training) -> Iterator[Found]:

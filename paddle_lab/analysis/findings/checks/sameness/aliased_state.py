@@ -12,6 +12,7 @@ second net was never a copy.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
@@ -24,6 +25,7 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the calls of ``state_dict`` whose result was used as a checkpoint."""
     training = facts.answer(Training)
     taken = {call.detail[0]: call for call in training.called("state_dict")}
+    saves = Counter(call.detail[0] for call in training.called("save"))
     for call in training.called("set_state_dict", "save"):
         source = taken.get(call.detail[0])
         if source is None:
@@ -31,7 +33,8 @@ def find(facts: Facts) -> Iterator[Found]:
         start, end = source.event.ops_before, call.event.ops_before
         steps = sum(start <= step.first_op < end for step in training.steps)
         # A dict that was taken before the loop and is saved in it follows the net on purpose.
-        if steps and (call.name != "save" or training.turns_around(source.event.scope)):
+        is_taken_late = any(-1 < step.first_op < start for step in training.steps)
+        if steps and (call.name != "save" or (is_taken_late and saves[call.detail[0]] == 1)):
             yield warning("aliased-state.found", training.place(source), -1, n=steps,
                           used=training.place(call))  # fmt: skip
         elif call.name == "set_state_dict" and call.detail[1] == "1" and _is_trained(training, end):

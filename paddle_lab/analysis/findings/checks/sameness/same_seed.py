@@ -4,7 +4,8 @@ Contract (``paddle.seed``, ``numpy.random.seed``): the same seed gives the same 
 random batches again.
 
 The check reports a line that set the same seed at least three times, with one training step in
-between, if the steps used random numbers. It does not report different seeds, or a seed before each
+between, if the steps used random numbers. It also reports a ``worker_init_fn`` that sets the same
+seed in each worker of a loader. It does not report different seeds, or a seed before each
 whole run.
 """
 
@@ -29,6 +30,8 @@ _RANDOM = frozenset(
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that set the same seed again."""
     training = facts.answer(Training)
+    for call in training.called("worker_init_fn")[:1]:
+        yield warning("same-seed.workers", training.place(call), -1)
     seeds: dict[tuple[Place, str], list[Called]] = {}
     for call in training.called("seed"):
         seeds.setdefault((training.place(call), " ".join(call.detail)), []).append(call)

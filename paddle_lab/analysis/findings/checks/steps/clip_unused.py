@@ -3,7 +3,8 @@
 Contract (``paddle.nn.ClipGradByGlobalNorm``): the clip object is passed to the optimizer as
 ``grad_clip``. ``clip_grad_norm_`` is called between backward and the step.
 
-The check does not report a clip object that the user's code calls itself.
+The check does not report a clip object that the user's code calls itself. It reports a clip in one
+of two optimizers, if their parameters begin with the same values and their gradients are averaged.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, GRADIENT, Facts
 from paddle_lab.analysis.findings.facts.training import Called, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
@@ -27,9 +28,32 @@ def find(facts: Facts) -> Iterator[Found]:
     for call in made:
         if " ".join(call.detail) not in used and len(training.steps) > 1:
             yield warning("clip-unused.not_given", training.place(call), -1, name=call.detail[0])
+    yield from _one_replica(training)
     clips = training.called("clip_grad_norm_", "clip_grad_value_")
     if len(clips) > 1 and len(training.steps) > 1 and all(_is_late(training, one) for one in clips):
         yield warning("clip-unused.late", training.place(clips[0]), -1, name=clips[0].name)
+
+
+def _one_replica(training: Training) -> Iterator[Found]:
+    """Yield the optimizer without a clip, if two train equal nets on averaged gradients."""
+    facts = training.facts
+    if len(training.steps_of) != 2:
+        return
+    first = [steps[0] for steps in training.steps_of.values()]
+    starts = [{row[4] for row in training.looked.get(step.row, ())} for step in first]
+    clips = [bool(step.clip) for step in first]
+    is_pair = len(starts[0]) > 1 and starts[0] == starts[1] and clips[0] != clips[1]
+    if is_pair and any(_mixes_gradients(facts, op) for op in range(max(s.first_op for s in first))):
+        lacking = first[clips.index(False)]
+        yield warning("clip-unused.replica", training.made_at(lacking.number), lacking.first_op)
+
+
+def _mixes_gradients(facts: Facts, op: int) -> bool:
+    """Tell whether an op adds two tensors that no op made, outside of the graph."""
+    pair = facts.inputs(op)
+    kinds = {facts.tensor_kind(one) for one in pair if facts.producer(one) < 0}
+    is_sum = facts.op_name(op) in {"add", "stack", "add_n"} and len(pair) == 2 and len(kinds) == 1
+    return is_sum and kinds <= {GRADIENT, EXTERNAL} and facts.phase(op) == FORWARD
 
 
 def _is_late(training: Training, call: Called) -> bool:

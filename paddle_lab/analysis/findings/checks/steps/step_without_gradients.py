@@ -6,6 +6,9 @@ after the step.
 The check reports an optimizer if each examined step found no gradients and some backward call
 reached the optimizer's parameters. The order of the calls must explain why. So steps with a reward
 or weight of zero are not reported.
+
+It also reports steps of frozen parameters only, and a loop that goes on with backward calls, but
+without steps.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Called, Step, Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 
 _FEWEST = 2
 _VALUES = 2
@@ -30,6 +34,9 @@ def find(facts: Facts) -> Iterator[Found]:
     is_enough = len(calls) > _FEWEST and len(cleared) > _FEWEST and len(made) == 1
     if is_enough and not (facts.record.optimizers["steps"] > 0).any():
         yield warning("step-without-gradients.never", training.place(cleared[0]), n=len(calls))
+    yield from _frozen(training, calls)
+    if len(training.steps_of) == 1:
+        yield from _stopped(training, calls, len(cleared))
     for steps in training.steps_of.values():
         looked = [step for step in steps if step.row in training.looked]
         if len(looked) < _FEWEST or len(calls) < _FEWEST:
@@ -48,6 +55,33 @@ def find(facts: Facts) -> Iterator[Found]:
         elif clears:
             yield warning("step-without-gradients.cleared", training.place(clears[0]),
                           steps[0].first_op, n=len(looked))  # fmt: skip
+
+
+def _frozen(training: Training, calls: list[int]) -> Iterator[Found]:
+    """Yield the line that froze the last parameter, if steps ran and all parameters are frozen."""
+    facts, cuts = training.facts, training.facts.answer(GradientCuts)
+    held = cuts.trained.holders.keys()
+    if len(training.steps) < _FEWEST or not calls or not held or held - cuts.trained.frozen:
+        return
+    stops = [event for event in facts.events("gradient_stopped") if event.tensor >= 0]
+    lines = [event.stack for event in stops if facts.first_value(event.tensor) in held]
+    if lines and not held & (cuts.reach.leaves | cuts.trained.updated):
+        place = facts.place_of_stack(lines[-1])
+        yield warning("step-without-gradients.frozen", place, n=len(training.steps))
+
+
+def _stopped(training: Training, calls: list[int], clears: int) -> Iterator[Found]:
+    """Yield the line of the last step, if the loop then goes on without steps."""
+    facts, scopes, steps = training.facts, training.backward_scopes, training.steps
+    stacks = {int(facts.record.backward_calls["stack"][call]) for call in calls}
+    later = [call for call in calls if scopes.get(call, -1) > steps[-1].scope]
+    is_each = len(calls) - len(later) - len(steps) in {0, 1} and len(stacks) == 1
+    is_scaled = bool(training.called("scale"))  # a GradScaler leaves out steps
+    if not is_each or is_scaled or len(steps) < _FEWEST or clears <= len(steps) + _FEWEST:
+        return
+    if len(later) > _FEWEST:
+        place = training.step_place(steps[-1])
+        yield warning("step-without-gradients.stopped", place, steps[-1].last_op, n=len(later))
 
 
 def _is_between(training: Training, clear: Called, calls: list[int], steps: list[Step]) -> bool:

@@ -1,0 +1,99 @@
+"""A mask hides the wrong positions from attention.
+
+Contract: a mask varies along the axis of the keys, over which softmax runs; otherwise it hides no
+key. In Paddle's attention, ``True`` keeps a key; in PyTorch's ``key_padding_mask`` it hides one.
+
+The check reports a mask with one value along the axis of the keys, if the scores get no other mask.
+It also reports a mask that keeps only the keys that hold one token, such as the padding. It does
+not report masks of segments or types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_MASKING = frozenset(("add", "subtract", "where", "masked_fill"))
+_STEPS = frozenset(("cast", "expand", "unsqueeze", "multiply", "scale", "subtract", "reshape"))
+_NOT = frozenset(("logical_not", "bitwise_not"))
+_FEWEST_TOKENS = 8
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the ops that mask scores, if the mask is wrong."""
+    training = facts.answer(Training)
+    for softmax in training.forward_ops("softmax"):
+        scores = facts.inputs(softmax)[0]
+        keys = facts.shape(scores)[-1:]
+        if len(facts.shape(scores)) < 3 or training.attribute(softmax, "axis") != "-1":
+            continue
+        narrow: dict[int, bool] = {}
+        for op, mask, keeps in _masks(training, scores):
+            way = list(_way_back(facts, mask))
+            shapes = [facts.shape(tensor) for tensor, _ in way]
+            narrow[op] = keys > (1,) and any(s[-1:] == (1,) and prod(s) > 1 for s in shapes)
+            if _keeps_one_token(training, way, keeps):
+                yield warning("attention-mask.inverted", facts.place(op), op)
+        if narrow and all(narrow.values()):
+            op = next(iter(narrow))
+            yield warning("attention-mask.queries", facts.place(op), op, n=keys[0])
+
+
+def _masks(training: Training, scores: int) -> Iterator[tuple[int, int, bool]]:
+    """Yield the ops that mask scores, their masks, and whether ``True`` keeps a key."""
+    facts = training.facts
+    for _ in range(4):
+        op = facts.producer(scores)
+        name, inputs = (facts.op_name(op), facts.inputs(op)) if op >= 0 else ("", [])
+        if name not in _MASKING or len(inputs) < 2:
+            return
+        if name == "where":
+            keeps = training.is_fed(inputs[1]) and facts.shape(inputs[1]) == facts.shape(scores)
+            mask, scores = inputs[0], inputs[1 if keeps else 2]
+        else:
+            is_first = training.is_fed(inputs[0])
+            scores, mask, keeps = *(inputs[:2] if is_first else inputs[1::-1]), False
+        if training.is_fed(mask):
+            return
+        yield op, mask, keeps
+
+
+def _way_back(facts: Facts, mask: int) -> Iterator[tuple[int, int]]:
+    """Yield the tensors that a mask was made of, from the last to the first, and their ops."""
+    for _ in range(12):
+        op = facts.producer(mask)
+        yield mask, op
+        name = facts.op_name(op) if op >= 0 else ""
+        if name not in _STEPS | _NOT or len(facts.inputs(op)) != 1:
+            return
+        mask = facts.inputs(op)[0]
+
+
+def _keeps_one_token(training: Training, way: list[tuple[int, int]], keeps: bool) -> bool:  # noqa: FBT001
+    """Tell whether a mask was made by a comparison of tokens with one token, and keeps this one."""
+    facts, last = training.facts, way[-1][1]
+    if last < 0 or facts.op_name(last) not in {"equal", "not_equal"}:
+        return False
+    for _, op in way:
+        name = facts.op_name(op)
+        is_moved = name == "scale" and training.attribute(op, "bias") not in {"0.0", ""}
+        keeps ^= name in _NOT or name in {"subtract", "not_equal"} or is_moved
+    tokens, *others = facts.inputs(last)
+    is_one = all(prod(facts.shape(one)) == 1 for one in others)
+    return keeps and is_one and any(
+        facts.op_name(op) == "embedding" and facts.shape(facts.inputs(op)[1])[0] > _FEWEST_TOKENS
+        for op in facts.consumers(tokens)
+    )  # fmt: skip
+
+
+CHECK = Check(
+    kind="attention-mask",
+    find=find,
+    example="encoder(x, (ids == 0).unsqueeze([1, 2]))  # in Paddle, True keeps a key",
+    shared_cost="always",
+)
