@@ -267,6 +267,21 @@ class Training:
                 else:
                     yield op
 
+    def readings(self, parameter: int) -> list[int]:
+        """Return the forward ops that read a value of a parameter; none for -1."""
+        if parameter < 0:
+            return []
+        first = self.facts.first_value(parameter)
+        values = (self.facts.first_values == first).nonzero()[0].tolist()
+        ops = sorted({op for one in values for op in self.facts.consumers(one) if op >= 0})
+        return [op for op in ops if self.facts.phase(op) == FORWARD]
+
+    def takes_size(self, op: int) -> bool:
+        """Tell whether an op reads a difference and takes its square or absolute value."""
+        maker = self.facts.producer(self.facts.inputs(op)[0]) if self.facts.inputs(op) else -1
+        is_size = self.facts.op_name(op) in {"square", "abs", "pow"}
+        return is_size and maker >= 0 and self.facts.op_name(maker) == "subtract"
+
     def reached_losses(self, tensor: int) -> list[int]:
         """Return the loss ops that the tensor reaches through a limited number of other ops."""
         waiting, found = [tensor], []

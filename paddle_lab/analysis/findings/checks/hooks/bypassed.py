@@ -31,7 +31,7 @@ def find(facts: Facts) -> Iterator[Found]:
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
     for call in training.called("DataParallel.__init__"):
         parameter = call.event.tensor
-        ops = [op for op in _readers(facts, parameter) if is_used[op]] if parameter >= 0 else []
+        ops = [op for op in training.readings(parameter) if is_used[op]]
         around = [training.layers_around(op)[-1:] for op in ops]
         classes = [training.layer_class(scopes[0]) if scopes else "" for scopes in around]
         ops = [op for op, name in zip(ops, classes, strict=True) if name != "DataParallel"]
@@ -44,20 +44,12 @@ def _past_hook(training: Training, call: Called) -> Iterator[Found]:
     facts, name = training.facts, call.detail[0]
     if call.event.tensor < 0:
         return
-    for op in _readers(facts, call.event.tensor):
+    for op in training.readings(call.event.tensor):
         classes = {training.layer_class(scope) for scope in training.layers_around(op)}
         place = _forward_place(facts, op)
         if op >= call.event.ops_before and name not in classes and place is not None:
             yield warning("bypassed.hook", place, op, layer=name, made=training.place(call))
             return
-
-
-def _readers(facts: Facts, parameter: int) -> list[int]:
-    """Return the forward ops that read a version of the parameter."""
-    first = facts.first_value(parameter)
-    own = (facts.first_values == first).nonzero()[0].tolist()
-    ops = sorted({op for one in own for op in facts.consumers(one) if op >= 0})
-    return [op for op in ops if facts.phase(op) == 0]
 
 
 def _forward_place(facts: Facts, op: int) -> Place | None:
@@ -82,7 +74,7 @@ def _lost_hooks(training: Training) -> Iterator[Found]:
             if one.row > call.event.row and facts.first_value(one.tensor) in reached
             and facts.shape(one.tensor) == facts.shape(old)
         ]  # fmt: skip
-        is_read = any(op >= call.event.ops_before for op in _readers(facts, old))
+        is_read = any(op >= call.event.ops_before for op in training.readings(old))
         if late and old not in reached and not is_read and place not in said:
             said.add(place)
             new = facts.place_of_stack(late[0].stack)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
@@ -27,7 +27,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for call in training.called("thawed"):
         norm = facts.first_value(call.event.tensor) if call.event.tensor >= 0 else -1
         place, reached = training.place(call), facts.answer(GradientCuts).reach.leaves
-        ops = [op for op in _readers(facts, norm) if op >= call.event.ops_before]
+        ops = [op for op in training.readings(norm) if op >= call.event.ops_before]
         is_active = any(training.attribute(op, "is_test") == "False" for op in ops)
         if is_active and norm not in reached and training.steps and place not in said:
             said.add(place)
@@ -35,7 +35,7 @@ def find(facts: Facts) -> Iterator[Found]:
     loaded = {facts.first_value(one.tensor) for one in facts.events("overwritten")}
     for call in training.called("register_forward_pre_hook"):
         weight = facts.first_value(call.event.tensor) if call.event.tensor >= 0 else -1
-        ops = [op for op in _readers(facts, weight) if training.layers_around(op)]
+        ops = [op for op in training.readings(weight) if training.layers_around(op)]
         modes = [training.layers_around(op)[0] in training.evaluating for op in ops]
         is_early = bool(modes) and modes[0] and not all(modes) and weight not in loaded
         place = facts.model_place(ops[0]) if is_early else Place()
@@ -44,17 +44,8 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("thawed.spectral", place, ops[0])
 
 
-def _readers(facts: Facts, parameter: int) -> list[int]:
-    """Return the forward ops that read a version of a parameter."""
-    own = (facts.first_values == parameter).nonzero()[0].tolist() if parameter >= 0 else []
-    ops = sorted({op for one in own for op in facts.consumers(one) if op >= 0})
-    return [op for op in ops if facts.phase(op) == FORWARD]
-
-
 CHECK = Check(
-    kind="thawed",
     find=find,
     example="net.backbone.eval()\nfor epoch in range(9):\n    net.train()",
-    shared_cost="always",
     holds_on=(),
 )

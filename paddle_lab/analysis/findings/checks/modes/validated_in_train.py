@@ -24,7 +24,6 @@ from paddle_lab.analysis.findings.facts.training import LOSSES, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
 _COMPARING = LOSSES | {"equal", "not_equal", "accuracy"}
-_ERRORS = frozenset(("square", "abs", "pow"))
 _MOST = 64
 
 
@@ -81,15 +80,6 @@ def _given(facts: Facts, root: int) -> int:
     return next(iter(facts.inputs(int(first))), -1)
 
 
-def _is_error(training: Training, op: int) -> bool:
-    """Tell whether an op takes the square or size of a difference from data."""
-    facts = training.facts
-    maker = facts.producer(facts.inputs(op)[0])
-    is_difference = maker >= 0 and facts.op_name(maker) == "subtract"
-    pair = facts.inputs(maker) if is_difference else []
-    return len(pair) == 2 and not all(map(training.is_fed, pair))
-
-
 def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_reading: bool) -> bool:
     """Tell whether a net's result was compared with data, and no backward call used it."""
     facts, own = training.facts, training.facts.layer_calls
@@ -105,9 +95,10 @@ def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_read
                 return False
             is_outside = own[facts.record.ops["scope"][reader]] != root
             name = facts.op_name(reader)
-            if is_outside and (
-                name in _COMPARING or (name in _ERRORS and _is_error(training, reader))
-            ):
+            is_error = training.takes_size(reader) and not all(
+                map(training.is_fed, facts.inputs(facts.producer(facts.inputs(reader)[0])))
+            )
+            if is_outside and (name in _COMPARING or is_error):
                 is_compared = True
             waiting.extend(facts.outputs(reader))
             if by_reading and not read.isdisjoint(facts.outputs(reader)):

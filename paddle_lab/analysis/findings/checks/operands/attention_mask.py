@@ -92,8 +92,6 @@ def _keeps_one_token(training: Training, way: list[tuple[int, int]], keeps: bool
 
 
 CHECK = Check(
-    kind="attention-mask",
     find=find,
-    example="encoder(x, (ids == 0).unsqueeze([1, 2]))  # in Paddle, True keeps a key",
-    shared_cost="always",
+    example="mask = (ids == 0).unsqueeze([1, 2])\ny = encoder(x, mask)",
 )

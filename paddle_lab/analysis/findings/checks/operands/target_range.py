@@ -45,20 +45,13 @@ def find(facts: Facts) -> Iterator[Found]:
             low, high = _RANGES[name]
             room = (high - low) / 2
             if name == "relu":  # half as low as targets are large: no rounding and no outlier
-                room = target.root_mean_square / 2 if _is_error(training, op) else inf
+                readers = facts.consumers(facts.outputs(op)[0])
+                is_loss = facts.op_name(op) != "subtract" or any(map(training.takes_size, readers))
+                room = target.root_mean_square / 2 if is_loss else inf
             if target.largest > high + room or target.smallest < low - room:
                 numbers = _numbers(target)
                 yield warning("target-range.output", facts.place(op), op, made=name, low=low,
                               high=high, **numbers)  # fmt: skip
-
-
-def _is_error(training: Training, op: int) -> bool:
-    """Tell whether an op is a loss, or a difference whose square or size is taken."""
-    facts = training.facts
-    readers = facts.consumers(facts.outputs(op)[0]) if facts.outputs(op) else []
-    return facts.op_name(op) != "subtract" or any(
-        facts.op_name(one) in {"square", "abs", "pow"} for one in readers
-    )
 
 
 def _soft(training: Training) -> Iterator[Found]:

@@ -56,9 +56,7 @@ def _user_lines(training: Training, call: Called) -> list[Place]:
 
 
 CHECK = Check(
-    kind="initialised-over",
     find=find,
     example="nn.initializer.Constant(0.0)(block.out.weight)\nnet.apply(init_weights)",
-    shared_cost="always",
     holds_on=(),
 )
