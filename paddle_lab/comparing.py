@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_lab.api import PathLike, Trace, load
 from paddle_lab.garbage import collection_paused
 from paddle_lab.options import hints_options
+from paddle_lab.trace.limit import EXACT
 from paddle_lab.words import say
 
 if TYPE_CHECKING:
@@ -130,6 +131,12 @@ def compare(a: Trace | PathLike, b: Trace | PathLike, *, tolerance: float = 0.0)
     if not tolerance >= 0:  # also NaN
         raise ValueError(say("comparison.tolerance", value=repr(tolerance)))
     return Comparison(_opened(a), _opened(b), float(tolerance))
+
+
+def digest_decimals_of(trace: Trace) -> int:
+    """Return the decimals with which another trace's digests can be compared with this trace's."""
+    decimals = trace.record.value_digests["decimals"]
+    return int(decimals[0]) if len(decimals) else EXACT
 
 
 def _opened(trace: Any) -> Trace:

@@ -11,6 +11,7 @@ from paddle_lab.comparison.align import matches
 from paddle_lab.comparison.attribute_changes import attribute_changes
 from paddle_lab.comparison.errors import Errors, errors_of
 from paddle_lab.comparison.side import Side
+from paddle_lab.trace.distinct import mixed
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import COMPARE_ORIGINS, COMPARE_STATES
 from paddle_lab.trace.table import StringPool
@@ -24,7 +25,7 @@ Keys = npt.NDArray[np.int64]
 
 @dataclass
 class Compared:
-    """The ops of both traces in one order: those of b, and before its next match each only in a."""
+    """The ops of both traces in one order: b's, and those only in a after the match before them."""
 
     a: Side
     b: Side
@@ -52,6 +53,7 @@ def compared(record_a: Record, record_b: Record, tolerance: float = 0.0) -> Comp
     state = np.where(op_a < 0, ONLY_B, np.where(op_b < 0, ONLY_A, UNKNOWN)).astype(np.uint8)
     found = Compared(a, b, op_a, op_b, state, np.zeros(count, np.uint8), [""] * count)
     _compare_pairs(found, tolerance)
+    _mark_moved(found)
     return found
 
 
@@ -63,15 +65,30 @@ def _rows(a: Side, b: Side) -> tuple[Keys, Keys]:
     only_a = np.ones(len(a), bool)
     only_a[matched_a] = False
     lone = np.flatnonzero(only_a)
-    # An op that is only in a comes right before the next matched op, or at the end.
-    next_b = np.full(len(a) + 1, len(b), np.int64)
-    next_b[matched_a] = matched_b
-    next_b = np.minimum.accumulate(next_b[::-1])[::-1]
+    # An op that is only in a comes right after the matched op before it.
+    before = np.full(len(a), -1, np.int64)
+    before[matched_a] = matched_b
+    before = np.maximum.accumulate(before)
     op_a = np.concatenate((lone, of_b))
     op_b = np.concatenate((np.full(len(lone), -1), np.arange(len(b))))
-    place = np.concatenate((next_b[lone], np.arange(len(b))))
-    order = np.lexsort((np.maximum(op_b, -1), place))
+    place = np.concatenate((before[lone], np.arange(len(b))))
+    order = np.lexsort((op_b < 0, place))
     return op_a[order], op_b[order]
+
+
+def _mark_moved(found: Compared) -> None:
+    """Give a reason to ops that ran in both traces, but in another order."""
+    rows_a, rows_b = (np.flatnonzero(found.state == state) for state in (ONLY_A, ONLY_B))
+    keys = [
+        mixed(side.name, side.scope(is_strict=True), side.text)[ops]
+        for side, ops in ((found.a, found.op_a[rows_a]), (found.b, found.op_b[rows_b]))
+    ]
+    for rows, is_moved in (
+        (rows_a, np.isin(keys[0], keys[1])),
+        (rows_b, np.isin(keys[1], keys[0])),
+    ):
+        for row in rows[is_moved].tolist():
+            found.reason[row] = say("comparison.reason.moved")
 
 
 def _compare_pairs(found: Compared, tolerance: float) -> None:
@@ -79,12 +96,14 @@ def _compare_pairs(found: Compared, tolerance: float) -> None:
     rows = np.flatnonzero((found.op_a >= 0) & (found.op_b >= 0))
     one, two = found.op_a[rows], found.op_b[rows]
     (digest_a, known_a), (digest_b, known_b) = a.digests(), b.digests()
-    is_known = known_a[one] & known_b[two] & (a.decimals == b.decimals)
+    has_digests = a.decimals is not None and a.decimals == b.decimals
+    is_known = (known_a[one] == known_b[two]) & (known_a[one] != 0) & has_digests
     differs = {
         "op": a.name[one] != b.name[two],
+        "attributes": a.attributes[one] != b.attributes[two],
         "dtype": a.dtypes[one] != b.dtypes[two],
         "shape": a.shapes[one] != b.shapes[two],
-        "attributes": a.attributes[one] != b.attributes[two],
+        "gradient": a.stops[one] != b.stops[two],
         "raised": a.ops["raised"][one] != b.ops["raised"][two],
     }
     is_other = np.logical_or.reduce([*differs.values()])
@@ -112,7 +131,8 @@ def _mark_introduced(found: Compared, rows: Keys) -> None:
     """Mark ops whose outputs differ though all their inputs are equal."""
     one, two = found.op_a[rows], found.op_b[rows]
     (digest_a, known_a), (digest_b, known_b) = found.a.digests("input"), found.b.digests("input")
-    is_same = known_a[one] & known_b[two] & (digest_a[one] == digest_b[two])
+    is_same = (known_a[one] == known_b[two]) & (digest_a[one] == digest_b[two])
+    is_same &= known_a[one] != 0
     found.origin[rows[is_same & (found.state[rows] == DIFFERENT)]] = INTRODUCED
 
 
@@ -126,6 +146,8 @@ def _reason(kind: str, a: Side, b: Side, op_a: int, op_b: int) -> str:
         )
     elif kind == "raised":
         return say("comparison.reason.raised")
+    elif kind == "gradient":
+        return say("comparison.reason.gradient")
     else:
         before, after = (
             ", ".join(

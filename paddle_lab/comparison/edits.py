@@ -51,9 +51,15 @@ def edit_of(first: ComparedOp, found: Compared) -> Edit | None:
     if first.b is None and first.a is not None:
         lines = {frame.text for frame in first.a.stack if frame.text}
         for _, one in edits:
-            if lines & {line.strip() for line in one.before.splitlines()}:
+            if one.before.removesuffix(" …") in lines:
                 return one._replace(is_called=True)
     return edits[0][1] if len(edits) == 1 else None
+
+
+def _shown(lines: list[str]) -> str:
+    """Return the first line of several."""
+    told = [line.strip() for line in lines if line.strip()]
+    return f"{told[0]} …" if len(told) > 1 else "".join(told)
 
 
 def _cell(cell: int | None) -> int:
@@ -75,8 +81,8 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
             if kind == "equal" or not (is_inside or two[1] >= 0):
                 continue
             line = others[min(begin, len(others) - 1)][0] if others else 1
-            before, after = ("\n".join(part).strip() for part in (texts[0][start:stop],
-                                                                  texts[1][begin:end]))  # fmt: skip
+            parts = texts[0][start:stop], texts[1][begin:end]
+            before, after = map(_shown, parts)
             if before or after:
                 where = place(b.text(two[0]), line, two[1] if two[1] >= 0 else None)
                 edits.append((two, Edit(where, line, line + end - begin, before, after)))

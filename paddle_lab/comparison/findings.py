@@ -64,7 +64,7 @@ def sentence(rows: ComparedTable, found: Compared) -> str:
         return say("comparison.unknown", n=n, unknown=unknown)
     first = rows[row]
     if first.state != "different" or first.a is None or first.b is None:
-        key = f"comparison.first.{first.state}"
+        key = f"comparison.first.{'moved' if first.reason else first.state}"
         return say(key, op=first.name, place=Place.of(first.frame))
     places = Place.of(first.b.frame), Place.of(first.a.frame)
     is_same = str(places[0]) == str(places[1])
@@ -105,8 +105,10 @@ def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
 def _named(side: Side, tensor: int) -> str:
     tensors, text = side.record.tensors, side.record.text
     path = text(int(tensors["path"][tensor])) or text(int(tensors["name"][tensor]))
-    kind = say(f"page.tensor_kind.{TENSOR_KINDS[int(tensors['kind'][tensor])]}")
-    return f"{kind} `{path}`" if path else kind
+    kind = TENSOR_KINDS[int(tensors["kind"][tensor])]
+    key = kind if kind in ("parameter", "buffer", "gradient") else "external"
+    said = say(f"comparison.input.{key}")
+    return f"{said} `{path}`" if path else said
 
 
 def _limits(found: Compared) -> list[str]:

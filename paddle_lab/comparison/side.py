@@ -98,6 +98,11 @@ class Side:
         return self.used(self.codes[self.record.tensors["dtype"]])
 
     @cached_property
+    def stops(self) -> Hashes:
+        """A hash of which outputs of each op pass no gradient on."""
+        return self.used(self.record.tensors["stop_gradient"])
+
+    @cached_property
     def tensor_digests(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """The digest of each tensor, and whether it has one."""
         record = self.record
@@ -115,16 +120,19 @@ class Side:
             tensor: row for row, tensor in enumerate(self.record.value_stats["tensor"].tolist())
         }
 
-    def digests(self, role: str = "output") -> tuple[Hashes, npt.NDArray[np.bool_]]:
-        """Return a hash of the digests of each op's tensors, and whether all have a digest."""
+    def digests(self, role: str = "output") -> tuple[Hashes, Hashes]:
+        """Return two hashes for each op: of its tensors' digests, and of which tensors have one.
+
+        The second hash is 0 if none of several tensors has one. An op may return tensors without
+        values: empty ones, and some that Paddle never fills.
+        """
         digest, is_known = self.tensor_digests
         uses, (_, rows) = self.record.uses, self._used(role)
-        op, tensor = uses["op"][rows], uses["tensor"][rows]
-        # An empty tensor has no values, so it needs no digest.
-        lacks = ~is_known & (self.record.tensors["bytes"] != 0)
-        missing = np.bincount(op[lacks[tensor]], minlength=len(self))
-        has_any = np.bincount(op, minlength=len(self)) > 0
-        return self.used(digest, role), (missing == 0) & has_any
+        op = uses["op"][rows]
+        known = np.bincount(op[is_known[uses["tensor"][rows]]], minlength=len(self))
+        has_some = (known > 0) | (np.bincount(op, minlength=len(self)) == 0)
+        which = mixed(self.used(is_known, role))
+        return self.used(digest, role), np.where(has_some, which, _NONE)
 
     def tensors_of(self, op: int, role: str) -> list[int]:
         """Return the tensors of an op, in order."""

@@ -217,6 +217,7 @@ class CellOptions:
             metavar="LEVEL",
             help=say("magics.help.log"),
         )
+        add("--against", metavar="NAME", help=say("magics.help.against"))
         if self.can_replay:
             limit = say("magics.help.replay_limit")
             add("--replay", action="store_true", help=say("magics.help.replay"))

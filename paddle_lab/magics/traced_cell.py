@@ -14,6 +14,7 @@ from IPython.utils.capture import capture_output
 
 from paddle_lab.analysis.findings.registry import chosen, rerun_kinds
 from paddle_lab.api import Trace
+from paddle_lab.comparing import compare, digest_decimals_of
 from paddle_lab.garbage import collection_paused
 from paddle_lab.holders.living import releasable_bytes, storages
 from paddle_lab.magics.cell_rerun import cell_rerun
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 LATEST = "_trace"
 """The name of the variable with the latest trace."""
+COMPARISON = "_comparison"
+"""The name of the variable with the latest comparison of ``--against``."""
 
 
 class TracedCell:
@@ -74,6 +77,9 @@ class TracedCell:
         self._number = number
         self._records_memory = records_memory
         self._refuse_to_replace(options.output)
+        self._against = self._trace_named(options.against)
+        if self._against is not None and options.decimals is None:
+            options.decimals = digest_decimals_of(self._against)
         self._recording = Recording(
             title=options.title or say("reports.title.cell", cell=number),
             anchor=anchor,
@@ -164,15 +170,40 @@ class TracedCell:
         try:
             with collection_paused():
                 note.tell(say("magics.waiting.checks", n=count))
-                _ = self._trace.findings
+                compared = self._compared()
+                _ = compared.findings
                 note.tell(say("magics.waiting.picture", n=count))
-                shown = self._trace.shown(
+                shown = compared.shown(
                     view=options.view, height=options.height, show_early=note.show_early
                 )
                 note.give_way(shown)
         except OSError as error:  # a checkout whose front end has not been built
             note.tell("")
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
+
+    def _compared(self) -> Trace:
+        """Return the trace, or with ``--against`` its comparison with the other trace."""
+        if self._against is None:
+            return self._trace
+        comparison = compare(self._against, self._trace)
+        self._shell.user_ns[COMPARISON] = comparison
+        sys.stderr.write(comparison.record.origin.notices[0] + "\n")
+        return comparison
+
+    def _trace_named(self, name: str | None) -> Trace | None:
+        """Return the trace that ``--against`` names, as it is before the cell runs.
+
+        Raises
+        ------
+        UsageError
+            If there is no such trace.
+        """
+        if name is None:
+            return None
+        trace = self._shell.user_ns.get(LATEST if name == "last" else name)
+        if not isinstance(trace, Trace) or trace.is_recording:
+            raise UsageError(say("magics.no_trace", name=name))
+        return trace
 
     def _refuse_to_replace(self, name: str | None) -> None:
         """Raise before the cell runs if the trace would replace a variable of the user's."""
