@@ -129,7 +129,7 @@ def _limits(found: Compared) -> list[str]:
     told += [say("comparison.cut", name=name) for name, side in sides.items()
              if side.record.origin.kept]  # fmt: skip
     matched = int(((found.op_a >= 0) & (found.op_b >= 0)).sum())
-    if matched < _FEW_MATCHES * max(len(found.a), len(found.b)):
+    if matched <= _FEW_MATCHES * max(len(found.a), len(found.b)):
         told.append(say("comparison.other_model", n=matched))
     for what in ("paddle", "device"):
         one, two = (getattr(side.record.origin, what) for side in sides.values())

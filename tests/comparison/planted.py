@@ -8,8 +8,11 @@ from typing import NamedTuple
 import paddle
 
 import paddle_lab
+from paddle_lab.capture.hooks.hooks import HOOKS
 
 _PROGRAM = """
+import ctypes
+import numpy
 import paddle
 from paddle import nn
 import paddle.nn.functional as F
@@ -47,6 +50,17 @@ class Net(nn.Layer):
         for block in self.blocks:
             x = block(x)
         return self.head(x)
+
+def stub():
+    # Another version of Paddle may have another kernel, which rounds otherwise.
+    gelu = paddle._C_ops.gelu
+    def other(x, approximate=False):
+        made = gelu(x, approximate)
+        memory = (ctypes.c_float * int(made.size)).from_address(made.data_ptr())
+        numpy.frombuffer(memory, numpy.float32)[:] *= 1 + 1e-6
+        return made
+    other.__name__ = "gelu"
+    paddle.base.core.eager.ops.gelu = paddle._C_ops.gelu = other
 
 paddle.seed(0)
 data = paddle.randn([3, 2, 5, 6])
@@ -95,11 +109,16 @@ def _ran(program: str, name: str) -> tuple[paddle_lab.Trace, list[str]]:
     file = f"<planted {name}>"
     lines = program.splitlines(keepends=True)
     linecache.cache[file] = len(program), None, lines, file
-    state = paddle.get_rng_state()
+    state, gelu = paddle.get_rng_state(), paddle._C_ops.gelu
+    if "stub();" in program:
+        HOOKS._op_hooks = None  # they are made once, from the ops that there are then
     try:
         names: dict[str, paddle_lab.Trace] = {"__name__": "planted"}  # type: ignore[dict-item]
         exec(compile(program, file, "exec"), names)
     finally:
+        if "stub();" in program:
+            paddle.base.core.eager.ops.gelu = paddle._C_ops.gelu = gelu
+            HOOKS._op_hooks = None
         paddle.set_rng_state(state)
         del linecache.cache[file]
     return names["trace"], program.splitlines()
@@ -132,8 +151,11 @@ PLANTED = [
          "self.head", "only_a", old_line="self.head(x)"),
     Edit("activation", "F.gelu(self", "F.relu(self", "F.relu", old_line="F.gelu"),
     Edit("dropout rate", "F.dropout(h, 0.1", "F.dropout(h, 0.2", "F.dropout"),
-    Edit("target shifted", "target[step].flatten()", "target[1 - step].flatten()", "target[1 - step]",
-         old_line="target[step].flatten()"),
+    Edit("another target", "target[step].flatten()", "target[1 - step].flatten()",
+         "target[1 - step]", old_line="target[step].flatten()"),
+    Edit("gradient through", "(logits.argmax(-1)", "(net(data[step]).argmax(-1)", "net(data[step])",
+         "only_b"),
+    Edit("another kernel of gelu", "paddle.seed(1)", "stub(); paddle.seed(1)", "F.gelu"),
     Edit("a block more", "range(3)]", "range(4)]", "self.norm(x)", "only_b"),
 ]  # fmt: skip
 EQUAL = [

@@ -110,10 +110,11 @@ def nodes_behind(node: Any) -> list[Any]:
 def _row(tape: Tape, width: int, key: int) -> list[int]:
     """Return the row with a key. If rows were forgotten, its position is less than the key."""
     low, high = max(key, tape.start // width), len(tape) // width
+    middle = low  # where it is if rows were neither forgotten nor written by several threads
     while low < high:
-        middle = (low + high) // 2
         row = tape.to_list(middle * width, (middle + 1) * width)
         if row[0] == key:
             return row
         low, high = (middle + 1, high) if row[0] < key else (low, middle)
+        middle = (low + high) // 2
     raise KeyError(key)

@@ -135,6 +135,8 @@ class Gradients(Collector):
         self, nodes: list[int], unhooked: list[int], begun: list[int]
     ) -> dict[int, tuple[int, int]]:
         """Return nodes that get one gradient, from an unhooked node, with that node and edge."""
+        if not unhooked:
+            return {}
         edge_of = self._recorder.backward.grad_nodes.edge
         targets = {
             edge: edge_of(edge)[1] for node in nodes for _, edge in self._edges.get(node, ())

@@ -101,7 +101,7 @@ class Values(Collector):
         self._missing = []
 
     def _on_op(self, _op: int, result: Any) -> None:
-        for value in flat(result):
+        for value in (result,) if isinstance(result, self._recorder.tensor_type) else flat(result):
             if isinstance(value, self._recorder.tensor_type):
                 self._look(value, self._tensors.known_key(value))
 

@@ -1,0 +1,37 @@
+"""``%%paddle_trace --against``: a cell compared with an earlier trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import paddle_lab
+from tests.notebook.shell import fresh_shell, run
+
+CELL = "%%paddle_trace {options}\nx = paddle.ones([3])\ny = paddle.tanh(x * {scale})"
+
+
+def test_a_cell_is_compared_with_the_last_trace(capsys: pytest.CaptureFixture[str]) -> None:
+    with fresh_shell(setup="import paddle") as shell:
+        run(shell, CELL.format(options="--digest -o before", scale=2.0)).raise_error()
+        run(shell, CELL.format(options="--against last", scale=3.0)).raise_error()
+        comparison: Any = shell.user_ns["_comparison"]
+        assert isinstance(comparison, paddle_lab.Comparison)
+        assert comparison.a is shell.user_ns["before"]
+        assert comparison.b is shell.user_ns["_trace"]
+        assert comparison.first.name == "multiply"
+        assert comparison.first.cell == 3
+        assert "was `y = paddle.tanh(x * 2.0)`" in comparison.record.origin.notices[1]
+        assert "is the first op that differs" in capsys.readouterr().err
+        run(shell, CELL.format(options="--against before -q", scale=2.0)).raise_error()
+        assert paddle_lab.compare(shell.user_ns["before"], shell.user_ns["_trace"]).first is None
+
+
+def test_an_unknown_trace_is_refused_before_the_cell_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with fresh_shell(setup="import paddle") as shell:
+        run(shell, CELL.format(options="--against nothing", scale=1))
+        assert "--against names no trace: nothing" in capsys.readouterr().err
+        assert "y" not in shell.user_ns
