@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
+from typing import TYPE_CHECKING, Any
 
 import paddle_lab
 from tests.notebook.shell import fresh_shell, run
+
+if TYPE_CHECKING:
+    import pytest
 
 CELL = "%%paddle_trace {options}\nx = paddle.ones([3])\ny = paddle.tanh(x * {scale})"
 
