@@ -11,7 +11,7 @@ from paddle_lab.capture.evidence.values.scan import KINDS
 from paddle_lab.capture.rows import cells
 from paddle_lab.capture.turns import loops
 from paddle_lab.flights.layout import KEY_KINDS
-from paddle_lab.trace.schema import SCOPE_KINDS, TENSOR_KINDS
+from paddle_lab.trace.schema import PHASES, SCOPE_KINDS, TENSOR_KINDS
 
 _NUMBERS: Final = {
     "NATIVE_VERSION": native.VERSION,
@@ -33,6 +33,7 @@ _ROWS: Final[dict[str, type[IntEnum]]] = {
 _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
     "TENSOR_KIND": TENSOR_KINDS,
     "SCOPE_KIND": SCOPE_KINDS,
+    "PHASE": PHASES,
     "ELEMENT": KINDS,
     "FLIGHT_KIND": KEY_KINDS,
 }

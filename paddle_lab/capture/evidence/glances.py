@@ -46,16 +46,16 @@ class Glances(Collector):
 
     def open(self) -> None:
         """Look at each tensor that the trace meets for the first time from now on."""
-        self._recorder.tensors.meeting_listeners.append(self._look)
+        self._recorder.tensors.data_listeners.append(self._look)
 
     def close(self) -> None:
         """Stop looking."""
-        listeners = self._recorder.tensors.meeting_listeners
+        listeners = self._recorder.tensors.data_listeners
         if self._look in listeners:
             listeners.remove(self._look)
 
     def _look(self, tensor: Any, key: int) -> None:
-        if key == NO_KEY or self._count >= _MOST_TENSORS or tensor.persistable:
+        if key == NO_KEY or self._count >= _MOST_TENSORS:
             return
         try:
             if self._recorder.thread().phase == OPTIMIZER:

@@ -4,7 +4,7 @@
 #ifndef PADDLE_LAB_CONSTANTS_H
 #define PADDLE_LAB_CONSTANTS_H
 
-#define NATIVE_VERSION 3
+#define NATIVE_VERSION 4
 #define NO_KEY (-1)
 #define VERSION_BITS 24
 #define LARGEST_VERSION 16777215
@@ -108,6 +108,13 @@ enum {
     SCOPE_KIND_SUM,
     SCOPE_KIND_BLOCK,
     SCOPE_KINDS,
+};
+
+enum {
+    PHASE_FORWARD,
+    PHASE_BACKWARD,
+    PHASE_OPTIMIZER,
+    PHASES,
 };
 
 enum {

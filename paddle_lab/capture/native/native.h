@@ -140,6 +140,7 @@ typedef struct {
     PyObject *dtypes;
     PyObject *names;
     PyObject *meeting_listeners;
+    PyObject *data_listeners;
     PyObject *tensor_pool;
     int reads_place;
     int reads_grad_nodes;

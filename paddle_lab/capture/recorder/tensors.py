@@ -61,6 +61,9 @@ class TensorPool:
         self.reads_grad_nodes = DOOR.has("backward")
         self.meeting_listeners: list[Callable[[Any, int], None]] = []
         """Called with each tensor that the trace meets first without having seen an op make it."""
+        self.data_listeners: list[Callable[[Any, int], None]] = []
+        """Called likewise, but with no parameter and no buffer. The native code also leaves out the
+        gradients that an optimizer reads, because these are the most."""
         self.change_listeners: list[Callable[[Any, int], None]] = []
         """Called with each known tensor that was modified without an op."""
         self.next_key = Counter()
@@ -117,6 +120,9 @@ class TensorPool:
         key = self._row_of_met(tensor, previous)
         for listener in self.meeting_listeners if previous == NO_KEY else self.change_listeners:
             listener(tensor, key)
+        if previous == NO_KEY and not tensor.persistable:
+            for listener in self.data_listeners:
+                listener(tensor, key)
         return key
 
     def _row_of_met(self, tensor: Any, previous: int) -> int:

@@ -76,6 +76,7 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->dtypes);                                                                          \
     VISIT(owner->names);                                                                           \
     VISIT(owner->meeting_listeners);                                                               \
+    VISIT(owner->data_listeners);                                                                  \
     VISIT(owner->tensor_pool);                                                                     \
     VISIT(owner->next_tensor);                                                                     \
     VISIT(owner->ops);                                                                             \
@@ -157,6 +158,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->dtypes = part(owner->tensor_pool, "dtypes", &PyDict_Type);
     owner->names = part(owner->tensor_pool, "names", &PyDict_Type);
     owner->meeting_listeners = part(owner->tensor_pool, "meeting_listeners", &PyList_Type);
+    owner->data_listeners = part(owner->tensor_pool, "data_listeners", &PyList_Type);
     owner->next_tensor = part(owner->tensor_pool, "next_key", &CounterType);
     owner->known_layers = part(owner->layer_pool, "known", &ObjectTableType);
     PyObject *reads_place = part(owner->tensor_pool, "reads_place", &PyBool_Type);

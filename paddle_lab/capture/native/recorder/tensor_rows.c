@@ -22,6 +22,19 @@ static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSO
     return cells[0];
 }
 
+/* Call listeners with a tensor that the trace has met. */
+static int tell(PyObject *listeners, PyObject *tensor, int64_t key) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(listeners); i++) {
+        PyObject *done =
+            PyObject_CallFunction(PyList_GET_ITEM(listeners, i), "OL", tensor, (long long)key);
+        if (done == NULL) {
+            return -1;
+        }
+        Py_DECREF(done);
+    }
+    return 0;
+}
+
 /* Make the row of a tensor that no op made, such as a parameter or data. Returns the row's key;
  * NO_KEY, perhaps with an exception, if Python must do it. */
 static int64_t meet(Owner *owner, PyObject *tensor) {
@@ -59,15 +72,14 @@ static int64_t meet(Owner *owner, PyObject *tensor) {
     if (PyErr_Occurred() || add_row(owner, tensor, cells, version) == NO_KEY) {
         return NO_KEY;
     }
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(owner->meeting_listeners); i++) {
-        PyObject *done = PyObject_CallFunction(PyList_GET_ITEM(owner->meeting_listeners, i), "OL",
-                                               tensor, (long long)key);
-        if (done == NULL) {
-            return NO_KEY;
-        }
-        Py_DECREF(done);
+    if (tell(owner->meeting_listeners, tensor, key) < 0) {
+        return NO_KEY;
     }
-    return key;
+    const ThreadState *state = Owner_thread(owner);
+    const int is_data =
+        state != NULL && kind == TENSOR_KIND_EXTERNAL && state->phase != PHASE_OPTIMIZER;
+    return state == NULL || (is_data && tell(owner->data_listeners, tensor, key) < 0) ? NO_KEY
+                                                                                      : key;
 }
 
 int64_t tensor_row_of(Owner *owner, PyObject *tensor) {
