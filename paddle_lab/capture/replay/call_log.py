@@ -15,11 +15,9 @@ from paddle_lab.capture.evidence.events.noting import Call, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.replay.calls import RecordedCall, frozen, tensors_in
-from paddle_lab.capture.replay.held import HeldTensors, span_of
+from paddle_lab.capture.replay.numbered import NumberedTensors
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.threads import openmp_threads
-from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
-from paddle_lab.capture.rows.object_table import ObjectTable
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import Text
@@ -35,9 +33,6 @@ _PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
 
 class CallLog(Collector):
     """The collector of :mod:`paddle_lab.capture.replay`. It fills no table.
-
-    Each tensor object gets a number. If the tensor's memory is written without an op that the trace
-    sees, then the next read gives the tensor a new number, and its value is held again.
 
     Parameters
     ----------
@@ -57,21 +52,15 @@ class CallLog(Collector):
         """The calls by key, in order. An op's call has the op's key; others have keys between."""
         self.backward: list[RecordedCall] = []
         """The backward calls, in the order in which they began."""
-        self.held = HeldTensors(paddle, limit_bytes)
-        self.storage_of: dict[int, int] = {}
+        self.tensors = NumberedTensors(paddle, limit_bytes)
         self.row_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         """The key of the op in each row of the record's table ``ops``."""
         self.refused: Text | None = None
         """Why no value can be computed again; ``None`` if values can be."""
-        self.numbers = ObjectTable()
-        """The number and the inplace version of each living tensor."""
         self.threads = openmp_threads(paddle)
         self.has_hooks = False
         """Whether the user's code put hooks on gradients."""
-        self._next_number = 0
         self._between_ops = 0
-        self._stale: dict[int, int] = {}
-        """For each storage that was written without an op: the first number that is valid now."""
         self._pending: dict[int, RecordedCall] = {}
         """The running op of each thread."""
         self._next: Any = None
@@ -114,8 +103,7 @@ class CallLog(Collector):
         self._recorder.before_op = None
         self._recorder.on_op = None
         self._pending.clear()
-        self._stale.clear()
-        self.held.keep_all()
+        self.tensors.close()
 
     def forget(self, gone: Forgotten) -> None:
         """Forget dropped ops. Give up if kept ops follow them, because their values need these."""
@@ -131,8 +119,8 @@ class CallLog(Collector):
         """Drop all held tensors and all calls, and remember why."""
         self.close()
         self.refused = self.refused or why
-        self.calls, self.backward, self.storage_of = {}, [], {}
-        self.held.by_number.clear()
+        self.calls, self.backward = {}, []
+        self.tensors.drop()
 
     def add_rows(
         self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
@@ -157,17 +145,17 @@ class CallLog(Collector):
     ) -> None:
         reads: list[int] = []
         call = RecordedCall(function, name, reads=reads)
-        number, tensor_type = self._number, self._type
+        number, tensor_type = self.tensors.number, self._type
         call.args = frozen(args, number, tensor_type, reads)
         if kwargs:
             call.kwargs = frozen(kwargs, number, tensor_type, reads)
             if "out" in kwargs:
-                self._keep(call, kwargs["out"])
+                self.tensors.keep(call, kwargs["out"])
         positions = written_by(name)
         if positions != ():
             for at in range(len(args)) if positions is None else positions:
                 if at < len(args):
-                    self._keep(call, args[at])
+                    self.tensors.keep(call, args[at])
         if is_random(name):
             call.random_states = self._random_states()
         if self._has_device:  # mixed precision has no effect on the CPU
@@ -192,75 +180,13 @@ class CallLog(Collector):
             self.calls[op] = RecordedCall(None, "")
             for tensor in tensors_in(result, self._type):
                 if not tensor.stop_gradient:
-                    self.numbers.note(tensor, -1)
+                    self.tensors.numbers.note(tensor, -1)
             return
         self.calls[op] = call
         for tensor in tensors_in(result, self._type):
-            call.made.append(self._number_made(call, tensor))
+            call.made.append(self.tensors.made(call, tensor))
         if result is None:
-            # An op without a result has written into its arguments.
-            self._renew(call)
-
-    def _number_made(self, call: RecordedCall, tensor: Any) -> int:
-        """Return the number of a tensor that an op returned."""
-        if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-            return self._take_number(-1)
-        packed = self.numbers.find(tensor)
-        storage = tensor.data_ptr() - DOOR.storage_offset(tensor)
-        if packed >= 0 and self.storage_of[packed >> VERSION_BITS] == storage:
-            number = packed >> VERSION_BITS
-            if number in call.reads and storage not in call.writes:
-                self._lose(call, number, storage)
-        else:
-            number = self._take_number(storage)
-        version = DOOR.inplace_version(tensor) & LARGEST_VERSION
-        self.numbers.note(tensor, number << VERSION_BITS | version)
-        if not tensor.stop_gradient and not tensor.is_leaf:
-            call.builds_graph = True
-        return number
-
-    def _renew(self, call: RecordedCall) -> None:
-        written = set(call.writes)
-        for tensor, packed in self._recent(call.reads):
-            if self.storage_of[packed >> VERSION_BITS] in written:
-                version = DOOR.inplace_version(tensor) & LARGEST_VERSION
-                self.numbers.note(tensor, packed >> VERSION_BITS << VERSION_BITS | version)
-
-    def _recent(self, numbers: list[int]) -> list[tuple[Any, int]]:
-        wanted = set(numbers)
-        return [
-            (tensor, packed)
-            for tensor, packed in self.numbers.living()
-            if packed >> VERSION_BITS in wanted
-        ]
-
-    def _lose(self, call: RecordedCall, number: int, storage: int) -> None:
-        """Note that an op returned one of its arguments, and may have written into the argument."""
-        call.writes.append(storage)
-        held = self.held.by_number.get(number)
-        if held is not None and not held.is_copy:
-            held.tensor, held.lost = None, Text("replay.unknown_write", op=call.name)
-
-    def _number(self, tensor: Any) -> int:
-        """Return the number of a tensor. If the value is new, take a number and hold the value."""
-        packed = self.numbers.find(tensor)
-        if packed >= 0 and DOOR.inplace_version(tensor) & LARGEST_VERSION == (
-            packed & LARGEST_VERSION
-        ):
-            number = packed >> VERSION_BITS
-            if not self._stale or number >= self._stale.get(self.storage_of[number], 0):
-                return int(number)
-        number = self._take_number(-1)
-        self.storage_of[number] = self.held.hold(number, tensor)
-        if self.held.by_number[number].size_bytes:
-            version = DOOR.inplace_version(tensor) & LARGEST_VERSION
-            self.numbers.note(tensor, number << VERSION_BITS | version)
-        return number
-
-    def _take_number(self, storage: int) -> int:
-        number, self._next_number = self._next_number, self._next_number + 1
-        self.storage_of[number] = storage
-        return number
+            self.tensors.renew(call)
 
     def _around_alias(self, place: str | tuple[Any, str]) -> AttributePatch:
         """Return a patch that notes calls of a function such as ``detach``, which runs no op."""
@@ -271,8 +197,8 @@ class CallLog(Collector):
             if recorder is not self._recorder or call.result is call.args[0]:
                 return
             noted_call = RecordedCall(function, function.__name__)
-            noted_call.args = frozen(call.args, self._number, self._type, noted_call.reads)
-            noted_call.made.append(self._number_made(noted_call, call.result))
+            noted_call.args = frozen(call.args, self.tensors.number, self._type, noted_call.reads)
+            noted_call.made.append(self.tensors.made(noted_call, call.result))
             self._between_ops += 1
             key = self._recorder.next_op.next - 0.5 + self._between_ops * 1e-9
             self.calls[key] = noted_call
@@ -281,50 +207,31 @@ class CallLog(Collector):
 
     # -- writes -------------------------------------------------------------------------------
 
-    def _keep(self, call: RecordedCall, written: Any) -> None:
-        """Copy the values that an op overwrites in an argument."""
-        for tensor in tensors_in(written, self._type):
-            if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-                continue
-            storage, start, size_bytes = span_of(tensor)
-            call.writes.append(storage)
-            own = self.held.by_number.get(self.numbers.find(tensor) >> VERSION_BITS)
-            if self.held.keep_before_write(storage, start, size_bytes, own):
-                # The write also changes other tensors. A replay on copies would not repeat that.
-                self._stale[storage] = self._next_number
-
     def _before_write(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):
-            self._keep_unseen(call.args[0])
+            self.tensors.keep_unseen(call.args[0])
             for other in call.args[1:]:
                 if isinstance(other, self._type):
-                    self._keep_unseen(other)
+                    self.tensors.keep_unseen(other)
 
     def _before_clearing(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args[0].grad is not None:
-            self._keep_unseen(call.args[0].grad)
+            self.tensors.keep_unseen(call.args[0].grad)
 
     def _around_data(self, descriptor: Any) -> property:
         write = noting(descriptor.__set__, before=self._before_write)
         return property(descriptor.__get__, write, doc=descriptor.__doc__)
-
-    def _keep_unseen(self, tensor: Any) -> None:
-        """Copy values that are about to be overwritten without an op."""
-        if DOOR.is_initialized(tensor) and DOOR.is_dense(tensor):
-            storage, start, size_bytes = span_of(tensor)
-            self.held.keep_before_write(storage, start, size_bytes, None)
-            self._stale[storage] = self._next_number
 
     # -- backward -----------------------------------------------------------------------------
 
     def _before_backward(self, recorder: Recorder, call: Call) -> None:
         if recorder is not self._recorder:
             return
-        for tensor, packed in self.numbers.living():
+        for tensor, packed in self.tensors.numbers.living():
             if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
                 gradient = tensor.grad
                 if gradient is not None:  # the backward call adds to this gradient
-                    self._keep_unseen(gradient)
+                    self.tensors.keep_unseen(gradient)
         self._backward_call("run_backward", call)
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:
@@ -333,9 +240,9 @@ class CallLog(Collector):
 
     def _backward_call(self, name: str, call: Call) -> RecordedCall:
         made = RecordedCall(inspect.unwrap(DOOR.now(name)), name)
-        made.args = frozen(call.args, self._number, self._type, made.reads)
+        made.args = frozen(call.args, self.tensors.number, self._type, made.reads)
         if call.kwargs:
-            made.kwargs = frozen(call.kwargs, self._number, self._type, made.reads)
+            made.kwargs = frozen(call.kwargs, self.tensors.number, self._type, made.reads)
         made.amp = self._amp_state() if self._has_device else None
         made.builds_graph = True
         made.next_op = self._recorder.next_op.next

@@ -168,14 +168,14 @@ class Player:
         return tensor
 
     def _held(self, ref: Ref) -> Any:
-        held = self._log.held.by_number.get(ref.number)
+        held = self._log.tensors.held.by_number.get(ref.number)
         if held is None:
             raise Irreplayable(say("replay.unknown"))
         if held.lost is not None:
             raise Irreplayable(str(held.lost))
         if held.unwritten is not None:
             return self._paddle.empty(*held.unwritten)
-        if self._log.storage_of[ref.number] in self._written:
+        if self._log.tensors.storage_of[ref.number] in self._written:
             return DOOR.copy_to(held.tensor, held.tensor.place, True)  # noqa: FBT003
         tensor = held.tensor.detach()
         tensor.stop_gradient = ref.stop_gradient

@@ -75,7 +75,7 @@ class Replay:
         if not 0 <= output < len(call.made):
             raise IndexError(say("replay.no_output", n=len(call.made)))
         number = call.made[output]
-        keys = leading_to(log.calls, key, log.storage_of)
+        keys = leading_to(log.calls, key, log.tensors.storage_of)
         comparable = self._comparable(key)
         keep = {number, *(number for _, number in comparable)}
         player = Player(self._paddle, log, keys)
@@ -133,9 +133,9 @@ class Replay:
             raise IndexError(say("replay.no_output", n=len(numbers)))
         target = backward.next_op - 0.25  # after the other calls between these two ops
         calls = {one: found for one, found in log.calls.items() if one < target}
-        keys = leading_to({**calls, target: backward}, target, log.storage_of)[:-1]
+        keys = leading_to({**calls, target: backward}, target, log.tensors.storage_of)[:-1]
         read = {number for one in keys for number in calls[one].reads} | {*backward.reads}
-        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
+        if any(held.has_history for n, held in log.tensors.held.by_number.items() if n in read):
             raise Irreplayable(say("replay.boundary"))
         player = Player(self._paddle, log, keys)
         with HOOKS.suspended():
@@ -159,12 +159,12 @@ class Replay:
         later = {
             storage for key, call in log.calls.items() if key > target for storage in call.writes
         }
-        for tensor, packed in log.numbers.living():
+        for tensor, packed in log.tensors.numbers.living():
             number = packed >> VERSION_BITS
             if (
                 packed >= 0
-                and number not in log.held.by_number
-                and log.storage_of[number] not in later
+                and number not in log.tensors.held.by_number
+                and log.tensors.storage_of[number] not in later
                 and not tensor.persistable
                 and DOOR.inplace_version(tensor) & LARGEST_VERSION == packed & LARGEST_VERSION
                 and tensor.size * tensor.element_size() <= _MOST_COMPARED_BYTES
