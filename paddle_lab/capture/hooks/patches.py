@@ -32,6 +32,11 @@ class AttributePatch:
         self._original = vars(owner).get(name, _ABSENT)
         self._replacement = make_replacement(getattr(owner, name))
 
+    @property
+    def place(self) -> tuple[Any, str]:
+        """The class or module, and the name of the attribute. Patches must not share a place."""
+        return self._owner, self._name
+
     def apply(self) -> None:
         """Set the replacement, unless other code has replaced the original in the meantime."""
         if vars(self._owner).get(self._name, _ABSENT) is self._original:
