@@ -289,7 +289,7 @@ class CaptureSession:
             duration_ns=end_ns - recorder.start_ns,
             exception="" if error is None else described_with_causes(error),
             **stopped_at(error, self._cells),
-            notices=list(recorder.notices),
+            notices=[*recorder.notices, *filter(None, [recorder.events.missed_calls])],
             kept=kept,
         )
         record = assemble(

@@ -6,6 +6,7 @@ import dis
 import re
 import threading
 import time
+import warnings
 from _thread import LockType, RLock
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,9 +18,11 @@ import psutil
 from paddle_lab.capture.evidence.events.loader_samples import SAMPLES
 from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.ranks.user_stack import is_in_loader, user_frames
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.running_layer import thread_frame
 from paddle_lab.capture.turns.variables import frame_variable
 from paddle_lab.notebook_cells import source_line
+from paddle_lab.words import say
 
 _LOOK_S: Final = 0.5
 _MOST_LINES: Final = 4
@@ -101,7 +104,9 @@ class StallWatch:
                 if now_s - moved_s >= self.stall_s:
                     is_told = True
                     self._tell(now_s - moved_s, threads)
-            except Exception:  # noqa: BLE001  (the cell goes on without being watched)
+            except Exception as fault:  # noqa: BLE001  (the cell goes on without being watched)
+                told = say("notices.stalls.failed", fault=described(fault))
+                warnings.warn(told, RuntimeWarning, stacklevel=1)
                 break
         if is_told:
             self._tell(0.0, [])

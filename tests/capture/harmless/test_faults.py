@@ -10,6 +10,8 @@ import pytest
 
 import paddle_lab
 from paddle_lab.capture.backward_graph.graphs import BackwardGraphs
+from paddle_lab.capture.hooks.hooks import HOOKS
+from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.layers import LayerPool
 from paddle_lab.capture.recorder.recorder import Recorder
 
@@ -48,6 +50,28 @@ def test_the_users_code_goes_on(monkeypatch: pytest.MonkeyPatch, owner: type, me
     assert traced == plain
     (notice,) = trace.record.origin.notices
     assert "a fault of ours" in notice
+
+
+def test_a_class_of_the_users_that_cannot_be_read_leaves_one_notice() -> None:
+    class Odd(paddle.nn.Layer):
+        def parameters(self, *_args: Any, **_kwargs: Any) -> Any:
+            raise KeyError("no parameters")
+
+    with paddle_lab.trace() as trace:
+        Odd().eval()
+        Odd().train()
+    (notice,) = trace.record.origin.notices
+    assert "no parameters" in notice
+    assert "eval" in notice
+
+
+def test_no_two_patches_replace_one_attribute() -> None:
+    """The second of two such patches would do nothing, because the first has set another value."""
+    with paddle_lab.trace():
+        patches = [*HOOKS._patches, *HOOKS._lasting]
+        places = [patch.place for patch in patches if isinstance(patch, AttributePatch)]
+    assert len(places) > 50
+    assert len(set(places)) == len(places)
 
 
 def test_an_error_whose_text_fails_does_not_lose_the_trace() -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.thread_state import ThreadState
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.rows.counter import Counter
@@ -16,6 +17,7 @@ from paddle_lab.capture.stacks.stack_pool import Location, StackPool
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.schema import EVENT_KINDS
 from paddle_lab.trace.table import StringPool, TableBuilder
+from paddle_lab.words import say
 
 
 class Event(NamedTuple):
@@ -53,11 +55,19 @@ class EventLog:
         """Counts the calls of each function from each line, for functions noted as events."""
         self.states: dict[int, Any] = {}
         """The dicts that ``state_dict()`` returned, as weak references, by number."""
+        self.missed_calls = ""
+        """A notice, if a call could not be noted."""
         self._numbers: dict[int, int] = {}
 
     def number_of(self, one: object) -> int:
         """Return an object's number. A later object at the same address has the same number."""
         return self._numbers.setdefault(id(one), len(self._numbers))
+
+    def miss_call(self, name: str, fault: Exception) -> None:
+        """Remember the first call that could not be noted."""
+        self.missed_calls = self.missed_calls or say(
+            "notices.calls.missed", function=name, fault=described(fault)
+        )
 
     def note(
         self,

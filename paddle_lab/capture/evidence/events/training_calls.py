@@ -89,7 +89,8 @@ def _noting(name: str, details: _Details) -> Callable[[Recorder, Call], None]:
             return
         try:
             told = details(recorder, call)
-        except Exception:  # noqa: BLE001  (a class of the user's, with methods of its own)
+        except Exception as fault:  # noqa: BLE001  (a class of the user's, with methods of its own)
+            recorder.events.miss_call(name, fault)
             return
         if told is not None:
             key = NO_KEY
