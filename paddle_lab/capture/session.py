@@ -129,7 +129,8 @@ class CaptureSession:
         self._parts: list[MemoryCapture | KernelCapture | LogCapture] = [
             part for part in (self._memory, self._kernels, self._log) if part is not None
         ]
-        if len(self._parts) > 1 or log is not None:
+        self._records_events = len(self._parts) > 1 or log is not None
+        if self._records_events:
             self._limiter.settle = self._settle
             self._limiter.forgetting = self._forget
         collectors = self._recorder.collectors
@@ -228,6 +229,8 @@ class CaptureSession:
                 notice = DOOR.failure_notice(part.feature, described(fault))
                 self._recorder.notices.append(notice)
                 part.close()
+        if not self._records_events:
+            self._recorder.start_ns = perf_counter_ns()
 
     def _settle(self, ops: int) -> int:
         return min(part.settle(ops) for part in self._parts)
@@ -268,7 +271,7 @@ class CaptureSession:
         for part in self._parts:
             part.close()
             recorder.notices.extend(part.notices)
-        end_ns = perf_counter_ns()
+        end_ns = perf_counter_ns() if self._records_events else begun_ns
         recorder.thread().own_ns += end_ns - begun_ns
         self._remove_hooks()
         recorder.turns.end(_getframe())
