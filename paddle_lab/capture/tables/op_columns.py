@@ -97,7 +97,7 @@ def op_tables(
 
 def _signatures(names: Cells, strings: StringPool) -> Table:
     table = TableBuilder(RECORD_TABLES["op_signatures"])
-    for name in (OP_NAMES.name(key) for key in names.tolist() if key >= 0):
+    for name in sorted(OP_NAMES.name(key) for key in names.tolist() if key >= 0):
         if parameters := signature_of(name):
             told = "; ".join(f"{one.kind} {one.name}" for one in parameters)
             table.append(strings[name], strings[told])
