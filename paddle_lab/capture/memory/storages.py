@@ -92,7 +92,7 @@ class StorageNotes:
             self.met.append(storage)
 
     def _storage(self, tensor: Any, key: int) -> Storage | None:
-        base = storage_address(tensor)
+        base = _address(tensor)
         if not base:
             return None
         place = str(tensor.place) if self._pool.reads_place else CPU
@@ -101,8 +101,12 @@ class StorageNotes:
 
 def storage_address(tensor: Any) -> int:
     """Return the address of the block in which a tensor is stored, 0 for none."""
+    return _address(tensor) if DOOR.has("storages") else 0
+
+
+def _address(tensor: Any) -> int:
     # Undefined tensors have no address; sparse ones have several blocks or return 0.
-    if not DOOR.has("storages") or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+    if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return 0
     address: int = tensor.data_ptr()
     return address - DOOR.storage_offset(tensor) if address else 0
