@@ -1,4 +1,4 @@
-"""The notebooks on gradients and NaN, run in JupyterLab and Notebook 7 as a reader would."""
+"""The notebooks on gradients (in Notebook 7) and NaN (in JupyterLab), run as a reader would."""
 
 from __future__ import annotations
 
@@ -25,27 +25,26 @@ _CUT, _WHOLE, _FADING, _CURVE, _PILED, _CHECKS = 4, 9, 13, 14, 20, 23
 _FORWARD, _HEALED, _BACKWARD, _MODIFIED, _LABELS, _CHINESE = 4, 8, 11, 14, 17, 19
 
 
-def _run(request: pytest.FixtureRequest, browser: Browser, screenshots: Path, name: str):
-    server_name = "lab_server" if request.param == "lab" else "notebook7_server"
-    server: JupyterServer = request.getfixturevalue(server_name)
-    for open_notebook in opened_notebooks(server, browser, screenshots, f"{name}-{request.param}"):
+def _run(server: JupyterServer, browser: Browser, screenshots: Path, name: str):
+    test = f"{name}-{server.application}"
+    for open_notebook in opened_notebooks(server, browser, screenshots, test):
         notebook = open_notebook(_NOTEBOOKS / f"{name}.ipynb")
         notebook.run_all()
         yield notebook
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module")
 def gradients(
-    request: pytest.FixtureRequest, browser: Browser, screenshots: Path
+    notebook7_server: JupyterServer, browser: Browser, screenshots: Path
 ) -> Iterator[NotebookPage]:
-    yield from _run(request, browser, screenshots, "03_gradients")
+    yield from _run(notebook7_server, browser, screenshots, "03_gradients")
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module")
 def nan_hunt(
-    request: pytest.FixtureRequest, browser: Browser, screenshots: Path
+    lab_server: JupyterServer, browser: Browser, screenshots: Path
 ) -> Iterator[NotebookPage]:
-    yield from _run(request, browser, screenshots, "04_nan_hunt")
+    yield from _run(lab_server, browser, screenshots, "04_nan_hunt")
 
 
 def _findings(notebook: NotebookPage, cell: int) -> Locator:

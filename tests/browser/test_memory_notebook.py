@@ -1,4 +1,7 @@
-"""The memory notebook, run in JupyterLab and Notebook 7 as a reader would."""
+"""The memory notebook, run in JupyterLab as a reader would.
+
+`memory/` and `live/` test the same views in Notebook 7.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +30,12 @@ _CHART, _BEFORE, _AFTER, _PEAKS, _LOOP, _GROWTH, _SHOWN, _REPORT, _FREE = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=["lab", "notebook"])
+@pytest.fixture(scope="module")
 def notebook(
-    request: pytest.FixtureRequest, browser: Browser, screenshots: Path
+    lab_server: JupyterServer, browser: Browser, screenshots: Path
 ) -> Iterator[NotebookPage]:
-    """The notebook with all its cells run, once for each application."""
-    name = "lab_server" if request.param == "lab" else "notebook7_server"
-    server: JupyterServer = request.getfixturevalue(name)
-    for open_notebook in opened_notebooks(server, browser, screenshots, f"memory-{request.param}"):
+    """The notebook with all its cells run."""
+    for open_notebook in opened_notebooks(lab_server, browser, screenshots, "memory-lab"):
         notebook = open_notebook(_MEMORY)
         notebook.run_all()
         yield notebook
@@ -59,7 +60,7 @@ def test_a_measured_cell_shows_its_memory_and_its_line_of_the_ledger(
     expect(view.app.get_by_role("button", name="Memory")).to_have_attribute("aria-pressed", "true")
     expect(notebook.cell(index)).to_contain_text("Still alive from this cell")
     view.app.scroll_into_view_if_needed()
-    notebook.page.wait_for_timeout(1000)
+    expect(view.app.locator("[data-span]").first).to_be_visible()
     notebook.screenshot(f"memory-cell-{index}")
 
 

@@ -51,8 +51,8 @@ def updates_during(notebook: NotebookPage, index: int) -> tuple[float, float]:
     return len(within) / ((end - begin) / 1000), max(gaps, default=end - begin)
 
 
-def test_it_moves_while_paddle_runs(jupyter_page: OpenNotebook):
-    notebook = jupyter_page(notebook_of(CHART_ON, MODEL, TEN_SECONDS))
+def test_it_moves_while_paddle_runs(lab_page: OpenNotebook):
+    notebook = lab_page(notebook_of(CHART_ON, MODEL, TEN_SECONDS))
     notebook.run_cell(0)
     chart_of(notebook)
     notebook.run_cell(1)
