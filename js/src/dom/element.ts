@@ -42,6 +42,20 @@ export function button(
   );
 }
 
+/** A list of numbers with labels, one of which is chosen. */
+export function chooser(
+  attributes: Readonly<Record<string, string>>,
+  options: readonly (readonly [value: number, label: string])[],
+  onChoose: (value: number) => void,
+): HTMLSelectElement {
+  const select = element(
+    "select",
+    { class: "pdl-button", ...attributes, onchange: () => onChoose(Number(select.value)) },
+    ...options.map(([value, label]) => element("option", { value }, label)),
+  );
+  return select;
+}
+
 /** Text in which parts between backticks are monospace. */
 export function codeText(text: string): HTMLElement {
   const made = element("span");

@@ -1,6 +1,6 @@
 /** The memory view of a trace: timeline, map of the address space, living blocks, their owners. */
 
-import { button, element } from "../../dom/element.ts";
+import { button, chooser, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
 import type { Cell } from "../../dom/table_text.ts";
 import { reservedSteps } from "../../memory/blocks/marks.ts";
@@ -158,21 +158,13 @@ function placeChooser(memory: MemoryState): HTMLElement[] {
   if (memory.places.length < 2) {
     return [];
   }
-  const select = element(
-    "select",
-    {
-      class: "pdl-button",
-      "aria-label": t("memory.device"),
-      title: t("memory.whose"),
-      onchange: () => {
-        const place = Number(select.value);
-        const { peak_ns } = memory.places[place]!.events;
-        memory.update({ place, from_ns: peak_ns, to_ns: peak_ns, kind: -1 });
-      },
+  const select = chooser(
+    { "aria-label": t("memory.device"), title: t("memory.whose") },
+    memory.places.map(({ place }, at) => [at, place || t("holder_kind.unknown")]),
+    (place) => {
+      const { peak_ns } = memory.places[place]!.events;
+      memory.update({ place, from_ns: peak_ns, to_ns: peak_ns, kind: -1 });
     },
-    ...memory.places.map(({ place }, at) =>
-      element("option", { value: at }, place || t("holder_kind.unknown")),
-    ),
   );
   return [select];
 }

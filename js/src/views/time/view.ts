@@ -1,5 +1,5 @@
 /** The view of time: the nesting of its boxes, the path to the box that fills it, and the icicle. */
-import { button, element } from "../../dom/element.ts";
+import { button, chooser, element } from "../../dom/element.ts";
 import { showFailure } from "../../dom/failure.ts";
 import type { Store } from "../../model/state/store.ts";
 import { timeOf } from "../../model/time/box_facts.ts";
@@ -165,21 +165,12 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
 function threadChooser(state: TimeState): HTMLElement[] {
   const threads = threadsOf(state.trace);
   if (threads.length < 2) return [];
-  const select = element(
-    "select",
-    {
-      class: "pdl-button",
-      "aria-label": t("time.which_thread"),
-      title: t("time.which_thread"),
-      onchange: () => state.regrow({ thread: Number(select.value) }),
-    },
-    ...threads.map((thread) =>
-      element(
-        "option",
-        { value: thread },
-        thread === CELL_THREAD ? t("time.cell_thread") : t("time.thread", { thread }),
-      ),
-    ),
+  const name = (thread: number): string =>
+    thread === CELL_THREAD ? t("time.cell_thread") : t("time.thread", { thread });
+  const select = chooser(
+    { "aria-label": t("time.which_thread"), title: t("time.which_thread") },
+    threads.map((thread) => [thread, name(thread)]),
+    (thread) => state.regrow({ thread }),
   );
   return [select];
 }

@@ -1,6 +1,6 @@
 /** Chooses the backward call to show, if a cell made several. */
 
-import { element } from "../../dom/element.ts";
+import { chooser, element } from "../../dom/element.ts";
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
@@ -33,17 +33,10 @@ interface Field {
 }
 
 function callList(store: Store, count: number): Field {
-  const select = element(
-    "select",
-    {
-      class: "pdl-button",
-      "aria-label": t("calls.backward_call"),
-      title: t("calls.which"),
-      onchange: () => store.update({ backwardCall: Number(select.value) }),
-    },
-    ...Array.from({ length: count }, (_, call) =>
-      element("option", { value: call }, backwardCallName(store.trace, call)),
-    ),
+  const select = chooser(
+    { "aria-label": t("calls.backward_call"), title: t("calls.which") },
+    Array.from({ length: count }, (_, call) => [call, backwardCallName(store.trace, call)]),
+    (backwardCall) => store.update({ backwardCall }),
   );
   return {
     elements: [select],

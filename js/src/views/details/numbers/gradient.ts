@@ -1,6 +1,6 @@
 /** The panel's page of a gradient: an edge of the backward graph, and what flowed along it. */
 
-import { button, element } from "../../../dom/element.ts";
+import { button, chooser, element } from "../../../dom/element.ts";
 import { histogramOf } from "../../../model/graph/histogram.ts";
 import type { Trace } from "../../../trace/trace.ts";
 import { t } from "../../../words/page.ts";
@@ -61,23 +61,19 @@ export function gradientFacts(
   const call = element("div");
   const content = element("div");
   if (rows.length > 1) {
-    const select = element(
-      "select",
-      {
-        class: "pdl-button",
-        "aria-label": t("gradient.which"),
-        onchange: () => show(Number(select.value)),
-      },
-      ...rows.map((row, at) => {
+    const select = chooser(
+      { "aria-label": t("gradient.which") },
+      rows.map((row, at) => {
         const text =
           callOf(row) >= 0
             ? t("gradient.call", { n: callOf(row) + 1 })
             : t("gradient.run", { n: at + 1 });
         const isSecond = rows.findIndex((other) => callOf(other) === callOf(row)) !== at;
-        const label = isSecond ? t("gradient.again", { run: text }) : text;
-        return element("option", { value: row, selected: row === shown }, label);
+        return [row, isSecond ? t("gradient.again", { run: text }) : text];
       }),
+      show,
     );
+    select.value = String(shown);
     call.append(select);
   }
   show(shown);
