@@ -20,7 +20,10 @@ export function mountBanner(
 ): () => void {
   const { trace, findings } = store;
   const { exception } = trace.origin;
-  const notices = [...more, ...trace.origin.notices];
+  // A comparison also tells its first difference as a finding.
+  const isFound = (notice: string): boolean =>
+    findings.all.some(({ message, advice }) => message === notice || advice.includes(notice));
+  const notices = [...more, ...trace.origin.notices].filter((notice) => !isFound(notice));
   const calls = Array.from({ length: trace.table("backward_calls").length }, (_, call) => ({
     call,
     error: trace.textAt("backward_calls", "error", call),
