@@ -29,13 +29,15 @@ _MOST_PARAMETERS = 16
 _MOST_VALUES = 1 << 12
 _ALL_UP_TO = 4
 _MOST_STEPS = 1 << 14
+_FEW_VALUES = 16
 _NONE, _ZEROS, _VALUES = range(3)
 _SMALLEST = 1e-7
 """A gradient with a smaller root mean square counts as zero: steps round its effect away."""
 
 
-_Look = tuple[int, int, Any, int, bool]
-"""The step, the state of the gradient, the parameter, its checksum, and whether units are equal."""
+_Look = tuple[int, int, Any, tuple[int, int, int], int, bool]
+"""The step, the state of the gradient, the parameter, where its values are, their checksum, and
+whether units are equal."""
 
 
 class StepLooks:
@@ -101,8 +103,8 @@ class StepLooks:
 
     def after(self, looks: list[_Look] | None) -> None:
         """Look at the same parameters after the step."""
-        for step, state, parameter, before, equal in looks or ():
-            place = memory_of(parameter, _MOST_VALUES)
+        for step, state, parameter, place_before, before, equal in looks or ():
+            place = _place_after(parameter, place_before)
             key = self._tensors.known_key(parameter)
             if place is not None and key != NO_KEY:
                 after = digest_at(*place)
@@ -137,9 +139,25 @@ def _looked(parameter: Any, step: int) -> list[_Look]:
         found = memory_of(gradient, _MOST_VALUES)
         if found is None:  # sparse, or on a device
             return []
-        squares = scan(*found, False)[6]  # noqa: FBT003
-        state = _VALUES if squares > found[1] * _SMALLEST**2 else _ZEROS
-    return [(step, state, parameter, digest_at(*place), _has_equal_units(parameter, place))]
+        state = _ZEROS if _are_zeros(*found) else _VALUES
+    equal = _has_equal_units(parameter, place)
+    return [(step, state, parameter, place, digest_at(*place), equal)]
+
+
+def _place_after(parameter: Any, before: tuple[int, int, int]) -> tuple[int, int, int] | None:
+    """Return where a parameter's values are after a step, which hardly ever moves them."""
+    is_there = DOOR.is_initialized(parameter) and parameter.data_ptr() == before[0]
+    is_same = is_there and min(math.prod(parameter.shape), _MOST_VALUES) == before[1]
+    return before if is_same else memory_of(parameter, _MOST_VALUES)
+
+
+def _are_zeros(address: int, elements: int, kind: int) -> bool:
+    """Tell whether all values are zero or tiny. The first few usually are not."""
+    some = min(elements, _FEW_VALUES)
+    return not any(
+        scan(address, count, kind, False)[6] > elements * _SMALLEST**2  # noqa: FBT003
+        for count in (some, elements)
+    )
 
 
 def _some(parameters: list[Any]) -> list[Any]:
@@ -160,4 +178,6 @@ def _has_equal_units(parameter: Any, place: tuple[int, int, int]) -> bool:
         return False
     memory = bytes_at(address, rows * width, kind)
     values = np.frombuffer(memoryview(memory), STORED[kind]).reshape(rows, width)
+    if values[0, 0] != (values[-1, 0] if is_conv else values[0, -1]):
+        return False
     return bool((values == (values[:1] if is_conv else values[:, :1])).all())
