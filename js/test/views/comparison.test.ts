@@ -82,6 +82,16 @@ test("a closed group shows its most telling op, and how many of its ops differ",
   expect(ink.scale).toBeUndefined();
 });
 
+test("grad nodes are not compared, so they have no colour", async () => {
+  const { store } = await compared();
+  const scene = () =>
+    sceneOf({ id: "op:1", kind: "op", op: 1 }, { id: "g:0", kind: "op", gradNode: 0 });
+  store.update({ mode: "ladder" });
+  expect([...boxValues(store, scene(), "difference").keys()]).toEqual(["op:1"]);
+  store.update({ mode: "backward" });
+  expect(ColourInk.of(store, scene())).toBeUndefined();
+});
+
 test("every kind of difference has words and a sign of its own", () => {
   const texts = DIFFERENCES.map((_, kind) => differenceText(kind));
   expect(new Set(texts.map((text) => text.split(" ")[0])).size).toBe(DIFFERENCES.length);

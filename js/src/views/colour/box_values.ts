@@ -41,7 +41,10 @@ export function boxValues(store: Store, scene: Scene, name: Colouring): Map<stri
     if (box.kind === "ghost" || box.kind === "parameter") continue;
     (isOfGradients(store, box) ? right! : left!).push(box);
   }
-  return new Map([...opSide(store, left!, name), ...gradientSide(store, right!, name)]);
+  const ofOps = opSide(store, left!, name);
+  // Only ops are compared.
+  if (name === "difference") return ofOps;
+  return new Map([...ofOps, ...gradientSide(store, right!, name)]);
 }
 
 function isOfGradients({ state }: Store, { op, gradNode, id }: SceneBox): boolean {

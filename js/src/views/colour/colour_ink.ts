@@ -40,7 +40,8 @@ export class ColourInk {
   /** @returns undefined if the boxes are not coloured by a quantity */
   static of(store: Store, scene: Scene): ColourInk | undefined {
     const { colourBy } = store.state;
-    if (colourBy === "none" || !scene.boxes.length) return undefined;
+    const hasNone = colourBy === "difference" && store.state.mode === "backward";
+    if (colourBy === "none" || hasNone || !scene.boxes.length) return undefined;
     return kept(scene, `colours ${colourBy}`, () => new ColourInk(store, scene, colourBy));
   }
 
