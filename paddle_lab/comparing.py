@@ -38,10 +38,14 @@ class Comparison(Trace):
     def __init__(self, a: Trace, b: Trace, tolerance: float = 0.0) -> None:
         from paddle_lab.comparison.compared import compared
         from paddle_lab.comparison.findings import comparison_notices
+        from paddle_lab.comparison.origins import find_origins
         from paddle_lab.comparison.union import union
 
         with collection_paused():
             self._compared = compared(a.view_record, b.view_record, tolerance)
+            replay = b._replay  # noqa: SLF001  (another object of this class)
+            if replay is not None and a.record.kept_values:
+                self._compared.largest = find_origins(self._compared, replay.in_float64)
             record = union(self._compared)
         super().__init__(record)
         self.a, self.b = a, b

@@ -37,6 +37,8 @@ class Compared:
     reason: list[str]
     errors: dict[int, Errors] = field(default_factory=dict)
     """The errors of rows for which they are known."""
+    largest: int = -1
+    """The row of the op that introduced most, -1 if ops did not run again."""
 
     def first(self) -> int:
         """Return the row of the first difference, -1 if there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paddle_lab.analysis.findings.finding import Finding, Mark, Place
-from paddle_lab.comparison.compared import INTRODUCED, UNKNOWN, Compared
+from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
@@ -51,6 +51,13 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
     row = found.first()
     if row >= 0:
         told += _details(rows[row], found)
+    if found.largest >= 0:
+        largest = rows[found.largest]
+        counts = [int((found.origin == origin).sum()) for origin in (INTRODUCED, INHERITED)]
+        place = Place.of(largest.frame)
+        told.append(
+            say("comparison.largest", op=largest.name, place=place, made=counts[0], came=counts[1])
+        )
     return told + _limits(found)
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.capture.availability import require_paddle
@@ -91,6 +93,38 @@ class Replay:
                 if first.tobytes() != array.tobytes():
                     raise Irreplayable(say("replay.unwritten"))
             return array, self._compared(player, comparable)
+
+    def in_float64(self, op: int, inputs: Sequence[Array]) -> list[Array] | None:
+        """Run one op on other inputs, with floats in double precision; ``None`` if it cannot run.
+
+        Parameters
+        ----------
+        op
+            The op's row in the record's table ``ops``.
+        inputs
+            Values for the tensors that the op read, in order.
+        """
+        key = int(self.log.row_keys[op])
+        call = self.log.calls.get(key)
+        if call is None or call.function is None or len(call.reads) != len(inputs):
+            return None
+        player = Player(self._paddle, self.log, [key])
+        wide = {"f": "float64", "c": "complex128"}
+        try:
+            self._check()
+            with HOOKS.suspended():
+                for number, value in zip(call.reads, inputs, strict=True):
+                    kind = value.dtype.kind
+                    array = value.astype(wide[kind]) if kind in wide else value
+                    player.tensors[number] = self._paddle.to_tensor(array)
+                player.run({*call.made})
+                made = (player.tensors.get(number) for number in call.made)
+                return [
+                    as_array(one) if one is not None and DOOR.is_initialized(one) else np.empty(0)
+                    for one in made
+                ]
+        except Irreplayable:
+            return None
 
     def _run(self, player: Player, number: int, keep: set[int]) -> Array:
         player.run(keep)

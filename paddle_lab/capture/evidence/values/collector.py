@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
-from paddle_lab.capture.evidence.values.scan import Scanned
+from paddle_lab.capture.evidence.values.scan import KINDS, Scanned
 from paddle_lab.capture.evidence.values.statistics import (
     Seen,
     is_floating,
+    kind_of,
     look_at,
     statistic_cells,
     statistics,
@@ -129,6 +130,8 @@ class Values(Collector):
         if self._kept_bytes <= MOST_BYTES and part.holds(self._recorder.thread().scope):
             # Call Paddle's original method: a hook would record a read by the user's code.
             value = np.array(inspect.unwrap(type(tensor).numpy)(tensor))
+            if KINDS[kind_of(tensor.dtype)] == "bfloat16":  # the upper half of a float32
+                value = (value.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
             self._kept[key] = value
             self._kept_bytes += value.nbytes
             if self._kept_bytes > MOST_BYTES:

@@ -1,0 +1,71 @@
+"""Which ops made a difference, and which only passed on what came in with their inputs.
+
+Each op of trace b runs again in float64 on the inputs that it had. The distance from this result to
+the op's output was made by the op; the distance from trace a's output to this result came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.comparison.compared import DIFFERENT, INHERITED, INTRODUCED, Compared
+
+Array = npt.NDArray[Any]
+Run = Callable[[int, Sequence[Array]], "list[Array] | None"]
+"""Runs an op of trace b on inputs; ``None`` if it cannot run."""
+
+
+def find_origins(found: Compared, run: Run) -> int:
+    """Set the origin of each difference, as far as both traces kept values.
+
+    An op of another name, or with other attributes, introduces a difference itself.
+
+    Returns
+    -------
+    int
+        The row of the op that introduces most, relative to the norm of its output in trace a; -1
+        if no op could run again.
+    """
+    largest, most = -1, 0.0
+    a, b = found.a, found.b
+    for row in np.flatnonzero(found.state == DIFFERENT).tolist():
+        op_a, op_b = int(found.op_a[row]), int(found.op_b[row])
+        if a.name[op_a] != b.name[op_b] or a.attributes[op_a] != b.attributes[op_b]:
+            found.origin[row] = INTRODUCED
+            continue
+        kept = b.record.kept_values
+        inputs = [kept[one] for one in b.tensors_of(op_b, "input") if one in kept]
+        if len(inputs) < len(b.tensors_of(op_b, "input")):
+            continue
+        exact = run(op_b, inputs)
+        outputs = [
+            (a.record.kept_values[one], z, kept[two])
+            for one, z, two in zip(
+                a.tensors_of(op_a, "output"), exact or (), b.tensors_of(op_b, "output"),
+                strict=False,
+            )
+            if one in a.record.kept_values and two in kept and kept[two].shape == z.shape
+        ]  # fmt: skip
+        if not outputs:
+            continue
+        made = max(_distance(z, y, x) for x, z, y in outputs)
+        came = max(_distance(x, z, x) for x, z, _ in outputs)
+        found.origin[row] = INTRODUCED if made >= came else INHERITED
+        if made > most:
+            largest, most = row, made
+    return largest
+
+
+def _distance(one: Array, other: Array, unit: Array) -> float:
+    """Return the norm of a difference, relative to the norm of a third array."""
+    if one.shape != other.shape:
+        return 0.0
+    kind = np.complex128 if "c" in one.dtype.kind + other.dtype.kind else np.float64
+    with np.errstate(all="ignore"):
+        norm = np.linalg.norm(unit.astype(kind).ravel()) or 1.0
+        distance = np.linalg.norm((other.astype(kind) - one.astype(kind)).ravel()) / norm
+    return float(np.nan_to_num(distance, nan=np.inf))
