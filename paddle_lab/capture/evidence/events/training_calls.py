@@ -162,7 +162,7 @@ def _constant_seed(function: Any) -> int:
     others = [one for one in code.co_names if one not in _SEEDING]
     constants = {**variables.globals, **variables.nonlocals}
     steps = list(dis.get_instructions(code))
-    is_used = any(one.argval == code.co_varnames[0] for one in steps)
+    is_used = any(code.co_varnames[0] in one.argrepr.split(", ") for one in steps)
     if is_used or not all(isinstance(constants.get(one), int) for one in others):
         return -1
     return next((one.offset for one in steps if one.argval == "seed"), -1)

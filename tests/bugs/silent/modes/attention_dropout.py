@@ -1,4 +1,7 @@
-"""The dropout of scaled_dot_product_attention in evaluation."""
+"""The dropout of scaled_dot_product_attention in evaluation.
+
+source: https://github.com/huggingface/transformers/pull/33844
+"""
 import paddle
 import paddle.nn.functional as F
 from paddle import nn

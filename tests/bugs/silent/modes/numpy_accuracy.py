@@ -1,4 +1,7 @@
-"""Numpy accuracy."""
+"""Numpy accuracy.
+
+source: https://github.com/yanx27/GACNet/issues/8
+"""
 import paddle
 from paddle import nn
 import numpy as np

@@ -1,4 +1,7 @@
-"""Validation with dropout and batch statistics."""
+"""Validation with dropout and batch statistics.
+
+source: https://github.com/wolny/pytorch-3dunet/issues/53
+"""
 import paddle
 from paddle import nn
 

@@ -1,4 +1,7 @@
-"""Gradients of four batches are summed, not averaged."""
+"""Gradients of four batches are summed, not averaged.
+
+source: https://github.com/karpathy/nanoGPT/issues/206
+"""
 import paddle
 from paddle import nn
 

@@ -1,4 +1,7 @@
-"""A padding mask as float: MultiHeadAttention adds it, only boolean and integer ones are kept out."""
+"""A padding mask as float: MultiHeadAttention adds it, only boolean and integer ones are kept out.
+
+source: https://github.com/pytorch/pytorch/issues/21518
+"""
 import numpy as np
 import paddle
 from paddle import nn

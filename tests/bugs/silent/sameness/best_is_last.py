@@ -1,4 +1,7 @@
-"""state_dict() holds the parameters themselves, not copies."""
+"""state_dict() holds the parameters themselves, not copies.
+
+source: https://github.com/WenjieDu/PyPOTS/issues/667
+"""
 import paddle
 from paddle import nn
 

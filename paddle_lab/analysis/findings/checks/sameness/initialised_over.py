@@ -1,4 +1,4 @@
-"""A parameter was initialised several times before the first step, so only the last time counts.
+"""A parameter was initialised several times before its first use, so only the last time counts.
 
 Contract: a special initialisation runs after the general one. ``Layer.apply`` visits all sublayers,
 so a layer that initialises itself is initialised again by each layer around it.
@@ -26,15 +26,19 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of initialisations that were overwritten."""
     training = facts.answer(Training)
     created = {facts.first_value(one.tensor): one.row for one in facts.events("created")}
-    first_step = min((step.first_op for step in training.steps), default=facts.op_count)
+    if not training.steps:
+        return
     calls: dict[int, list[Called]] = {}
     for call in training.called("Initializer.__call__"):
         tensor = facts.first_value(call.event.tensor) if call.event.tensor >= 0 else -1
         is_own = call.event.row < created.get(tensor, -1)
-        if tensor >= 0 and not is_own and call.event.ops_before <= first_step:
+        if tensor >= 0 and not is_own:
             calls.setdefault(tensor, []).append(call)
     said: set[Place] = set()
-    for tensor, own in calls.items():
+    for tensor, every in calls.items():
+        used = (op for op in training.readings(tensor) if training.layers_around(op))
+        first_use = next(used, facts.op_count)
+        own = [call for call in every if call.event.ops_before <= first_use]
         lines = [_user_lines(training, call) for call in own]
         name = facts.path(tensor) or facts.tensor_name(tensor)
         for (one, other), (line, next_line) in zip(pairwise(own), pairwise(lines), strict=True):
