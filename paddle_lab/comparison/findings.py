@@ -5,6 +5,7 @@ from __future__ import annotations
 from paddle_lab.analysis.findings.finding import Finding, Mark, Place
 from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
+from paddle_lab.comparison.gradients import gradient_notice
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
@@ -51,6 +52,7 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
     row = found.first()
     if row >= 0:
         told += _details(rows[row], found)
+    told += filter(None, [gradient_notice(found)])
     if found.largest >= 0:
         largest = rows[found.largest]
         counts = [int((found.origin == origin).sum()) for origin in (INTRODUCED, INHERITED)]
@@ -66,6 +68,8 @@ def sentence(rows: ComparedTable, found: Compared) -> str:
     row = found.first()
     if row < 0:
         unknown, n = int((found.state == UNKNOWN).sum()), len(found.state)
+        if gradient_notice(found):
+            return say("comparison.only_gradients", n=n)
         if not unknown:
             return say("comparison.equal", n=n)
         return say("comparison.unknown", n=n, unknown=unknown)

@@ -131,3 +131,30 @@ def test_parameters_that_differ_before_the_trace_are_named() -> None:
 
     comparison = paddle_lab.compare(trained(0), trained(1))
     assert "the parameter `weight`" in comparison.record.origin.notices[1]
+
+
+def test_the_first_gradient_that_differs_is_named() -> None:
+    class Doubled(paddle.autograd.PyLayer):
+        factor = 1.0
+
+        @staticmethod
+        def forward(_ctx: Any, x: paddle.Tensor) -> paddle.Tensor:
+            return x * 2
+
+        @staticmethod
+        def backward(_ctx: Any, gradient: paddle.Tensor) -> paddle.Tensor:
+            return gradient * Doubled.factor
+
+    def trained(factor: float) -> paddle_lab.Trace:
+        Doubled.factor = factor
+        x = paddle.to_tensor([0.5, 1.0], stop_gradient=False)
+        with paddle_lab.trace(digest=True) as trace:
+            y = paddle.tanh(x)
+            z = paddle.exp(y)
+            paddle.sum(Doubled.apply(z)).backward()
+        return trace
+
+    notices = paddle_lab.compare(trained(1.0), trained(2.0)).record.origin.notices
+    assert any("The first gradient that differs" in told for told in notices)
+    notices = paddle_lab.compare(trained(1.0), trained(1.0)).record.origin.notices
+    assert notices == ["Nothing differs: all 6 ops are equal."]
