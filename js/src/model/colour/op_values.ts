@@ -2,6 +2,7 @@
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { eachUse } from "../../trace/uses.ts";
 import { comparisonOf } from "../graph/comparison.ts";
 import { parameterReads } from "../graph/parameter_reads.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
@@ -79,8 +80,7 @@ function dtypes(trace: Trace): Float64Array {
 }
 
 function eachOutput(trace: Trace, see: (op: number, tensor: number) => void): void {
-  const [op, tensor, role] = trace.columns("uses", "op", "tensor", "role");
-  for (let use = 0; use < op.length; use++) {
-    if (role[use] !== INPUT && op[use]! >= 0 && tensor[use]! >= 0) see(op[use]!, tensor[use]!);
-  }
+  eachUse(trace, (op, tensor, role) => {
+    if (role !== INPUT) see(op, tensor);
+  });
 }

@@ -3,6 +3,7 @@
 import { kept } from "../../trace/kept.ts";
 import { PHASES, ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { eachUse } from "../../trace/uses.ts";
 
 export const OP_STATES = ["normal", "raised", "in_place"] as const;
 const [NORMAL, RAISED, IN_PLACE] = [0, 1, 2];
@@ -24,18 +25,15 @@ export function opStates(trace: Trace): Uint8Array {
       return state;
     }
     const version = tensors.column("version");
-    const uses = trace.table("uses");
-    const [opOf, role, tensorOf] = trace.columns("uses", "op", "role", "tensor");
-    for (let use = 0; use < uses.length; use++) {
-      const [op, tensor] = [opOf[use]!, tensorOf[use]!];
-      if (role[use] !== OUTPUT || op < 0 || tensor < 0 || state[op] === RAISED) {
-        continue;
+    eachUse(trace, (op, tensor, role) => {
+      if (role !== OUTPUT || state[op] === RAISED) {
+        return;
       }
       const before = previous[tensor]!;
       if (before >= 0 && version[tensor]! > version[before]!) {
         state[op] = IN_PLACE!;
       }
-    }
+    });
     return state;
   });
 }

@@ -2,6 +2,7 @@
 import { kept } from "../../trace/kept.ts";
 import { ROLES, TENSOR_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { eachUse } from "../../trace/uses.ts";
 
 const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 const INPUT = ROLES.indexOf("input");
@@ -17,8 +18,6 @@ export interface ParameterReads {
 
 export function parameterReads(trace: Trace): ParameterReads {
   return kept(trace, "reads of parameters", () => {
-    const uses = trace.table("uses");
-    const [opOf, tensorOf, role] = trace.columns("uses", "op", "tensor", "role");
     const kind = trace.table("tensors").column("kind");
     const identityOf = identities(trace);
     const statistics = runningStatistics(trace, identityOf);
@@ -26,22 +25,21 @@ export function parameterReads(trace: Trace): ParameterReads {
     const readBy = new Map<number, number>();
     const [ops, numbers]: [number[], number[]] = [[], []];
     const [elements, bytes]: [number[], number[]] = [[], []];
-    for (let use = 0; use < uses.length; use++) {
-      const [op, tensor] = [opOf[use]!, tensorOf[use]!];
-      if (role[use] !== INPUT || op < 0 || tensor < 0 || kind![tensor] !== PARAMETER) continue;
+    eachUse(trace, (op, tensor, role) => {
+      if (role !== INPUT || kind[tensor] !== PARAMETER) return;
       const parameter = identityOf(tensor);
-      if (statistics.has(parameter)) continue;
+      if (statistics.has(parameter)) return;
       let number = numberOf.get(parameter);
       if (number === undefined) {
         number = elements.push(elementsOf(trace, tensor)) - 1;
         bytes.push(trace.at("tensors", "bytes", tensor));
         numberOf.set(parameter, number);
       }
-      if (readBy.get(number) === op) continue;
+      if (readBy.get(number) === op) return;
       readBy.set(number, op);
       ops.push(op);
       numbers.push(number);
-    }
+    });
     return { ops, numbers, elements, bytes };
   });
 }
@@ -73,12 +71,10 @@ function runningStatistics(
   const found = new Set<number>();
   const isNorm = trace.strings.map((text) => text.includes("batch_norm"));
   const name = trace.table("ops").column("name");
-  const uses = trace.table("uses");
-  const [opOf, tensorOf, role, slot] = trace.columns("uses", "op", "tensor", "role", "slot");
-  for (let use = 0; use < uses.length; use++) {
-    const isMeant = role[use] === INPUT && (slot[use] === 1 || slot[use] === 2);
-    if (isMeant && opOf[use]! >= 0 && tensorOf[use]! >= 0 && isNorm[name[opOf[use]!]!])
-      found.add(identityOf(tensorOf[use]!));
-  }
+  const slot = trace.table("uses").column("slot");
+  eachUse(trace, (op, tensor, role, use) => {
+    const isMeant = role === INPUT && (slot[use] === 1 || slot[use] === 2);
+    if (isMeant && isNorm[name[op]!]) found.add(identityOf(tensor));
+  });
   return found;
 }

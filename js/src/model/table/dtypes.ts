@@ -3,6 +3,7 @@
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { eachUse } from "../../trace/uses.ts";
 import { spanOfOps } from "../time/spans.ts";
 import { foldPlaces, type Mask } from "./sums.ts";
 import type { TableRows } from "./table_rows.ts";
@@ -28,14 +29,11 @@ function dtypesOf(trace: Trace): Dtypes {
       if (!bits.has(code)) bits.set(code, Math.min(bits.size, MOST_DTYPES));
       return 1 << bits.get(code)!;
     };
-    const uses = trace.table("uses");
-    const [op, tensor, role] = trace.columns("uses", "op", "tensor", "role");
     const dtype = trace.table("tensors").column("dtype");
     const ofOp = new Int32Array(trace.opCount);
-    for (let use = 0; use < uses.length; use++) {
-      if (role[use] !== OUTPUT || op[use]! < 0 || tensor[use]! < 0) continue;
-      ofOp[op[use]!]! |= bitOf(dtype[tensor[use]!]!);
-    }
+    eachUse(trace, (op, tensor, role) => {
+      if (role === OUTPUT) ofOp[op]! |= bitOf(dtype[tensor]!);
+    });
     const edges = trace.table("grad_edges");
     const [passed, received] = (["source", "target"] as const).map((end) => {
       const ofNode = new Int32Array(trace.gradNodeCount);

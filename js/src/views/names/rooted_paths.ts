@@ -5,6 +5,7 @@
 
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { eachUse } from "../../trace/uses.ts";
 
 const LAYER = GROUP_KINDS.indexOf("layer");
 
@@ -73,14 +74,12 @@ export class RootedPaths {
   #modelsOfTensors(): Int32Array {
     const models = new Int32Array(this.trace.table("tensors").length).fill(-1);
     const groupOfOp = this.trace.table("op_groups").column("group");
-    const uses = this.trace.table("uses");
-    const [op, tensor] = this.trace.columns("uses", "op", "tensor");
-    for (let use = 0; use < uses.length; use++) {
-      const group = op[use]! >= 0 ? groupOfOp[op[use]!]! : -1;
-      if (group >= 0 && tensor[use]! >= 0 && models[tensor[use]!]! < 0) {
-        models[tensor[use]!] = this.#modelOfGroup[group]!;
+    eachUse(this.trace, (op, tensor) => {
+      const group = groupOfOp[op]!;
+      if (group >= 0 && models[tensor]! < 0) {
+        models[tensor] = this.#modelOfGroup[group]!;
       }
-    }
+    });
     return models;
   }
 }

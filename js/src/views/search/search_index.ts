@@ -4,6 +4,7 @@
  */
 import { opsThroughFrames } from "../../model/state/pairing.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { eachUse } from "../../trace/uses.ts";
 import { baseName } from "../names/file_names.ts";
 import { RootedPaths } from "../names/rooted_paths.ts";
 import { almostFilter, type Filter, filterOf, type Problem } from "./filters/filter.ts";
@@ -205,10 +206,9 @@ export class SearchIndex {
         isTensorHit[tensor]! |= isHit[column[tensor]!]!;
       }
     }
-    const [op, tensor] = this.trace.columns("uses", "op", "tensor");
-    for (let use = 0; use < op.length; use++) {
-      if (op[use]! >= 0 && tensor[use]! >= 0) fit[op[use]!]! |= isTensorHit[tensor[use]!]!;
-    }
+    eachUse(this.trace, (op, tensor) => {
+      fit[op]! |= isTensorHit[tensor]!;
+    });
   }
 
   /** Ops whose stack passes through a matching frame. */

@@ -4,6 +4,7 @@ import { comparisonOf, DIFFERENCES } from "../../../model/graph/comparison.ts";
 import { kept } from "../../../trace/kept.ts";
 import { GROUP_KINDS, PHASES, ROLES } from "../../../trace/protocol.ts";
 import type { Trace } from "../../../trace/trace.ts";
+import { eachUse } from "../../../trace/uses.ts";
 import { FILTER_NAMES, type Filter, type FilterName, type Problem } from "./filter.ts";
 import { nearest } from "./nearest.ts";
 
@@ -195,13 +196,6 @@ function madeDtypes(trace: Trace): Set<string> {
     opsOfDtype(trace, (one) => one === dtype, true).includes(1),
   );
   return new Set(made);
-}
-
-function eachUse(trace: Trace, see: (op: number, tensor: number, role: number) => void): void {
-  const [op, tensor, role] = trace.columns("uses", "op", "tensor", "role");
-  for (let use = 0; use < op.length; use++) {
-    if (op[use]! >= 0 && tensor[use]! >= 0) see(op[use]!, tensor[use]!, role[use]!);
-  }
 }
 
 /** The codes in a text column whose text, in lower case, passes a test. */
