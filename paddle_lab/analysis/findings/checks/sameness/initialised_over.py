@@ -35,7 +35,8 @@ def find(facts: Facts) -> Iterator[Found]:
         if tensor >= 0 and not is_own:
             calls.setdefault(tensor, []).append(call)
     said: set[Place] = set()
-    for tensor, every in calls.items():
+    several = ((tensor, every) for tensor, every in calls.items() if len(every) > 1)
+    for tensor, every in several:
         used = (op for op in training.readings(tensor) if training.layers_around(op))
         first_use = next(used, facts.op_count)
         own = [call for call in every if call.event.ops_before <= first_use]
