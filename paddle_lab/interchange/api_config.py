@@ -55,6 +55,10 @@ class _Parameter(NamedTuple):
     name: str
 
 
+_LINEAR: Final = [_Parameter("Tensor", name) for name in ("x", "weight", "bias")]
+"""Paddle's headers do not declare this op."""
+
+
 class _UnknownError(Exception):
     """A trace does not tell an argument of the call."""
 
@@ -72,6 +76,7 @@ def api_config(record: Record) -> str:
         record.text(op): [_Parameter(*one.rsplit(" ", 1)) for one in record.text(text).split("; ")]
         for op, text in zip(told["op"].tolist(), told["parameters"].tolist(), strict=True)
     }
+    signatures.setdefault("linear", _LINEAR)
     calls, of_op, raised = distinct_calls(record)
     is_pylayer = np.zeros(len(calls), bool)
     is_pylayer[of_op[record.ops["is_pylayer"] != 0]] = True
@@ -104,6 +109,8 @@ def _op_line(call: Call, parameters: list[_Parameter], texts: list[str]) -> str:
     if call.name == "einsum":
         tensors = [_tensor(one) for one in call.read]
         return _line("paddle.einsum", [f'"{call.attribute("equation")}"', *tensors])
+    if parameters is _LINEAR:
+        texts = []  # "None" without a bias
     given = _given(call, parameters, texts)
     # Paddle declares an op in Python if the op is the public API itself.
     takes_keywords = parameters[-1] == _Parameter("", "name")

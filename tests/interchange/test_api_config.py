@@ -63,18 +63,23 @@ def test_each_line_of_a_model_runs(name, tmp_path):
     named = {re.match(r"[\w.]+", line)[0].split(".")[-1] for line in lines}  # type: ignore[index]
     assert all(name in ran or name.startswith("__") for name in named)
     assert len(named) > 0.8 * len(ran)
-    with paddle.no_grad():
+    with paddle_lab.trace() as rerun, paddle.no_grad():
         for line in lines:
             run(line)
+    # Each line makes the call that it was written for.
+    path = rerun.to_api_config(tmp_path / "rerun.txt")
+    assert set(lines) <= set(path.read_text("ascii").splitlines())
 
 
 def test_a_line_has_the_arguments_of_the_call(tmp_path):
     x, y = paddle.ones([2, 3]), paddle.ones([2, 3])
     image, weight, three = paddle.ones([1, 2, 4, 4]), paddle.ones([3, 2, 3, 3]), paddle.to_tensor(3)
+    square = paddle.ones([3, 3])
     with paddle_lab.trace() as trace:
         paddle.concat((x, y), axis=1)
         paddle.concat([x, y], axis=1)
         F.conv2d(image, weight, padding=1, stride=2)
+        F.linear(x, square)
         F.dropout(x, 0.25)
         x[:, 1:]
         x + 2.0
@@ -88,6 +93,7 @@ def test_a_line_has_the_arguments_of_the_call(tmp_path):
             'Tensor([3, 2, 3, 3],"float32"), stride=list[2,2,], padding=list[1,1,],'
             ' dilation=list[1,1,], groups=1, data_format="NCHW", )'
         ),
+        'paddle.nn.functional.linear(Tensor([2, 3],"float32"), weight=Tensor([3, 3],"float32"), )',
         (
             'paddle._C_ops.dropout(Tensor([2, 3],"float32"), None, 0.25, False, "upscale_in_train"'
             ", 0, False, )"
