@@ -158,6 +158,8 @@ class Crashing(paddle.nn.Layer):
 def test_a_crash_does_not_reach_this_process() -> None:
     found = paddle_lab.check_export(Crashing(), SPECIFICATION)
     assert not found.ok
+    assert "SIGSEGV" in found.stages[0].error
+    assert "fresh kernel" in found.stages[0].error
 
 
 deaths: list[Path] = []

@@ -82,7 +82,8 @@ def check(layer: Any, specification: Sequence[Any]) -> Checked:
         else:
             found = found._replace(**one)
     for name in NAMES[len(found.stages) :]:
-        error = signal.Signals(status).name if status and not found.blockers else ""
+        is_dead = status and not found.blockers
+        error = say("export.ended", signal=signal.Signals(status).name) if is_dead else ""
         found.stages.append(StageRun(name, has_run=bool(error), error=error))
         status = 0
     return found
