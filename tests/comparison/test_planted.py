@@ -52,6 +52,6 @@ def test_the_edited_line_is_named(before: tuple[paddle_lab.Trace, list[str]]) ->
         comparison = paddle_lab.compare(before[0], edited(by_name[name])[0])
         told[name] = comparison.record.origin.notices[-1]
     assert "was `score = score * 8 ** -0.5`, now `score = score * 8 ** -1.5`" in told["constant"]
-    assert told["weight decay"].startswith("The only edit")
+    assert told["weight decay"].startswith("An edit in the recorded sources")
     assert told["op inserted"].startswith("Added at")
     assert "x.clip(-1, 1)" in told["op inserted"]
