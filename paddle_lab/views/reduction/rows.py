@@ -30,6 +30,7 @@ _DETAILS: Final = {
         ("own_times", "op"),
         ("kernel_times", "op"),
         ("program_ops", "op"),
+        ("compared", "op"),
     ),
     "grad_nodes": (
         ("inner_grad_nodes", "grad_node"),
