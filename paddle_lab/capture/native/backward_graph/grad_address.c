@@ -4,8 +4,6 @@
 static PyObject *node_ptr_name;
 /* Whether a read of tensor.grad_fn leaves one reference too many; GRAD_FN has tested it. */
 static int is_leaking;
-/* The type of grad nodes whose objects keep the address behind their header, as pybind11 does. */
-static PyTypeObject *plain_type;
 
 int grad_address_begin(void) {
     if (node_ptr_name == NULL && (node_ptr_name = PyUnicode_InternFromString("node_ptr")) == NULL) {
@@ -21,21 +19,8 @@ int grad_address_begin(void) {
     return leaks == NULL ? -1 : 0;
 }
 
-static int64_t kept_address(PyObject *node) { return *(int64_t *)(node + 1); }
-
-/* The first node of a type tells whether ``node_ptr()`` returns what the object keeps. A call takes
- * a hundred times as long as a read. */
 int64_t grad_node_address(PyObject *node) {
-    PyTypeObject *type = Py_TYPE(node);
-    if (type == plain_type) {
-        return kept_address(node);
-    }
-    const int64_t address = taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
-    if (type->tp_basicsize >= (Py_ssize_t)(sizeof(PyObject) + sizeof address) &&
-        address == kept_address(node)) {
-        Py_XSETREF(plain_type, (PyTypeObject *)Py_NewRef(type));
-    }
-    return address;
+    return taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
 }
 
 int64_t tensor_grad_address(PyObject *tensor) {
