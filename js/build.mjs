@@ -3,10 +3,10 @@
 //   paddle_lab/static/widget_view.js          what that module runs, unless the plugin has it
 //   paddle_lab/static/live.js                 the live chart's module
 //   paddle_lab/static/standalone.js           the same views for a page without Jupyter
-//   paddle_lab/labextension/                  the prebuilt JupyterLab plugin
+//   paddle_lab/labextension/                  the prebuilt JupyterLab plugin, with BokehJS beside it
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -137,6 +137,20 @@ function buildLabextension() {
   });
 }
 
+/** Charts fetch BokehJS from the plugin's files (see `src/charts/bokeh_loader.ts`). */
+function copyBokeh() {
+  const require = createRequire(import.meta.url);
+  const scripts = dirname(require.resolve("@bokeh/bokehjs/build/js/bokeh.esm.min.js"));
+  const { version } = JSON.parse(readFileSync(join(scripts, "../../package.json"), "utf8"));
+  const loader = readFileSync(join(HERE, "src/charts/bokeh_loader.ts"), "utf8");
+  if (!loader.includes(`BOKEH_VERSION = "${version}"`)) {
+    throw new Error(`src/charts/bokeh_loader.ts names another BokehJS than ${version}.`);
+  }
+  const folder = join(LABEXTENSION, `static/bokeh-${version}`);
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(join(scripts, "bokeh.esm.min.js"), join(folder, "bokeh.esm.min.js"));
+}
+
 /** Tells builds of the view apart: Python computes the same of the same file. */
 function viewBuild() {
   return createHash("sha256").update(readFileSync(widgetView.outfile)).digest("hex").slice(0, 16);
@@ -176,5 +190,6 @@ if (watch) {
   );
   await esbuild.build({ ...labextension, define: { VIEW_BUILD: JSON.stringify(viewBuild()) } });
   buildLabextension();
+  copyBokeh();
   reportSizes();
 }

@@ -19,11 +19,7 @@ function render({ model, el }: RenderOptions): () => void {
   const controller = new AbortController();
   countView(model, controller.signal);
   installStyle(css, "paddle-lab-live-style");
-  try {
-    showLive(model, el, controller.signal);
-  } catch (error) {
-    showFailure(el, error);
-  }
+  showLive(model, el, controller.signal).catch((error: unknown) => showFailure(el, error));
   return () => controller.abort();
 }
 

@@ -1,8 +1,9 @@
 /** The live chart as a widget: the kernel, the controls, and the figure between them. */
 import type { AnyModel } from "@anywidget/types";
+import { type BokehNamespace, loadBokeh } from "../charts/bokeh_loader.ts";
 import { watchTheme } from "../dom/theme.ts";
 import { t } from "../words/live.ts";
-import { speakIn } from "../words/say.ts";
+import { speak, speakIn } from "../words/say.ts";
 import { type ChartState, type Controls, makeControls } from "./controls.ts";
 import type { MessageFromKernel } from "./counters/messages.ts";
 import { Received } from "./counters/received.ts";
@@ -24,9 +25,16 @@ export interface LiveState {
 const LOOK_MS = 500;
 
 /** Show the chart in `el` until `signal` is aborted. */
-export function showLive(model: AnyModel<LiveState>, el: HTMLElement, signal: AbortSignal): void {
+export async function showLive(
+  model: AnyModel<LiveState>,
+  el: HTMLElement,
+  signal: AbortSignal,
+): Promise<void> {
+  speak(model.get("_language"));
+  const bokeh = await loadBokeh();
+  if (signal.aborted) return;
   const stopSpeaking = speakIn(el, model.get("_language"));
-  const view = new LiveView(model, el);
+  const view = new LiveView(model, el, bokeh);
   signal.addEventListener("abort", () => {
     view.dispose();
     stopSpeaking();
@@ -42,7 +50,7 @@ class LiveView {
   readonly #stops: (() => void)[] = [];
   #updates = 0;
 
-  constructor(model: AnyModel<LiveState>, el: HTMLElement) {
+  constructor(model: AnyModel<LiveState>, el: HTMLElement, bokeh: BokehNamespace) {
     this.#model = model;
     const height_px = model.get("_height");
     this.#controls = makeControls(el, {
@@ -57,7 +65,7 @@ class LiveView {
       onStop: () => this.#kernel.send("stop"),
       onFree: () => this.#kernel.send("free"),
     });
-    this.#figure = new LiveFigure(this.#controls, this.#received, {
+    this.#figure = new LiveFigure(bokeh, this.#controls, this.#received, {
       height_px,
       epoch_ms: () => model.get("_epoch_ms"),
     });

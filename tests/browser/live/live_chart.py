@@ -18,23 +18,24 @@ MODEL = """import time, paddle, paddle_lab
 network = paddle.vision.models.resnet18()
 images = paddle.rand([2, 3, 96, 96])
 network(images).mean().backward()"""
-# How many colours of lines are on the canvas, except for what smoothing changes.
-PAINTED_COLOURS = """(chart) => {
-  const canvas = chart.querySelector(".pdl-live-chart canvas");
-  if (!canvas || canvas.width * canvas.height === 0) return 0;
-  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
-  const strokes = [...chart.querySelectorAll("button[aria-pressed=true] svg path:last-child")].map(
-    (line) => getComputedStyle(line).stroke,
-  );
-  const isPainted = (colour) => {
-    const wanted = colour.match(/\\d+/g).map(Number);
+# Bokeh draws inside shadow roots.
+PAINTED_CANVASES = """(chart) => {
+  const canvases = [];
+  const pending = [chart];
+  while (pending.length > 0) {
+    const node = pending.pop();
+    if (node instanceof HTMLCanvasElement) canvases.push(node);
+    pending.push(...node.children, ...(node.shadowRoot?.children ?? []));
+  }
+  return canvases.filter((canvas) => {
+    if (canvas.width * canvas.height === 0) return false;
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const colours = new Set();
     for (let at = 0; at < data.length; at += 4) {
-      const isNear = wanted.every((part, of) => Math.abs(data[at + of] - part) < 24);
-      if (isNear && data[at + 3] > 200) return true;
+      if (data[at + 3] > 0) colours.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
     }
-    return false;
-  };
-  return [...new Set(strokes)].filter(isPainted).length;
+    return colours.size > 8;
+  }).length;
 }"""
 
 
@@ -58,8 +59,8 @@ def chart_of(notebook: NotebookPage) -> Locator:
 
 
 def expect_painted(chart: Locator, least: int) -> None:
-    """Wait until lines of so many colours are drawn; a frame draws them."""
+    """Wait until so many of the chart's canvases show more than a ground; it is drawn by frames."""
     chart.page.wait_for_function(
-        f"([chart, least]) => ({PAINTED_COLOURS})(chart) >= least",
-        arg=[chart.element_handle(), least],
+        f"([chart, least]) => ({PAINTED_CANVASES})(chart) >= least",
+        arg=[chart.locator(".pdl-live-chart").element_handle(), least],
     )

@@ -113,6 +113,7 @@ def test_a_trace_without_memory_has_no_such_mode(page_of: OpenPage) -> None:
     page, _ = page_of(Trace(w.record()))
     expect(page.get_by_role("button", name="Forward")).to_be_visible()
     expect(page.get_by_role("button", name="Memory")).to_have_count(0)
+    assert page.evaluate("globalThis.Bokeh === undefined")
 
 
 def test_tab_stops_only_where_something_shows_and_answers(memory_page: MemoryPage) -> None:

@@ -1,204 +1,176 @@
-/** The figure: panels above a common time axis, and a strip of the code that ran. */
-import { emptied } from "../../charts/canvas.ts";
-import { element } from "../../dom/element.ts";
+/** The figure: one plot for each panel above a common time axis, and a strip of the code that ran. */
+import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
+import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
+import { type BokehNamespace, bokehModels } from "../../charts/bokeh_loader.ts";
+import { type MountedFigure, mountFigure } from "../../charts/mount_figure.ts";
 import type { Theme } from "../../dom/theme.ts";
 import type { Panel } from "../counters/lines.ts";
 import type { Series } from "../counters/samples.ts";
-import { clockTicks } from "./clock.ts";
-import { type Frame, paintPanel, STANDOFF_PX, TICK_PX } from "./panel_paint.ts";
-import { paintStrip, type Ran } from "./strip.ts";
-import type { Window } from "./time_window.ts";
+import { AXIS_PX, LEFT_PX, type PanelPlot, panelPlot } from "./panel_plot.ts";
+import { type StripRow, stripData, stripPlot } from "./strip.ts";
 
-/** Room for the labels of the values, and beside the frames. */
-const [LEFT_PX, RIGHT_PX] = [64, 10];
-const STRIP_PX = 40;
-/** Room above the strip, above and below a panel, and for the times below the last panel. */
-const [STRIP_TOP_PX, ABOVE_PX, BELOW_PX, AXIS_PX] = [4, 8, 6, 24];
 /** Room for "14:03:12" and the space around it. */
 const TIME_LABEL_PX = 96;
-/** A press that moves less is a click. */
-const DRAG_PX = 3;
-const WHEEL_SPEED = 0.0016;
+const STRIP_PX = 40;
 
 export interface FigureOptions {
   readonly theme: Theme;
   readonly panels: readonly Panel[];
   readonly height_px: number;
   /** Called when the user moved the time axis. */
-  readonly onMove: (window: Window) => void;
+  readonly onMove: (start_ms: number, end_ms: number) => void;
 }
 
-/** What is drawn. Times are in ms since the sampler was made. */
-export interface Picture extends Window {
-  /** The offset that turns a time into local time. */
+/** What is drawn. Times are local wall-clock ms, as Bokeh's time axis shows them. */
+export interface Picture {
+  readonly start_ms: number;
+  readonly end_ms: number;
+  /** Offset to add to the series' times. */
   readonly offset_ms: number;
   readonly series: Series;
-  readonly cells: readonly Ran[];
-  readonly layers: readonly Ran[];
+  readonly cells: StripRow;
+  readonly layers: StripRow;
   /** Counters whose lines are hidden. */
   readonly hidden: ReadonlySet<number>;
 }
 
 export class Figure {
-  readonly #canvas = element("canvas", { class: "pdl-live-canvas" });
-  /** The value at the top of each panel. */
-  readonly #most: number[];
-  readonly #resized = new ResizeObserver(() => this.#schedule());
-  #picture: Picture | undefined;
-  #pointer_ms: number | undefined;
-  #frame = 0;
+  readonly #theme: Theme;
+  readonly #panels: readonly Panel[];
+  readonly #source: ColumnDataSource;
+  readonly #gaps: ColumnDataSource;
+  readonly #strip: ColumnDataSource;
+  readonly #plots: Plot[];
+  readonly #x_range;
+  readonly #drawn: PanelPlot[];
+  readonly #layout;
+  #mounted: MountedFigure | undefined;
+  #is_ours = false;
 
-  constructor(
-    readonly chart: HTMLElement,
-    readonly options: FigureOptions,
-  ) {
-    this.#most = options.panels.map(({ unit }) => (unit === "percent" ? 105 : 1024));
-    this.#canvas.style.height = `${options.height_px}px`;
-    this.#canvas.addEventListener("pointerdown", (event) => this.#drag(event));
-    this.#canvas.addEventListener("wheel", (event) => this.#zoom(event), { passive: false });
-    chart.replaceChildren(this.#canvas);
-    this.#resized.observe(this.#canvas);
+  constructor(bokeh: BokehNamespace, { theme, panels, height_px, onMove }: FigureOptions) {
+    this.#theme = theme;
+    this.#panels = panels;
+    const models = bokehModels(bokeh);
+    this.#source = new models.ColumnDataSource({ data: emptyColumns(panels) });
+    this.#gaps = new models.ColumnDataSource({ data: { left: [], right: [] } });
+    this.#strip = new models.ColumnDataSource({
+      data: stripData([], [], { start_ms: 0, end_ms: 0, px_per_ms: 1 }, theme),
+    });
+    this.#x_range = new models.Range1d({ start: 0, end: 1 });
+    const strip = stripPlot(models, {
+      theme,
+      source: this.#strip,
+      x_range: this.#x_range,
+      left_px: LEFT_PX,
+      height_px: STRIP_PX,
+    });
+    const heights = panelHeights(panels, height_px - STRIP_PX - AXIS_PX);
+    this.#drawn = panels.map((panel, index) => {
+      const is_last = index === panels.length - 1;
+      return panelPlot(models, {
+        theme,
+        panel,
+        samples: this.#source,
+        gaps: this.#gaps,
+        x_range: this.#x_range,
+        height_px: heights[index]! + (is_last ? AXIS_PX : 0),
+        has_axis: is_last,
+      });
+    });
+    this.#plots = [strip, ...this.#drawn.map(({ plot }) => plot)];
+    this.#layout = new models.Column({
+      children: this.#plots,
+      sizing_mode: "stretch_width",
+      spacing: 0,
+    });
+    this.#x_range.connect(this.#x_range.change, () => {
+      if (!this.#is_ours) onMove(Number(this.#x_range.start), Number(this.#x_range.end));
+    });
+  }
+
+  async mount(bokeh: BokehNamespace, element: HTMLElement): Promise<void> {
+    this.#mounted = await mountFigure(bokeh, this.#layout, element);
   }
 
   dispose(): void {
-    cancelAnimationFrame(this.#frame);
-    this.#resized.disconnect();
-    this.#canvas.remove();
+    this.#mounted?.dispose();
   }
 
-  draw(picture: Picture): void {
-    this.#picture = picture;
-    this.options.panels.forEach(({ unit, lines }, index) => {
-      if (unit !== "bytes") return;
-      let largest = 0;
-      for (const { counter } of lines) {
-        if (picture.hidden.has(counter)) continue;
-        for (const value of picture.series.values[counter] ?? []) {
-          if (value > largest) largest = value;
+  draw({ start_ms, end_ms, offset_ms, series, cells, layers, hidden }: Picture): void {
+    this.#is_ours = true;
+    try {
+      this.#x_range.setv({ start: start_ms, end: end_ms });
+      const data: Record<string, number[]> = {
+        time: series.times_ms.map((time) => time + offset_ms),
+      };
+      for (const [index, { lines }] of this.#panels.entries()) {
+        let largest = 0;
+        for (const { counter, is_filled } of lines) {
+          const values = series.values[counter] ?? [];
+          data[`c${counter}`] = values;
+          // An area cannot have breaks: in a gap it falls to 0.
+          if (is_filled) data[`a${counter}`] = values.map((value) => value || 0);
+          if (hidden.has(counter)) continue;
+          for (const value of values) if (value > largest) largest = value;
         }
+        if (this.#panels[index]!.unit === "bytes") this.#fit(index, largest);
       }
-      this.#fit(index, largest);
-    });
-    this.#schedule();
+      for (const { counter, renderers } of this.#drawn.flatMap(({ lines }) => lines)) {
+        for (const renderer of renderers) renderer.visible = !hidden.has(counter);
+      }
+      // BokehJS 3.9.2 hangs when it draws an area without points.
+      this.#source.data = series.times_ms.length > 0 ? data : emptyColumns(this.#panels);
+      this.#gaps.data = {
+        left: series.gaps.map((gap) => gap.start_ms + offset_ms),
+        right: series.gaps.map((gap) => gap.end_ms + offset_ms),
+      };
+      const width_px = this.#frameWidth();
+      const desired_num_ticks = Math.max(2, Math.round(width_px / TIME_LABEL_PX));
+      for (const { time_ticker } of this.#drawn) time_ticker.setv({ desired_num_ticks });
+      const px_per_ms = width_px / (end_ms - start_ms);
+      this.#strip.data = stripData(cells, layers, { start_ms, end_ms, px_per_ms }, this.#theme);
+    } finally {
+      this.#is_ours = false;
+    }
   }
 
-  /** The time under a pointer; `undefined` outside the frames. */
+  /** The time under a pointer, in local wall-clock ms; `undefined` outside the frames. */
   timeAt(client_x: number): number | undefined {
-    if (!this.#picture) return undefined;
-    const { start_ms } = this.#picture;
-    const x_px = client_x - this.#canvas.getBoundingClientRect().left - LEFT_PX;
-    return x_px < 0 || x_px > this.#width_px ? undefined : start_ms + x_px * this.#ms_px;
+    const plot = this.#plots.at(-1)!;
+    const view = this.#mounted?.viewOf(plot);
+    if (!view) return undefined;
+    const { left, right } = view.frame.bbox;
+    const x = client_x - view.el.getBoundingClientRect().left;
+    return x < left || x > right ? undefined : view.frame.x_scale.invert(x);
   }
 
-  /** Draw a line through all panels at a time, or none. */
+  /** Draws a line through all panels at a time, or none. */
   pointAt(time_ms: number | undefined): void {
-    this.#pointer_ms = time_ms;
-    this.#schedule();
+    for (const { pointer } of this.#drawn) {
+      if (time_ms !== undefined) pointer.location = time_ms;
+      pointer.visible = time_ms !== undefined;
+    }
   }
 
-  get #width_px(): number {
-    return this.#canvas.clientWidth - LEFT_PX - RIGHT_PX;
+  #frameWidth(): number {
+    const view = this.#mounted?.viewOf(this.#plots.at(-1)!);
+    return view?.frame.bbox.width || 600;
   }
 
-  get #ms_px(): number {
-    const { start_ms, end_ms } = this.#picture!;
-    return (end_ms - start_ms) / this.#width_px;
-  }
-
-  /** Fit a panel to its largest value. It grows at once but shrinks late, so that the scale is steady. */
+  /** Fits a y range to its largest value. It grows at once but shrinks late, so that the scale is steady. */
   #fit(index: number, largest: number): void {
-    const most = this.#most[index]!;
-    if (largest * 1.04 > most || largest < most * 0.6) {
-      this.#most[index] = Math.max(largest * 1.12, 1024);
-    }
+    const range = this.#drawn[index]!.y_range;
+    const end = Math.max(largest * 1.12, 1024);
+    if (largest * 1.04 > range.end || largest < range.end * 0.6) range.end = end;
   }
+}
 
-  #schedule(): void {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      if (this.#picture && this.#width_px > 0) this.#paint(this.#picture);
-    });
-  }
-
-  #paint(picture: Picture): void {
-    const { theme, panels, height_px } = this.options;
-    const { series, hidden, start_ms, cells, layers } = picture;
-    const context = emptied(this.#canvas);
-    context.font = `11px ${theme.font}`;
-    const [right_px, ms_px] = [LEFT_PX + this.#width_px, this.#ms_px];
-    const x = (time_ms: number): number => LEFT_PX + (time_ms - start_ms) / ms_px;
-    const frame = (top_px: number, bottom_px: number): Frame => {
-      return { left_px: LEFT_PX, right_px, top_px, bottom_px, x };
-    };
-    paintStrip(context, frame(STRIP_TOP_PX, STRIP_PX), cells, layers, theme);
-    const axis_px = height_px - AXIS_PX;
-    const heights = panelHeights(panels, axis_px - STRIP_PX);
-    let top_px = STRIP_PX;
-    panels.forEach((panel, index) => {
-      const isLast = index === panels.length - 1;
-      const end_px = isLast ? axis_px : top_px + heights[index]!;
-      const inside = frame(top_px + ABOVE_PX, isLast ? end_px : end_px - BELOW_PX);
-      paintPanel(context, inside, panel, series, hidden, this.#most[index]!, theme);
-      top_px = end_px;
-    });
-    this.#paintTimes(context, frame(axis_px, height_px), picture);
-    const pointer_px = this.#pointer_ms === undefined ? -1 : x(this.#pointer_ms);
-    if (pointer_px < LEFT_PX || pointer_px > right_px) return;
-    context.fillStyle = theme.soft;
-    context.fillRect(pointer_px - 0.5, STRIP_PX, 1, axis_px - STRIP_PX);
-  }
-
-  #paintTimes(context: CanvasRenderingContext2D, frame: Frame, picture: Picture): void {
-    const { left_px, right_px, top_px, x } = frame;
-    const { theme } = this.options;
-    context.strokeStyle = theme.line;
-    context.fillStyle = theme.soft;
-    context.lineWidth = 1;
-    context.textAlign = "center";
-    context.textBaseline = "top";
-    context.beginPath();
-    context.moveTo(left_px, top_px);
-    context.lineTo(right_px, top_px);
-    const most = Math.max(2, Math.round(this.#width_px / TIME_LABEL_PX));
-    for (const [time_ms, label] of clockTicks(picture, picture.offset_ms, most)) {
-      context.moveTo(x(time_ms), top_px);
-      context.lineTo(x(time_ms), top_px + TICK_PX);
-      context.fillText(label, x(time_ms), top_px + TICK_PX + STANDOFF_PX);
-    }
-    context.stroke();
-  }
-
-  /** Move the time axis with the pointer. */
-  #drag(event: PointerEvent): void {
-    const canvas = this.#canvas;
-    if (!this.#picture || event.button !== 0) return;
-    const { start_ms, end_ms } = this.#picture;
-    const ms_px = this.#ms_px;
-    let isMoving = false;
-    canvas.setPointerCapture(event.pointerId);
-    const move = ({ clientX }: PointerEvent): void => {
-      const by_px = event.clientX - clientX;
-      isMoving ||= Math.abs(by_px) > DRAG_PX;
-      const by_ms = by_px * ms_px;
-      if (isMoving) this.options.onMove({ start_ms: start_ms + by_ms, end_ms: end_ms + by_ms });
-    };
-    canvas.addEventListener("pointermove", move);
-    const end = (): void => canvas.removeEventListener("pointermove", move);
-    canvas.addEventListener("lostpointercapture", end, { once: true });
-  }
-
-  /** Zoom around the pointer. Without Ctrl, the wheel scrolls the page. */
-  #zoom(event: WheelEvent): void {
-    const at_ms = this.timeAt(event.clientX);
-    if (!event.ctrlKey || !this.#picture || at_ms === undefined) return;
-    event.preventDefault();
-    const { start_ms, end_ms } = this.#picture;
-    const factor = Math.exp(event.deltaY * WHEEL_SPEED);
-    this.options.onMove({
-      start_ms: at_ms + (start_ms - at_ms) * factor,
-      end_ms: at_ms + (end_ms - at_ms) * factor,
-    });
-  }
+/** One row of zeros: Bokeh warns about a glyph without its column, and hangs on an empty column. */
+function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
+  const names = panels.flatMap(({ lines }) =>
+    lines.flatMap(({ counter }) => [`c${counter}`, `a${counter}`]),
+  );
+  return Object.fromEntries(["time", ...names].map((name) => [name, [0]]));
 }
 
 /** Heights of the panels; the panel of Paddle's own memory gets at least half of the height. */

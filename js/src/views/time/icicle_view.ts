@@ -1,6 +1,4 @@
 /** The icicle on screen: draws it, finds boxes under the pointer, and moves among them by keys. */
-
-import { emptied } from "../../charts/canvas.ts";
 import { element } from "../../dom/element.ts";
 import type { Store } from "../../model/state/store.ts";
 import { boxAround, membersOf, opsInside, phasesOf } from "../../model/time/box_facts.ts";
@@ -10,7 +8,7 @@ import { kept } from "../../trace/kept.ts";
 import { PHASES } from "../../trace/protocol.ts";
 import { t } from "../../words/page.ts";
 import type { Drawing } from "../export/export_picture.ts";
-import { ChartFrame } from "../memory/figure/chart_frame.ts";
+import { ChartFrame, emptied } from "../memory/figure/chart_frame.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import { allInside, isGap, labelOfPart, linesOfPart, selectionOfBox } from "./labels.ts";
 import { type BoxLook, type IcicleLook, paintIcicle, ROW_PX } from "./paint.ts";

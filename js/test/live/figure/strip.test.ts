@@ -1,14 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { spanIn } from "../../../src/live/figure/strip.ts";
+import { stripData } from "../../../src/live/figure/strip.ts";
 
-const FRAME = { left_px: 64, right_px: 664, x: (time_ms: number) => 64 + (time_ms - 60_000) / 50 };
+const THEME = { lit: "cell", line: "layer" };
 
-describe("spanIn", () => {
-  it("names at the window's edge a cell that began before it and still runs", () => {
-    expect(spanIn(FRAME, [1_000, 95_000, "[4]"])).toEqual({ left_px: 64, right_px: 664 });
+describe("stripData", () => {
+  it("names at the window's edge a cell that began before it", () => {
+    const window = { start_ms: 60_000, end_ms: 90_000, px_per_ms: 0.02 };
+    const data = stripData([[1_000, null, "[4]"]], [], window, THEME);
+    expect(data.label).toEqual(["[4]"]);
+    expect(data.label_left).toEqual([60_000]);
+    expect(data.left).toEqual([1_000]);
   });
 
-  it("keeps the ends that are in the window", () => {
-    expect(spanIn(FRAME, [61_000, 70_000, "[4]"])).toEqual({ left_px: 84, right_px: 264 });
+  it("leaves a name out where what is seen of its span has no room for it", () => {
+    const window = { start_ms: 60_000, end_ms: 90_000, px_per_ms: 0.02 };
+    const data = stripData([[1_000, 60_500, "[4]"]], [], window, THEME);
+    expect(data.label).toEqual([""]);
   });
 });

@@ -1,5 +1,4 @@
 /** Axes of the timeline: bytes upwards, time to the right. */
-import { byteTicks, multiples } from "../../../charts/ticks.ts";
 import { formatBytes } from "../../../words/quantities.ts";
 import type { Frame, Places } from "./frame.ts";
 import type { MemoryPalette } from "./palette.ts";
@@ -30,7 +29,7 @@ export function paintAxes(
   context.textAlign = "right";
   context.textBaseline = "middle";
   let last_px = Infinity;
-  for (const bytes of byteTicks(frame.from_bytes, frame.to_bytes, BYTE_TICKS)) {
+  for (const bytes of byteTicks(frame.from_bytes, frame.to_bytes)) {
     const at_px = y(bytes);
     context.moveTo(left_px, at_px);
     context.lineTo(left_px + width_px, at_px);
@@ -57,6 +56,12 @@ export function paintAxes(
   context.restore();
 }
 
+/** Ticks at multiples of a power of two, such as 256 KiB or 1.5 GiB. */
+function byteTicks(from_bytes: number, to_bytes: number): number[] {
+  const step = 2 ** Math.max(0, Math.round(Math.log2((to_bytes - from_bytes) / BYTE_TICKS)));
+  return multiples(step, from_bytes, to_bytes);
+}
+
 /** Times with labels such as "12.5 ms": all in one unit, with enough digits to differ. */
 function timeTicks(from_ns: number, to_ns: number): [time_ns: number, label: string][] {
   const least_ns = (to_ns - from_ns) / TIME_TICKS;
@@ -77,3 +82,8 @@ const UNITS: readonly (readonly [size_ns: number, name: string])[] = [
   [1e6, "ms"],
   [1e3, "µs"],
 ];
+
+function multiples(step: number, from: number, to: number): number[] {
+  const [first, last] = [Math.ceil(from / step), Math.floor(to / step)];
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => (first + at) * step);
+}

@@ -1,6 +1,4 @@
 /** The address space at the chosen moment: blocks at their addresses, with free memory between. */
-
-import { emptied } from "../../../charts/canvas.ts";
 import { element } from "../../../dom/element.ts";
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import { litAllocations } from "../../../memory/lit.ts";
@@ -11,7 +9,7 @@ import type { Store } from "../../../model/state/store.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
 import { blockLine } from "../../details/allocation.ts";
-import { ChartFrame } from "../figure/chart_frame.ts";
+import { ChartFrame, emptied } from "../figure/chart_frame.ts";
 import { faded } from "../figure/palette.ts";
 
 const ROW_PX = 30;

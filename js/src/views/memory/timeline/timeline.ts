@@ -1,6 +1,4 @@
 /** The timeline: its figure, its pointer and key actions, and the picture that it shows. */
-
-import { emptied } from "../../../charts/canvas.ts";
 import { button, element } from "../../../dom/element.ts";
 import { totalColumns } from "../../../memory/blocks/moment.ts";
 import { litAllocations } from "../../../memory/lit.ts";
@@ -12,7 +10,7 @@ import type { Store } from "../../../model/state/store.ts";
 import { t } from "../../../words/page.ts";
 import { formatBytes, formatDuration } from "../../../words/quantities.ts";
 import { iconButton } from "../../controls.ts";
-import { ChartFrame } from "../figure/chart_frame.ts";
+import { ChartFrame, emptied } from "../figure/chart_frame.ts";
 import { paintFigure } from "../figure/figure.ts";
 import { MARGINS } from "../figure/frame.ts";
 import type { Marks } from "../figure/marks.ts";
