@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.replay.threads import with_threads
 from paddle_lab.capture.rerun.reach import Unrepeatable
 
 _TRANSLATED: Final = Path("~/.cache/paddle/to_static_tmp").expanduser()
@@ -60,7 +61,8 @@ def run_aside(paddle: Any, run: Callable[[Tell], object]) -> tuple[list[Any], in
 def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tuple[list[Any], int]:
     """Run code in a fork. Return the objects that it sent, and the signal that ended it, or 0.
 
-    A fork of a process with threads may also die by itself, so code that dies runs once more.
+    Threads do not survive a fork. Paddle's OpenMP may then crash in its first parallel loop, so
+    code that dies runs once more with one thread.
 
     Parameters
     ----------
@@ -70,8 +72,14 @@ def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tup
         How long the code may take before it is killed.
     """
     told, status = _aside_once(run, seconds)
-    is_crash = status not in (0, signal.SIGKILL)
-    return _aside_once(run, seconds) if is_crash else (told, status)
+    if status in (0, signal.SIGKILL):
+        return told, status
+
+    def run_alone(tell: Tell) -> None:
+        with with_threads(sys.modules["paddle"], 1):
+            run(tell)
+
+    return _aside_once(run_alone, seconds)
 
 
 def _aside_once(run: Callable[[Tell], object], seconds: float | None) -> tuple[list[Any], int]:

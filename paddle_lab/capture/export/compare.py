@@ -66,8 +66,8 @@ def compare(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> C
         paddle, lambda tell: tell(compare_here(model, inputs, specification).without_values())
     )
     if not told:
-        said = signal.Signals(status).name if status else ""
-        raise Unrepeatable(say("export.compare.refused", said=said))
+        name = signal.Signals(status).name if status else "exit"
+        raise Unrepeatable(say("export.ended", signal=name))
     found: Compared = told[0]
     return found
 
