@@ -398,7 +398,7 @@ class Recording:
         self._trace.complete(record, self._replay_of(error))
 
     def _replay_of(self, error: BaseException | None) -> Replay | None:
-        """Return the object that computes values again; older traces then release their tensors."""
+        """Return what computes values again, and release the tensors that older traces hold."""
         if self._session is None or self._session.calls is None:
             return None
         from paddle_lab.capture.replay.values import Replay

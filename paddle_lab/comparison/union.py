@@ -1,4 +1,4 @@
-"""The record of a comparison: the ops of trace b, and at their place the ops only in trace a.
+"""The record of a comparison: the ops of trace b, and between them the ops only in trace a.
 
 Everything else is trace b's. An op that is only in trace a comes with its outputs, its layer, its
 calls and its lines. Its inputs are the matching tensors of trace b, where there are any.

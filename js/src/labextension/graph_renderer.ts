@@ -41,8 +41,8 @@ export class GraphRenderer extends OutputRenderer {
     // A notebook may draw outputs before the notebook is registered.
     for (let tries = 0; !this.panel && tries < 80 && !this.isDisposed; tries++) await later();
     await this.panel?.sessionContext.ready;
-    // A widget's renderer made before the notebook has its widget manager waits forever, and no event
-    // says when the manager is there.
+    // A renderer waits forever if it was made before the notebook got its widget manager. No event
+    // says when the manager is there, so try again and again.
     for (let limit_ms = 1000; limit_ms <= 16_000 && !this.isDisposed; limit_ms *= 2) {
       const outcome = await this.showWidget(model, { limit_ms, isHidden: true });
       if (outcome === "failed") return;

@@ -1,4 +1,4 @@
-/** Removes wide vertical gaps from a picture. The rest keeps its order and small gaps. */
+/** Makes a picture narrower: removes wide empty columns. The order and small gaps stay. */
 
 /** A horizontal interval that something covers. */
 export interface Span {

@@ -39,7 +39,7 @@ export class MemoryState {
     return this.places[this.#choice.place]!;
   }
 
-  /** The selected moment, computed once for all parts of the view. */
+  /** What is alive in the selected time, computed once for all parts of the view. */
   get moment(): Moment {
     this.#moment ??= momentOf(this.blocks, this.#choice.from_ns, this.#choice.to_ns);
     return this.#moment;

@@ -61,7 +61,7 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
     compared_count
         How many of them are compared: all but the first, whose allocations often stay.
     bytes_per_step
-        Growth of all memory of the place, from any line.
+        Growth of all memory of the device, whichever lines allocated it.
     """
 
     def __init__(

@@ -103,7 +103,7 @@ class GuardedTranslation:
                     self._block(getattr(statement, field, []), loops)
 
     def _statement(self, statement: Any, loops: dict[str, int], body: Place) -> None:
-        """Guard a statement's value. ``body`` is where the body of the last loop begins."""
+        """Guard a statement's value. The latest loop above it has its body at ``body``."""
         value, place = statement.value, _place(statement)
         if any(type(node).__name__ in {one.__name__ for one in _UNGUARDED}
                for node in DOOR.gast.walk(value)):  # fmt: skip

@@ -20,7 +20,7 @@ from paddle_lab.capture.recorder.program_log import Run
 
 
 class _Running(threading.local):
-    """The program layers that have run in a thread's current call."""
+    """For each thread: the program layers that ran in the block of :func:`running_layers`."""
 
     layers: list[Any] | None = None
 

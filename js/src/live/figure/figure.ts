@@ -144,7 +144,7 @@ export class Figure {
     return x < left || x > right ? undefined : view.frame.x_scale.invert(x);
   }
 
-  /** Draws a line through all panels at a time, or none. */
+  /** Draws a vertical line in each panel at a time. Without a time it hides the lines. */
   pointAt(time_ms: number | undefined): void {
     for (const { pointer } of this.#drawn) {
       if (time_ms !== undefined) pointer.location = time_ms;
@@ -173,7 +173,7 @@ function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   return Object.fromEntries(["time", ...names].map((name) => [name, [0]]));
 }
 
-/** Heights of the panels; the panel of Paddle's own memory gets at least half of the height. */
+/** Heights of the panels. The first, of Paddle's own memory, is the highest. */
 function panelHeights(panels: readonly Panel[], height_px: number): number[] {
   const weights = panels.map(({ unit }, index) => (unit === "percent" ? 1 : index === 0 ? 3 : 1.6));
   const sum = weights.reduce((total, weight) => total + weight, 0);

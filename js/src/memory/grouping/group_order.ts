@@ -5,7 +5,7 @@ import { type Groups, UNMET, unmetLabel } from "./groups.ts";
 
 export type SortColumn = "name" | "bytes" | "counts" | "allocated_bytes";
 
-/** The first `most` positions of `sums`, sorted. */
+/** Sorts the groups, and returns the positions of the first `most` in `sums`. */
 export function firstGroups(
   groups: Groups,
   sums: GroupSums,

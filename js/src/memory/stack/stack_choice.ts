@@ -40,8 +40,8 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
 }
 
 /**
- * If only a part of the height is shown, blocks below and above it are stacked but not drawn. With
- * fewer events, more blocks are possible.
+ * The most blocks to stack in a window that shows a part of the height. Blocks outside of that part
+ * count too: they are stacked but not drawn. Fewer events allow more blocks.
  */
 function mostWhere({ events }: Blocks, { from_ns, to_ns, width_px }: Window): number {
   const { times_ns } = events;

@@ -15,7 +15,10 @@ export interface Places {
   readonly row: Int32Array;
 }
 
-/** Items are the ops and backward calls of all threads; for rows of grad nodes, the grad nodes. */
+/**
+ * The rows of a table, and the items in each. If the rows are grad nodes, an item is a grad node;
+ * otherwise it is an op or a backward call of any thread.
+ */
 export interface TableRows {
   readonly kind: RowKind;
   readonly count: number;

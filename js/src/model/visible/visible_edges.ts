@@ -23,7 +23,7 @@ export interface VisibleEdge {
 
 /** String code of "". */
 const NO_SHAPE = 0;
-/** Shared by all edges of tensors; never modified. */
+/** The `gradEdges` of all edges that show tensors; never modified. */
 const NO_EDGES: number[] = [];
 const DETACH = EDGE_KINDS.indexOf("detach");
 

@@ -11,7 +11,7 @@ export interface PanelContext {
   readonly totals: TraceTotals;
   /** Shows the frame's line in the surrounding page, or in the panel's source view. */
   openFrame(frame: number): void;
-  /** Computes a value again; undefined without a kernel. */
+  /** Asks the Jupyter kernel to compute a value again; undefined without a kernel. */
   readonly askValue: AskValue | undefined;
   /** Shows a line in the panel's source view. `file` is a position in `trace.strings`. */
   showSource(file: number, line: number): void;

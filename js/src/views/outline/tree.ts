@@ -249,7 +249,10 @@ export class Outline {
     }
   }
 
-  /** A letter moves to the next row that begins with this letter. Command keys go to the app. */
+  /**
+   * Letters typed one after the other move to the next row that begins with them. A first letter that
+   * is a command key goes to the app.
+   */
   #typeAhead(event: KeyboardEvent, at: number): boolean {
     const isLetter = /^[\p{L}_]$/u.test(event.key);
     const isRecent = event.timeStamp - this.#typed_ms < TYPE_AHEAD_MS;

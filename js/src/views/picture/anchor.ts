@@ -47,7 +47,7 @@ export function anchored(
   return { at: moved, goal: panned(moved, 0, -up) };
 }
 
-/** When a fold is unfolded, its first member is taken to be at the place of the fold. */
+/** Where an item is. A fold that was opened is where its first member is now, and the reverse. */
 function placeOf(scene: Scene, id: string): Rectangle | undefined {
   const twin = id.replace(/^(group|fold):/, (_, kind) => (kind === "fold" ? "group:" : "fold:"));
   const all = [...scene.boxes, ...scene.frames];

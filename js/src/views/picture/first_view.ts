@@ -14,7 +14,7 @@ const SCALE_STEP = 0.01;
 /** A scene that is too wide is cut anyway. Slightly enlarged, it may be cut between two boxes. */
 const LARGEST_WIDE_SCALE = 1.06;
 const WIDE_SCALE_STEP = 0.03;
-/** How many ways to cut a scene that is too wide are compared. */
+/** The most shifts that are compared for a scene that is too wide. Each cuts it at other places. */
 const MOST_SHIFTS = 40;
 /** With more parts than this, the first shift is used and no others are compared. */
 const MOST_PARTS = 600;

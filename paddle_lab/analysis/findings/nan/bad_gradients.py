@@ -1,6 +1,6 @@
 """Grad nodes that got finite gradients and passed on NaN or Inf.
 
-If the node's forward op already read or made NaN or Inf, the gradient only shows it.
+A node is left out if its forward op already read or made NaN or Inf: the fault is in the forward.
 """
 
 from __future__ import annotations

@@ -4,7 +4,10 @@ import type { PointList } from "../../points.ts";
 import { packTiles } from "../components.ts";
 import type { Boxes } from "../flow.ts";
 
-/** Branches between the same ends. Each is a path of boxes without any other edge. */
+/**
+ * Branches that begin at one tensor, end at one consumer, or both. Each is a path of boxes without any
+ * other edge.
+ */
 export interface Fan {
   /** Whether the branches read one tensor or feed one consumer; at least one is true. */
   reads: boolean;

@@ -19,7 +19,7 @@ _NOTHING = 1e-6
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the optimizers that stepped with a rate of zero."""
+    """Yield the optimizers whose learning rate was almost zero in several steps in a row."""
     training = facts.answer(Training)
     for number, steps in training.steps_of.items():
         at, run = -1, 0
