@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle_lab.analysis.findings.finding import Finding, Mark, Place
+from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
 from paddle_lab.comparison.gradients import gradient_notice
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
-from paddle_lab.trace.schema import TENSOR_KINDS
+from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
+from paddle_lab.trace.trees import taken
 from paddle_lab.words import listing, say
 
 KIND = "first-difference"
@@ -90,6 +94,7 @@ def _details(first: ComparedOp, found: Compared) -> list[str]:
         told.append(say("comparison.inputs", inputs=listing(inputs, 3)))
     elif found.origin[first.key] == INTRODUCED:
         told.append(say("comparison.introduced"))
+    told += _lone_backward(first, found)
     edit = edit_of(first, found)
     if edit is not None:
         told.append(str(edit))
@@ -111,6 +116,24 @@ def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
         if one >= 0 and two >= 0 and known_a[one] and known_b[two]
         and digest_a[one] != digest_b[two] and found.b.record.tensors["producer"][two] < 0
     ]  # fmt: skip
+
+
+def _lone_backward(first: ComparedOp, found: Compared) -> list[str]:
+    """Say that a backward call before the first difference ran in only one trace."""
+    calls = {}
+    for name, side, ops in (("a", found.a, found.op_a), ("b", found.b, found.op_b)):
+        table = side.record.backward_calls
+        is_run = table["kind"] != BACKWARD_KINDS.index("remaining")
+        next_op = ops[: first.key + 1].max(initial=-1)
+        calls[name] = np.flatnonzero(is_run & (table["ops_before"] <= next_op))
+    if len(calls["a"]) == len(calls["b"]):
+        return []
+    name = "a" if len(calls["a"]) > len(calls["b"]) else "b"
+    record = (found.a if name == "a" else found.b).record
+    stack = record.backward_calls["stack"][calls[name][-1:]]
+    frame = int(taken(record.stack_frames["frame"], stack)[0])
+    place = Place.of(Frame(record, frame) if frame >= 0 else None)
+    return [say("comparison.lone_backward", name=name, place=place)]
 
 
 def _named(side: Side, tensor: int) -> str:

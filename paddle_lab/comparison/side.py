@@ -99,8 +99,9 @@ class Side:
 
     @cached_property
     def stops(self) -> Hashes:
-        """A hash of which outputs of each op pass no gradient on."""
-        return self.used(self.record.tensors["stop_gradient"])
+        """A hash of which outputs and inputs of each op need no gradient."""
+        stops = self.record.tensors["stop_gradient"]
+        return mixed(self.used(stops), self.used(stops, "input"))
 
     @cached_property
     def tensor_digests(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:

@@ -48,10 +48,11 @@ def test_an_edit_without_effect_is_no_difference(
 def test_the_edited_line_is_named(before: tuple[paddle_lab.Trace, list[str]]) -> None:
     by_name = {edit.name: edit for edit in PLANTED}
     told = {}
-    for name in ("constant", "weight decay", "op inserted"):
+    for name in ("constant", "weight decay", "op inserted", "no backward"):
         comparison = paddle_lab.compare(before[0], edited(by_name[name])[0])
-        told[name] = comparison.record.origin.notices[-1]
+        told[name] = comparison.record.origin.notices[-1 if name != "no backward" else 1]
     assert "was `score = score * 8 ** -0.5`, now `score = score * 8 ** -1.5`" in told["constant"]
     assert told["weight decay"].startswith("An edit in the recorded sources")
     assert told["op inserted"].startswith("Added at")
     assert "x.clip(-1, 1)" in told["op inserted"]
+    assert "ran only in trace a" in told["no backward"]
