@@ -121,6 +121,7 @@ class TracedCell:
         if entry is not None:
             memory.ledger.append(entry)
         if is_quiet:
+            self._compared()
             return
         show_error_note(trace, error, has_page=memory.has_page)
         self._show(note)
@@ -182,12 +183,16 @@ class TracedCell:
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _compared(self) -> Trace:
-        """Return the trace, or with ``--against`` its comparison with the other trace."""
+        """Return the comparison that ``--against`` asks for, or the trace without one."""
         if self._against is None:
             return self._trace
-        comparison = compare(self._against, self._trace)
+        try:
+            comparison = compare(self._against, self._trace)
+        except Exception as error:  # noqa: BLE001  (the cell has run, and its trace is shown)
+            told = f"{type(error).__name__}: {error}"
+            sys.stderr.write(say("magics.not_compared", error=told) + "\n")
+            return self._trace
         self._shell.user_ns[COMPARISON] = comparison
-        sys.stderr.write(comparison.record.origin.notices[0] + "\n")
         return comparison
 
     def _trace_named(self, name: str | None) -> Trace | None:

@@ -159,7 +159,8 @@ PLANTED = [
          "only_b"),
     Edit("another kernel of gelu", "paddle.seed(1)", "stub(); paddle.seed(1)", "F.gelu"),
     Edit("detached", "self.attend(x)", "self.attend(x.detach())", "paddle.matmul(x, x"),
-    Edit("frozen weight", "paddle.seed(1)", "paddle.seed(1); net.head.weight.stop_gradient = True", "self.head(x)"),
+    Edit("frozen weight", "paddle.seed(1)",
+         "paddle.seed(1); net.head.weight.stop_gradient = True", "self.head(x)"),
     Edit("no backward", "        loss.backward()\n", "", "optimizer.step()", "only_a"),
     Edit("a block more", "range(3)]", "range(4)]", "self.norm(x)", "only_b"),
 ]  # fmt: skip

@@ -24,9 +24,24 @@ def test_a_cell_is_compared_with_the_last_trace(capsys: pytest.CaptureFixture[st
         assert comparison.first.name == "multiply"
         assert comparison.first.cell == 3
         assert "was `y = paddle.tanh(x * 2.0)`" in comparison.record.origin.notices[1]
-        assert "is the first op that differs" in capsys.readouterr().err
+        assert "is the first op that differs" in repr(comparison)
+        assert capsys.readouterr().err == ""
         run(shell, CELL.format(options="--against before -q", scale=2.0)).raise_error()
-        assert paddle_lab.compare(shell.user_ns["before"], shell.user_ns["_trace"]).first is None
+        assert shell.user_ns["_comparison"].first is None
+
+
+def test_a_comparison_that_fails_leaves_the_trace(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def failing(*_: object) -> None:
+        raise ArithmeticError("no order")
+
+    monkeypatch.setattr("paddle_lab.magics.traced_cell.compare", failing)
+    with fresh_shell(setup="import paddle") as shell:
+        run(shell, CELL.format(options="--digest", scale=2.0)).raise_error()
+        run(shell, CELL.format(options="--against last", scale=3.0)).raise_error()
+        assert len(shell.user_ns["_trace"].ops) == 3
+        assert "ArithmeticError: no order" in capsys.readouterr().err
 
 
 def test_an_unknown_trace_is_refused_before_the_cell_runs(
