@@ -92,7 +92,6 @@ class ComparedTable(Reported, Framed, RowTable[ComparedOp]):
     """
 
     _table_name = "compared"
-    _asked_as = "comparison.to_pandas()"
 
     def __init__(self, record: Record, found: Compared, keys: Keys | None = None) -> None:
         super().__init__(record, keys)

@@ -44,12 +44,17 @@ def padded(text: str, width: int, *, is_number: bool = False) -> str:
     return spaces + text if is_number else text + spaces
 
 
-def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
-    """Return the same table as HTML. The text of cells is escaped; backticks enclose code."""
-    # A notebook's own style aligns every column to the right.
-    styles = [
-        f' style="{_NUMBER if column in numbers else _TEXT}"' for column in range(len(header))
-    ]
+def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] | None = None) -> str:
+    """Return the same table as HTML. The text of cells is escaped; backticks enclose code.
+
+    Without ``numbers``, the page's own style aligns the columns. A notebook aligns all to the
+    right.
+    """
+    styles = [""] * len(header)
+    if numbers is not None:
+        styles = [
+            f' style="{_NUMBER if column in numbers else _TEXT}"' for column in range(len(header))
+        ]
     head = _html_row("th", header, styles)
     body = "".join(_html_row("td", row, styles) for row in rows)
     return f"<table>{head}{body}</table>"

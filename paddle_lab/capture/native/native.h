@@ -1,8 +1,8 @@
 /* Declarations that the parts of the native hot path share.
  *
  * Everything here has a twin in Python, which runs if this was not built. The docstrings of the
- * twin explain each part. All code except scans and digests of large arrays holds the GIL. It calls Python
- * only where a comment says so: between two such calls it is atomic.
+ * twin explain each part. All code except scans and digests of large arrays holds the GIL. It calls
+ * Python only where a comment says so: between two such calls it is atomic.
  */
 #ifndef PADDLE_LAB_NATIVE_H
 #define PADDLE_LAB_NATIVE_H

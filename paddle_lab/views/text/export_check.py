@@ -158,7 +158,7 @@ class ExportCheck:
                 (place(one.file, one.line, one.cell), f"`{one.source}`", one.cause, one.advice)
                 for one in self.blockers
             ]
-            told += html_table(header, rows)
+            told += html_table(header, rows, numbers=())
         if any(stage.ran for stage in self.stages):
             told += html_table(self._header(), [one.row() for one in self.stages], numbers=(1, 2))
         return told

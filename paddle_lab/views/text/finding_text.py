@@ -112,7 +112,8 @@ class CheckList:
     def _repr_html_(self) -> str:
         header = [_column(name) for name in _CHECK_HEADER]
         return "".join(
-            f"<h4>{escape(title)}</h4>{html_table(header, rows)}" for title, rows in self._groups()
+            f"<h4>{escape(title)}</h4>{html_table(header, rows, numbers=())}"
+            for title, rows in self._groups()
         )
 
     def _groups(self) -> list[tuple[str, list[tuple[str, str, str, str]]]]:

@@ -8,6 +8,7 @@ import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
 
 from paddle_lab.magics import waiting_note
+from paddle_lab.views.html.notebook_output import GRAPH_MIME_TYPE
 from tests.notebook.shell import run
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ def test_sentences_give_way_to_the_picture(
     assert {output["transient"]["display_id"] for output in others} == {
         first["transient"]["display_id"]
     }
-    assert [WIDGET in output["data"] for output in others] == [False, False, True]
+    # Our plugin can show the picture before the kernel has made what the notebook stores.
+    assert [GRAPH_MIME_TYPE in output["data"] for output in others] == [False, False, True, True]
+    assert [WIDGET in output["data"] for output in others] == [False, False, False, True]
+    assert "payload" not in others[2]["data"][GRAPH_MIME_TYPE]
 
 
 def test_a_small_cell_is_shown_at_once(

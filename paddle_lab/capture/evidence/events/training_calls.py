@@ -40,7 +40,6 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         (paddle, "save"): _loaded,
     }
     after: dict[tuple[Any, str], _Details] = {
-        (layer, "train"): _mode,
         (layer, "eval"): _mode,
         (layer, "state_dict"): _taken,
         (layer, "register_forward_pre_hook"): _hooked_layer,
@@ -67,7 +66,8 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         **{(scaler, name): _optimizer for name in ("scale", "unscale_", "step", "minimize")
            if name in vars(scaler)},
     }  # fmt: skip
-    makers = [noted((layer, "train"), before=_noting("thawed", _thawed))]
+    thaws, trains = _noting("thawed", _thawed), _noting("train", _mode)
+    makers = [noted((layer, "train"), trains, before=thaws)]
     for place, details in before.items():
         makers.append(noted(place, before=_noting(place[1], details)))
     for place, details in after.items():
