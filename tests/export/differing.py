@@ -104,7 +104,7 @@ class OldGlobal(Linear):
 
     def forward(self, x: Any) -> Any:
         h = self.linear(x)
-        return F.relu(h * SETTINGS["scale"])  # OP: multiply
+        return F.tanh(h * SETTINGS["scale"])  # OP: multiply
 
 
 class OldFlag(Linear):
