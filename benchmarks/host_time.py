@@ -23,6 +23,7 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|")
     for program in PROGRAMS:
         program()
+        trace = None  # otherwise the previous trace would be freed inside the next one
         with paddle_lab.trace() as trace:
             begin_ns = perf_counter_ns()
             program()
