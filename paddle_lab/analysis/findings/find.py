@@ -1,4 +1,4 @@
-"""Run checks over a record, and sort their findings."""
+"""Runs checks over a record, and sorts their findings."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _IGNORE = re.compile(r"# paddle-lab: ignore(?:\[(?P<kinds>[^\]]*)\])?")
 
 
 def find(record: Record, kinds: Iterable[str] | None = None) -> list[Finding]:
-    """Return what the checks found, sorted by severity, then cause before consequence.
+    """Return the findings, sorted by severity. A cause comes before its consequences.
 
-    An error that is only the consequence of another one is omitted.
+    An error that is only the consequence of another error is omitted.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def _run(check: Check, facts: Facts) -> list[Finding]:
 
 
 def _is_ignored(finding: Finding) -> bool:
-    """Tell whether the line says ``# paddle-lab: ignore``, or ``ignore[…]`` with this kind."""
+    """Tell whether the line has ``# paddle-lab: ignore`` without kinds or with this kind."""
     said = _IGNORE.search(finding.code)
     return said is not None and (
         said["kinds"] is None or finding.kind in re.split(r"[\s,]+", said["kinds"])
@@ -86,14 +86,14 @@ def _rank(finding: Finding) -> tuple[int, int, int]:
 
 
 def _without_consequences(findings: list[Finding]) -> list[Finding]:
-    """Return the findings without the errors that only follow from another error.
+    """Return the findings without errors that are consequences of other errors.
 
     The cause also gets the marks of its consequence, so that the failed grad node is shown.
 
     Parameters
     ----------
     findings
-        Causes before consequences.
+        The findings, sorted: a cause comes before its consequences.
     """
     kept: list[Finding] = []
     for finding in findings:
@@ -107,7 +107,7 @@ def _without_consequences(findings: list[Finding]) -> list[Finding]:
 
 
 def _causes(one: Finding, other: Finding) -> bool:
-    """Tell whether both are errors at a common op or grad node, one the cause of the other."""
+    """Tell whether one error causes the other error at the same op or grad node."""
     return (
         one.severity == other.severity == "error"
         and one.kind in checks()[other.kind].consequence_of
@@ -116,7 +116,7 @@ def _causes(one: Finding, other: Finding) -> bool:
 
 
 def _things(finding: Finding) -> set[tuple[str, int]]:
-    """Return the ops and grad nodes that a finding points at."""
+    """Return the ops and grad nodes that a finding marks."""
     points: list[Finding | Mark] = [finding, *finding.marks]
     things = {("op", one.op) for one in points} | {("grad_node", one.grad_node) for one in points}
     return things - {("op", -1), ("grad_node", -1)}

@@ -1,4 +1,4 @@
-"""A finding, the line of code that caused the problem, and a list of findings."""
+"""A finding, the line of code that caused it, and a list of findings."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Place:
 
     @classmethod
     def of(cls, frame: Frame | None) -> Place:
-        """Return the place of a frame; the empty place for none."""
+        """Return the place of a frame; an empty place if there is no frame."""
         if frame is None:
             return cls()
         return cls(frame.file, frame.line, frame.cell, frame.statement, frame.where)
 
     def __str__(self) -> str:
-        """Return the line in the form for a sentence: ```h[1:2] = 3.3` (cell 4, line 8)``."""
+        """Return the line as part of a sentence: ```h[1:2] = 3.3` (cell 4, line 8)``."""
         if not self.where:
             return say("findings.place.unknown")
         where = self.where
@@ -55,7 +55,7 @@ MarkRole = Literal["origin", "path", "cut", "failed", "related"]
 
 @dataclass(frozen=True)
 class Mark:
-    """An op or a grad node that a finding points at in the graphs."""
+    """An op or a grad node that a finding marks in the graphs."""
 
     role: MarkRole
     op: int = -1
@@ -64,7 +64,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Found:
-    """A finding as a check returns it, without the kind and usual advice, which are added later."""
+    """A finding as a check returns it. The check's kind and its usual advice are added later."""
 
     place: Place
     message: Text | str
@@ -88,7 +88,7 @@ def found(
     advice: Text | str | None = None,
     **values: object,
 ) -> Found:
-    """Return a finding at a line. Its text is ``findings.KEY``; the line is one of the values.
+    """Return a finding at a line. Its text is ``findings.KEY``, with the line as a value.
 
     Without ``marks``, the op is marked as the origin.
     """
@@ -99,13 +99,13 @@ def found(
 
 
 def warning(key: str, place: Place, op: int = -1, **values: object) -> Found:
-    """Return a warning, as :func:`found` does."""
+    """Return a warning at a line: see :func:`found`."""
     return found(key, place, op, **values)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One problem, or one fact worth knowing, and the line that caused it."""
+    """A problem, or a fact worth knowing, and the line that caused it."""
 
     kind: str
     """The name of the check, such as ``"inplace-modified"``."""
@@ -143,7 +143,7 @@ class Finding:
 
 
 class FindingList(list[Finding]):
-    """What the checks found: worst first, cause before consequence."""
+    """The findings of a trace: the worst first, and a cause before its consequences."""
 
     def __repr__(self) -> str:
         if not self:

@@ -37,8 +37,8 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
     selection
         ``None`` or ``"default"`` for the checks that cost next to nothing, ``"all"``, ``"none"``, a
         list of kinds, or a text with kinds separated by commas. ``"-same-batch"`` leaves a kind
-        out, of the default ones if no other name is given. A kind that is switched off runs only if
-        it is named.
+        out; without another name, out of the default kinds. A kind that is switched off runs only
+        if it is named here.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def chosen(selection: str | Sequence[str] | None) -> list[str]:
 
 
 def is_default(check: Check) -> bool:
-    """Tell whether a check is on without ``check=``: it costs next to nothing."""
+    """Tell whether a check runs without ``check=``, because it costs next to nothing."""
     return set(check.needs) <= {"events"}
 
 
@@ -79,12 +79,12 @@ def evidence_for(kinds: Iterable[str]) -> frozenset[Evidence]:
 
 
 def rerun_kinds(kinds: Iterable[str]) -> list[str]:
-    """Return the kinds among these for which the code must run a second time."""
+    """Return those of the kinds for which the code must run a second time."""
     return [check.kind for check in _known(kinds) if "rerun" in check.needs]
 
 
 def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
-    """Return the kinds among these that would raise false alarms on a part of a run.
+    """Return those of the kinds that would report false alarms if only some ops were kept.
 
     Parameters
     ----------
@@ -96,12 +96,12 @@ def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
 
 
 def _known(kinds: Iterable[str]) -> Iterator[Check]:
-    """Yield the checks of the known kinds: a trace of another version may name others."""
+    """Yield the checks of the kinds that are known. A trace of another version may name others."""
     return (checks()[kind] for kind in kinds if kind in checks())
 
 
 def is_all(selection: str | Sequence[str] | None) -> bool:
-    """Tell whether ``check=`` names no single check."""
+    """Tell whether ``check=`` asks for no kind by name."""
     return all(name in {DEFAULT, ALL} or name.startswith("-") for name in _names(selection))
 
 
@@ -114,5 +114,5 @@ def _names(selection: str | Sequence[str] | None) -> list[str]:
 
 
 def depth(kind: str) -> int:
-    """Return the length of the longest chain of causes before findings of this kind."""
+    """Return the length of the longest chain of causes that lead to this kind of finding."""
     return max((1 + depth(cause) for cause in checks()[kind].consequence_of), default=0)

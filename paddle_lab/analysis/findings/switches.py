@@ -1,4 +1,4 @@
-"""Checks that are switched off for a notebook or for a project."""
+"""Checks that the user switched off for a notebook or a project."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ OFF: Final[set[str]] = set()
 def switched_off() -> set[str]:
     """Return the kinds that are off unless ``check=`` names them.
 
-    They are :data:`OFF`, and those that the nearest ``pyproject.toml`` lists, in the working
-    directory or above it::
+    They are listed in :data:`OFF` and in the nearest ``pyproject.toml``, in the working directory
+    or above it::
 
         [tool.paddle-lab]
         checks-off = ["same-batch"]
 
-    Python 3.10 has no reader of TOML: there, only :data:`OFF` counts.
+    Python 3.10 cannot read TOML, so there only :data:`OFF` counts.
     """
     with suppress(OSError):
         here = Path.cwd()
@@ -37,6 +37,6 @@ def _listed(path: Path, _changed_ns: int) -> frozenset[str]:
     try:
         table = importlib.import_module("tomllib").loads(path.read_text(encoding="utf-8"))
         return frozenset(table.get("tool", {}).get("paddle-lab", {}).get("checks-off", ()))
-    # No tomllib before Python 3.11; no table; no list of names.
+    # No ``tomllib`` (before Python 3.11), no such table, or not a list of names.
     except (ImportError, OSError, ValueError, AttributeError, TypeError):
         return frozenset()

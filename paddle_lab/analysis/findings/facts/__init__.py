@@ -59,7 +59,7 @@ class Facts(BackwardFacts):
         self._events: dict[str, list[Event]] = {}
 
     def answer(self, of: Callable[[Facts], _Answer]) -> _Answer:
-        """Return what a class or a function computes from these facts, once for all checks."""
+        """Return the answer that a class or a function computes from these facts, computed once."""
         if of not in self._answers:
             self._answers[of] = of(self)
         found: _Answer = self._answers[of]

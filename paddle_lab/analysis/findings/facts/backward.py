@@ -43,26 +43,26 @@ class BackwardFacts(TensorFacts):
 
     @cached_property
     def user_backward_calls(self) -> list[int]:
-        """The user's backward calls, in order, without the ``remaining`` graphs."""
+        """The user's backward calls, in order, without the calls of kind ``remaining``."""
         is_users = self.record.backward_calls["kind"] != _REMAINING
         calls: list[int] = np.flatnonzero(is_users).tolist()
         return calls
 
     @cached_property
     def is_paddle_grad(self) -> Callable[[int], bool]:
-        """Whether a backward call is one of ``paddle.grad``."""
+        """Whether a backward call is a call of ``paddle.grad``."""
         is_one: list[bool] = (self.record.backward_calls["kind"] == _PADDLE_GRAD).tolist()
         return is_one.__getitem__
 
     def place_of_call(self, call: int) -> Place:
-        """Return the user's innermost line that called backward."""
+        """Return the innermost line of the user's code that called backward."""
         return self.place_of_stack(int(self.record.backward_calls["stack"][call]))
 
     @cached_property
     def targets(self) -> dict[int, frozenset[int]]:
         """For each call of ``paddle.grad``, the grad nodes whose gradients were requested.
 
-        A call without an entry runs to every leaf; so do all calls of traces without this table.
+        A call without an entry runs to every leaf. In traces without this table, all calls do.
         """
         asked = self.record.grad_targets
         return {
@@ -71,7 +71,7 @@ class BackwardFacts(TensorFacts):
         }
 
     def leaves_of_nodes(self, is_node: Mask) -> frozenset[int]:
-        """Return the leaves, as first values, whose gradients some grad nodes accumulate."""
+        """Return the leaves, as first values, of marked grad nodes that accumulate gradients."""
         leaves = self.record.grad_nodes["parameter"][is_node]
         return frozenset(np.unique(self.first_values[leaves[leaves >= 0]]).tolist())
 

@@ -1,4 +1,4 @@
-"""What checks ask about single ops, and columns as functions of a row."""
+"""Facts about single ops, and columns of tables as functions of a row."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Mask = npt.NDArray[np.bool_]
 
 
 def column(table: str, name: str) -> cached_property[Entry]:
-    """Return a property of `Facts` that looks up a column, in a list because that is faster."""
+    """Return a property of `Facts` that looks up a value of a column. It uses a list, for speed."""
     return cached_property(lambda facts: facts.record.tables[table][name].tolist().__getitem__)
 
 
 def text_column(table: str, name: str) -> cached_property[Callable[[int], str]]:
-    """Return a property of `Facts` that looks up a column of texts."""
+    """Return a property of `Facts` that looks up a text of a column."""
 
     def make(facts: Any) -> Callable[[int], str]:
         codes, texts = facts.record.tables[table][name].tolist(), facts.record.strings
@@ -38,12 +38,12 @@ def text_column(table: str, name: str) -> cached_property[Callable[[int], str]]:
 def rows(
     table: str, key: str, value: str = "", *, of: str, role: str = ""
 ) -> cached_property[Rows]:
-    """Return a property of `Facts` that maps a row of the table ``of`` to the rows that name it.
+    """Return a property of `Facts` from a row of the table ``of`` to the rows that name it.
 
     Parameters
     ----------
     key
-        The column that names the row of ``of``.
+        The column of ``table`` that contains the row of ``of``.
     value
         The column to return; without one, the row's number in ``table``.
     role
@@ -118,20 +118,20 @@ class OpFacts:
     # -- the user's lines ---------------------------------------------------------------------
 
     def place(self, op: int) -> Place:
-        """Return the user's innermost line that called an op."""
+        """Return the innermost line of the user's code that called an op."""
         return self.place_of_stack(self.stack(op))
 
     def place_of_stack(self, stack: int) -> Place:
-        """Return the user's innermost line in a stack."""
+        """Return the innermost line of the user's code in a stack."""
         if stack not in self._places:
             frame = int(self.record.stack_frames["frame"][stack]) if stack >= 0 else -1
             self._places[stack] = Place.of(Frame(self.record, frame) if frame >= 0 else None)
         return self._places[stack]
 
     def model_place(self, op: int) -> Place:
-        """Return the user's line that called the outermost layer around an op.
+        """Return the line of the user's code that called the outermost layer around an op.
 
-        Outside of layers this returns the same as :meth:`place`.
+        For an op outside of layers, return the same as :meth:`place`.
         """
         frames = stack_of(self.record, self.stack(op))
         for caller, callee in zip(reversed(frames), reversed(frames[:-1]), strict=False):
@@ -143,13 +143,13 @@ class OpFacts:
     # -- scopes -------------------------------------------------------------------------------
 
     def scopes_around(self, scope: int) -> Iterator[int]:
-        """Yield a scope and its parents, from the innermost out. For -1 yield nothing."""
+        """Yield a scope and its parents, the innermost first. For -1 yield nothing."""
         while scope >= 0:
             yield scope
             scope = int(self.record.scopes["parent"][scope])
 
     def pylayer_op(self, scope: int) -> int:
-        """Return the PyLayer op whose call a scope is, -1 for none."""
+        """Return the PyLayer op whose call opened a scope; -1 if no PyLayer did."""
         return int(self.record.scopes["op"][scope]) if scope >= 0 else -1
 
     @cached_property
@@ -168,7 +168,7 @@ class OpFacts:
 
     @cached_property
     def layer_calls(self) -> Keys:
-        """The outermost call of a layer around each scope, -1 for none; the last entry is -1."""
+        """For each scope: the outermost layer call around it, or -1. The last entry is -1."""
         return self._outermost("layer")
 
     @cached_property
@@ -179,7 +179,7 @@ class OpFacts:
 
     @cached_property
     def step_ends(self) -> list[int]:
-        """How many ops had been called at the end of each optimizer step, by time."""
+        """For each optimizer step, by time: how many ops had been called when the step ended."""
         return [ops[-1] + 1 for ops in self.step_ops]
 
     def _outermost(self, kind: str) -> Keys:

@@ -52,7 +52,7 @@ class TensorFacts(OpFacts):
 
     @cached_property
     def first_values(self) -> Keys:
-        """The row of each tensor's first value, before modifications in place; ``[tensors]``."""
+        """For each tensor: the row of its first value, before modifications in place."""
         previous = self.record.tensors["previous"]
         return outermost(previous)
 

@@ -1,4 +1,4 @@
-"""Facts for checks of training: calls, optimizer steps, values of data, and origins of values."""
+"""Facts for checks of training: calls, optimizer steps, values of data, origins of values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _attribute(attributes: str, name: str) -> str:
 
 
 class Called(NamedTuple):
-    """A call of a function that the trace notes as an event, such as ``Layer.eval``."""
+    """A recorded call of a function that traces record as an event, such as ``Layer.eval``."""
 
     event: Event
     name: str
@@ -80,7 +80,7 @@ class Training:
 
     @cached_property
     def calls(self) -> dict[str, list[Called]]:
-        """The noted calls of each function, by name, in order."""
+        """The recorded calls of each function, by its name, in order."""
         found: dict[str, list[Called]] = {}
         for event in self.facts.events("called"):
             name, *detail = event.detail.split(" ")
@@ -88,12 +88,12 @@ class Training:
         return found
 
     def called(self, *names: str) -> list[Called]:
-        """Return the noted calls of some functions, in order."""
+        """Return the recorded calls of some functions, in order."""
         rows = [call for name in names for call in self.calls.get(name, ())]
         return sorted(rows, key=lambda call: call.event.row)
 
     def place(self, call: Called) -> Place:
-        """Return the user's innermost line of a call."""
+        """Return the innermost line of the user's code that made a call."""
         return self.facts.place_of_stack(call.event.stack)
 
     @cached_property
@@ -129,11 +129,11 @@ class Training:
         return found
 
     def step_place(self, step: Step) -> Place:
-        """Return the user's line of a step."""
+        """Return the line of the user's code that called a step."""
         return self.facts.place(step.first_op) if step.first_op >= 0 else Place()
 
     def made_at(self, number: int) -> Place:
-        """Return the line that made an optimizer; if it is not known, the line of a first step."""
+        """Return the line that made an optimizer; if it is unknown, the line of its first step."""
         for call in self.called("Optimizer.__init__"):
             if call.detail == [str(number)]:
                 return self.place(call)
@@ -142,10 +142,10 @@ class Training:
 
     @cached_property
     def looked(self) -> dict[int, list[tuple[int, int, bool, bool, int, int]]]:
-        """For each examined step, by its row: the examined parameters.
+        """For each examined optimizer step, by its row: the examined parameters.
 
-        Each has: tensor, state of the gradient, whether the value changed, whether the units are
-        equal, and the checksums before and after the step.
+        Each entry has the tensor, the state of the gradient, whether the value changed, whether the
+        units are equal, and the checksums before and after the step.
         """
         table = self.facts.record.tables["parameter_steps"]
         names = (
@@ -164,14 +164,14 @@ class Training:
 
     @cached_property
     def backward_scopes(self) -> dict[int, int]:
-        """The first scope inside each backward call, by the number of the call."""
+        """For each backward call, by its number: the first scope inside it."""
         scopes = self.facts.record.scopes
         rows = np.flatnonzero(scopes["backward_call"] >= 0).tolist()
         return {int(scopes["backward_call"][row]): row for row in reversed(rows)}
 
     @cached_property
     def losses(self) -> dict[int, float]:
-        """The value of the loss at which each backward call began."""
+        """For each backward call: the value of the loss on which it was called."""
         table = self.facts.record.tables["losses"]
         calls, values = table["backward_call"].tolist(), from_bits(table["value"]).tolist()
         return dict(zip(calls, values, strict=True))
@@ -179,7 +179,7 @@ class Training:
     # -- scopes -------------------------------------------------------------------------------
 
     def layers_around(self, op: int) -> list[int]:
-        """Return the scopes of the layer calls around an op, from the innermost out."""
+        """Return the scopes of the layer calls around an op, the innermost first."""
         scopes = self.facts.record.scopes
         around = self.facts.scopes_around(int(self.facts.record.ops["scope"][op]))
         return [scope for scope in around if scopes["kind"][scope] == _LAYER]
@@ -193,13 +193,13 @@ class Training:
 
     @cached_property
     def evaluating(self) -> frozenset[int]:
-        """The scopes of calls of layers in eval mode."""
+        """The scopes in which layers were called in eval mode."""
         return frozenset(self.facts.record.eval_scopes["scope"].tolist())
 
     def turns_around(self, scope: int) -> list[tuple[int, int]]:
-        """Return the iterations of loops around a scope, from the innermost out.
+        """Return the loop iterations around a scope, the innermost first.
 
-        Each is a pair: the loop, and the number of the iteration.
+        Each iteration is a pair of the loop and the iteration's number.
         """
         return [self._turns[at] for at in self.facts.scopes_around(scope) if at in self._turns]
 
@@ -213,7 +213,7 @@ class Training:
 
     @cached_property
     def glances(self) -> dict[int, Glance]:
-        """The values of tensors that no op made, by tensor."""
+        """For each tensor that no op made: statistics of its values."""
         table = self.facts.record.tables["glances"]
         floats = {"smallest", "largest", "mean", "root_mean_square"}
         columns = [
@@ -224,15 +224,15 @@ class Training:
         return {tensor: Glance._make(rest) for tensor, *rest in rows}
 
     def glance(self, tensor: int) -> Glance | None:
-        """Return the values of a tensor that no op made."""
+        """Return statistics of a tensor that no op made, or None if there are none."""
         return self.glances.get(self.facts.first_value(tensor))
 
     def attribute(self, op: int, name: str) -> str:
-        """Return the text of an op's argument that is no tensor, ``""`` if there is none."""
+        """Return the text of a non-tensor argument of an op, ``""`` if there is none."""
         return _attribute(self.facts.attributes(op), name)
 
     def origin(self, tensor: int) -> int:
-        """Follow a tensor back through ops that only move values; return the tensor before them."""
+        """Return the tensor that a tensor's values come from, past ops that only move values."""
         for _ in range(_FARTHEST):
             op = self.facts.producer(tensor)
             if op < 0 or self.facts.op_name(op) not in _PASSING or not self.facts.inputs(op):
@@ -254,7 +254,7 @@ class Training:
         return self.facts.tensor_kind(tensor) == PARAMETER or op in self.facts.fed_ops
 
     def readers(self, tensor: int) -> Iterator[int]:
-        """Yield the ops that read a tensor, directly or after ops that only move values."""
+        """Yield the ops that read a tensor, or that read it after ops that only move values."""
         waiting = [tensor]
         seen: set[int] = set()
         while waiting:
@@ -277,13 +277,13 @@ class Training:
         return [op for op in ops if self.facts.phase(op) == FORWARD]
 
     def takes_size(self, op: int) -> bool:
-        """Tell whether an op reads a difference and takes its square or absolute value."""
+        """Tell whether an op takes the square or the absolute value of a difference."""
         maker = self.facts.producer(self.facts.inputs(op)[0]) if self.facts.inputs(op) else -1
         is_size = self.facts.op_name(op) in {"square", "abs", "pow"}
         return is_size and maker >= 0 and self.facts.op_name(maker) == "subtract"
 
     def reached_losses(self, tensor: int) -> list[int]:
-        """Return the loss ops that the tensor reaches through a limited number of other ops."""
+        """Return the loss ops that use a tensor, directly or through a limited number of ops."""
         waiting, found = [tensor], []
         seen: set[int] = set()
         while waiting and len(seen) < 64:
@@ -304,7 +304,7 @@ class Training:
     # -- lines --------------------------------------------------------------------------------
 
     def creation_place(self, parameter: int) -> Place:
-        """Return the line that made a parameter, without a line if it is older than the trace."""
+        """Return the line that made a parameter; an empty place if it was made before the trace."""
         first = self.facts.first_value(parameter)
         stack = self._created.get(first, -1)
         return self.facts.place_of_stack(stack) if stack >= 0 else Place()
@@ -318,9 +318,9 @@ class Training:
         }
 
     def is_direct(self, op: int) -> bool:
-        """Tell whether the user's code calls an op itself, or calls the layer of the op itself.
+        """Tell whether the user's code calls an op, or the op's layer, directly.
 
-        If the user's code calls a ``Sequential`` that contains the layer, the call is not direct.
+        A call is not direct if the user's code calls a ``Sequential`` that contains the layer.
         """
         is_called = False
         for frame in stack_of(self.facts.record, self.facts.stack(op)):

@@ -1,1 +1,1 @@
-"""Which parameters gradients reached, where gradients ended, and what is intended."""
+"""Which parameters got gradients, where gradients ended, and which cuts are intended."""

@@ -1,9 +1,9 @@
 """Where gradients of trainable parameters end on their way back from a loss.
 
-A value is *live* if a gradient could flow back through this value to a parameter that no gradient
-has reached. A walk forward from such parameters ends at cuts: ``detach``, an op under ``no_grad``,
-an op without a gradient, a conversion to NumPy. A cut counts only if the values behind it enter a
-loss that ``backward`` was called on.
+A value is *live* if a gradient could flow through it to a parameter that got no gradient. Starting
+from such parameters, the code follows live values forward until it meets a cut: ``detach``, an op
+under ``no_grad``, an op without a gradient, a conversion to NumPy. A cut counts only if the values
+behind it enter a loss that ``backward`` was called on.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from paddle_lab.analysis.findings.gradients.trained import Trained
 
 
 class Cut(NamedTuple):
-    """One place between a parameter and a loss that no gradient passes."""
+    """A place between a parameter and a loss where gradients stop."""
 
     way: str
     """``"detach"``, ``"data"``, ``"copy"``, ``"stop_gradient"``, ``"detach_"``, ``"no_grad"``,
@@ -67,9 +67,10 @@ class GradientCuts:
     def unreached(self) -> frozenset[int]:
         """Parameters that ops read and that need a gradient, but got none.
 
-        If ``paddle.grad`` requested only other gradients, a parameter counts only if an optimizer
-        that holds it steps. A parameter behind a call with ``no_grad_vars`` never counts. A
-        parameter whose gradient was requested counts if such an optimizer never used that gradient.
+        There are three special cases. If ``paddle.grad`` requested only other gradients, a
+        parameter counts only if an optimizer that has it made a step. A parameter in the graph of a
+        call with ``no_grad_vars`` never counts. If ``paddle.grad`` returned its gradient, a
+        parameter counts if its optimizer made steps, but never updated it.
         """
         if not self._facts.user_backward_calls:
             return frozenset()
@@ -92,7 +93,8 @@ class GradientCuts:
         behind = {
             cut: self._parameters_behind(cut.source) for cut in filter(self._leads, self._ends())
         }
-        # A value that only a running average reads under no_grad does not lead to the loss.
+        # A value that is read under no_grad, such as by a running average, may not lead to the
+        # loss.
         on_the_way = [found for cut, found in behind.items() if cut.way != "no_grad"]
         explained = frozenset[int]().union(*on_the_way)
         return {
@@ -112,7 +114,7 @@ class GradientCuts:
         facts, ends = self._facts, dict[Cut, None]()
 
         def onward(row: int) -> Iterator[int]:
-            """Yield the values that one value's gradient comes from, and collect the cuts."""
+            """Collect the cuts after a value, and yield the outputs that give it a gradient."""
             ends.update(dict.fromkeys(self._cuts_beside(row)))
             for op in facts.consumers(row):
                 if facts.phase(op) != FORWARD:
@@ -169,7 +171,7 @@ class GradientCuts:
         return Cut(way, row, op, facts.place(op), outputs)
 
     def _untracked_around(self, row: int, op: int) -> Cut | None:
-        """Return the cut at the PyLayer around an op, if none of its inputs needs a gradient."""
+        """Return the cut at the PyLayer around an op, if no input of it needs a gradient."""
         facts = self._facts
         scopes = facts.scopes_around(int(facts.record.ops["scope"][op]))
         outer = [op for op in map(facts.pylayer_op, scopes) if op >= 0][-1:]

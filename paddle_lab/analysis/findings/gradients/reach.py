@@ -1,4 +1,4 @@
-"""Finds the grad nodes and leaves that gradients reached. Ops with a gradient of zero stop them."""
+"""Finds the grad nodes and leaves that got gradients. Ops with a zero gradient stop gradients."""
 
 from __future__ import annotations
 
@@ -28,17 +28,16 @@ class GradientModes:
             self._switches.setdefault(event.thread, []).append((event, is_off))
 
     def switched_off_by(self, op: int) -> Event | None:
-        """Return the ``gradient_off`` event under which an op ran, None if gradients were on."""
+        """Return the ``gradient_off`` event that applied to an op, None if gradients were on."""
         switches = self._switches.get(int(self._facts.record.ops["thread"][op]), [])
         last = bisect_right(switches, op, key=lambda switch: switch[0].ops_before) - 1
         event, is_off = switches[last] if last >= 0 else (None, False)
         return event if is_off else None
 
     def is_of_paddles_layers(self, event: Event) -> bool:
-        """Tell whether one of Paddle's own layers switched gradients off, not the user's code.
+        """Tell whether a layer of Paddle switched gradients off, not the user's code.
 
-        Such layers do this by design, for example ``spectral_norm`` to estimate the norm of a
-        weight.
+        Some layers do this by design, such as ``spectral_norm`` while it estimates a weight's norm.
         """
         for frame, _ in self._frames(event.stack):
             file = frame.file.replace("\\", "/")
@@ -49,7 +48,7 @@ class GradientModes:
     def place(self, op: int, event: Event) -> Place:
         """Return the line that called an op, in the function that contains the ``with no_grad``.
 
-        For a decorated function it is a line of the function itself.
+        For a function decorated with ``no_grad``, this is a line inside the function.
         """
         calls = {call for _, call in self._frames(event.stack)}
         inner: Place | None = None
@@ -62,9 +61,9 @@ class GradientModes:
         return inner or self._facts.place(op)
 
     def _frames(self, stack: int) -> Iterator[tuple[Frame, object]]:
-        """Yield the frames of a stack, from the innermost out, each with a key of its call.
+        """Yield the frames of a stack, the innermost first, and a key of each frame's call.
 
-        The key consists of the caller's stack and the function, so all lines of one call have the
+        The key consists of the caller's stack and the function. So all lines of one call have the
         same key.
         """
         stacks = self._facts.record.stacks
@@ -82,7 +81,7 @@ ZERO_GRADIENT = frozenset((*_STEPS, *(f"{name}_" for name in _STEPS)))
 
 
 def is_integer(dtype: str) -> bool:
-    """Tell whether a dtype has no fractions, so that gradients through it are zero."""
+    """Tell whether a dtype has only whole numbers, which have no gradient."""
     return dtype.startswith(("int", "uint", "bool"))
 
 
@@ -112,12 +111,12 @@ class GradientReach:
 
     @cached_property
     def kept_away(self) -> frozenset[int]:
-        """Leaves behind calls with ``no_grad_vars``. Perhaps they should get no gradient."""
+        """Unreached leaves in the graphs of calls with ``no_grad_vars``. This may be intended."""
         calls = np.unique(self._facts.record.grad_stops["backward_call"]).tolist()
         return self._facts.leaves_of_nodes(self._graph_of(calls)) - self.leaves
 
     def call_past(self, leaf: int) -> int:
-        """Return the first ``paddle.grad`` call that skipped a leaf, -1 for none."""
+        """Return the first ``paddle.grad`` call that did not request a leaf of its graph, or -1."""
         for call in self._asked if leaf in self.left_aside else []:
             if leaf in self._facts.leaves_of_nodes(self._graph_of([call])):
                 return call
@@ -125,7 +124,7 @@ class GradientReach:
 
     @cached_property
     def left_out(self) -> dict[int, dict[int, Event]]:
-        """For each PyLayer op, the inputs for which ``backward`` returned None, with the events."""
+        """For each PyLayer op: the inputs for which ``backward`` returned None, and the events."""
         found: dict[int, dict[int, Event]] = {}
         for event in self._facts.events("gradient_stopped"):
             way, _, numbers = event.detail.partition(" ")
@@ -136,7 +135,7 @@ class GradientReach:
         return found
 
     def _graph_of(self, calls: Iterable[int]) -> Mask:
-        """Return which grad nodes the calls would reach if no call stopped before a leaf."""
+        """Return which grad nodes gradients would reach if each call ran to every leaf."""
         facts, calls = self._facts, list(calls)
         if not self._closed_edges:
             return facts.nodes_of_calls(calls)
@@ -163,7 +162,7 @@ class GradientReach:
 
     @cached_property
     def _closed_edges(self) -> frozenset[int]:
-        """The edges that pass on no gradient, or only zeros."""
+        """The edges on which no gradient flows, or only zeros."""
         facts, record = self._facts, self._facts.record
         edges = record.grad_edges
         op = record.grad_nodes["op"][edges["source"]]

@@ -1,7 +1,7 @@
-"""Values that Python read and that came back as new tensors, or as numbers in an op's arguments.
+"""Values that left Paddle for Python and came back as new tensors or as arguments of ops.
 
-A trace does not record what NumPy computes. So a new tensor is assumed to hold a value that was
-read on the same line; otherwise, the last value read before with as many elements.
+A trace does not record what NumPy computes. So the origin of a new tensor is guessed: a value that
+was read on the same line, or else the last value with as many elements that was read before.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TAKE_ARRAYS = frozenset(("assign_value", "assign_value_"))
 _TAKE_NUMBERS = frozenset(("scale", "add", "subtract", "multiply", "divide", "pow", "full"))
 _FRACTION = re.compile(r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[+-]?\d+)?(?![\w.])")
 
-# Numbers that are common in code prove nothing.
+# Such numbers are common in code. They do not show that a value came back.
 _COMMON = frozenset(("0.0", "1.0", "-1.0", "0.5", "2.0"))
 
 
@@ -41,7 +41,7 @@ class RoundTrip(NamedTuple):
 
 
 class RoundTrips:
-    """All round trips in one trace, by the tensor read, the tensor made and the op."""
+    """All round trips in one trace, by the tensor read, by the tensor made, and by the op."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -64,7 +64,7 @@ class RoundTrips:
             for read in self._alike(near, event.tensor, facts.place_of_stack(event.stack)):
                 if facts.first_value(read.tensor) != facts.first_value(event.tensor):
                     yield RoundTrip(read, event.tensor, -1, event)
-        # The array argument of an op, such as ``paddle.assign``.
+        # Some ops take an array as an argument, such as ``paddle.assign``.
         for op in facts.ops_named(_TAKE_ARRAYS):
             last = bisect_right(reads, op, key=attrgetter("ops_before"))
             for row in facts.outputs(op)[:1]:
@@ -72,7 +72,7 @@ class RoundTrips:
                     yield RoundTrip(read, row, -1, None)
 
     def _alike(self, before: list[Event], row: int, place: Place) -> list[Event]:
-        """Return which of the earlier reads may have supplied the values of a new tensor."""
+        """Return the earlier reads that may have supplied the values of a new tensor."""
         facts, size = self._facts, math.prod(self._facts.shape(row))
         same_line = [read for read in before if facts.place_of_stack(read.stack) == place]
         of_size: dict[int, list[Event]] = {}
@@ -97,7 +97,7 @@ class RoundTrips:
                 yield RoundTrip(read, -1, op, None)
 
     def _takes_at_once(self, read: Event) -> bool:
-        """Tell whether the next op after a read took a number on the same line."""
+        """Tell whether the next op after a read is on the same line and has a number argument."""
         facts, op = self._facts, read.ops_before
         return (
             op < facts.op_count
@@ -110,7 +110,7 @@ class RoundTrips:
 
 @lru_cache(maxsize=4096)
 def _numbers(attributes: str) -> list[str]:
-    """Return the numbers with a fraction or an exponent in an op's arguments."""
+    """Return the numbers in an op's arguments that have a fraction or an exponent."""
     return [text for text in _FRACTION.findall(attributes) if not text.lstrip("-").isdigit()]
 
 

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"(?<![^.])\d+(?![^.])")
 
 
 class Trained:
-    """The parameters, known by their first values, and the optimizers that hold them."""
+    """The parameters, identified by their first values, and the optimizers that have them."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -32,9 +32,9 @@ class Trained:
 
     @cached_property
     def holders(self) -> dict[int, list[int]]:
-        """The optimizers that hold each parameter: only those that stepped in the trace.
+        """For each parameter: the optimizers that have it and made a step in the trace.
 
-        If none stepped: those that hold any parameter that the trace used.
+        If no optimizer made a step: those that have at least one parameter used in the trace.
         """
         record = self._facts.record
         table = record.optimizer_parameters
@@ -52,7 +52,7 @@ class Trained:
 
     @cached_property
     def used(self) -> dict[int, list[int]]:
-        """Parameters that forward ops read, and these ops."""
+        """For each parameter that forward ops read: these ops."""
         uses, ops, tensors = (getattr(self._facts.record, n) for n in ("uses", "ops", "tensors"))
         known = (uses["op"] >= 0) & (uses["tensor"] >= 0)
         op, tensor = uses["op"][known], uses["tensor"][known]
@@ -73,7 +73,7 @@ class Trained:
 
     @cached_property
     def estimates(self) -> frozenset[int]:
-        """Parameters that their layer estimates while it runs: they never get a gradient.
+        """Parameters that their layer estimates while it runs. They never get a gradient.
 
         Paddle freezes such parameters, but code that unfreezes all parameters of a layer also
         unfreezes these.
@@ -90,25 +90,25 @@ class Trained:
         )
 
     def wants_gradient(self, parameter: int) -> bool:
-        """Tell whether a parameter is trainable and, if optimizers are known, held by one."""
+        """Tell whether a parameter is trainable and, if optimizers are known, one has it."""
         if parameter in self.frozen or parameter in self.estimates:
             return False
         return not self.holders or parameter in self.holders
 
     @cached_property
     def updated(self) -> frozenset[int]:
-        """Parameters that an optimizer's op wrote into. They must have had a gradient."""
+        """Parameters that an optimizer's op updated. So they must have had a gradient."""
         facts, tensors = self._facts, self._facts.record.tensors
         rows = np.flatnonzero((tensors["kind"] == PARAMETER) & (tensors["producer"] >= 0))
         is_step = facts.record.ops["phase"][tensors["producer"][rows]] == OPTIMIZER
         return frozenset(facts.first_values[rows[is_step]].tolist())
 
     def names(self, parameters: list[int]) -> str:
-        """Return parameters as text for a sentence: ```fc.weight`, `fc.bias` and 3 more``."""
+        """Return parameters as part of a sentence: ```fc.weight`, `fc.bias` and 3 more``."""
         return listing([f"`{name}`" for name in sorted(map(self._name, parameters))], most=4)
 
     def _name(self, parameter: int) -> str:
-        """Return a parameter's path after the model's name; if there is none, Paddle's name."""
+        """Return a parameter's path, after the model's name; if it has no path, Paddle's name."""
         record, path = self._facts.record, self._facts.path(parameter)
         if not path:
             return record.text(int(record.tensors["name"][parameter]))
@@ -123,7 +123,7 @@ class Trained:
 
     @cached_property
     def creation_lines(self) -> dict[int, list[Place]]:
-        """The user's lines that created each new parameter, the innermost first."""
+        """For each new parameter: the user's lines that created it, the innermost first."""
         facts = self._facts
         stacks: dict[int, int] = {}
         for event in facts.events("created"):
@@ -139,9 +139,9 @@ class Trained:
     def creation_place(self, parameters: list[int], others: list[int]) -> Place:
         """Return the innermost line that created all of some parameters and none of the others.
 
-        A function that makes these layers may also make trained layers. Then the line of its caller
-        is returned. If no line separates the two kinds, the innermost line that created all is
-        returned.
+        One function may create both these parameters and the others. Then the caller's line is
+        returned. If all their lines are shared, the innermost line that created all the parameters
+        is returned.
         """
         first, *rest = (self.creation_lines.get(one, []) for one in parameters)
         lines = [line for line in first if all(line in more for more in rest)]
@@ -150,10 +150,10 @@ class Trained:
         return next(iter(own or lines), Place())
 
     def is_alternative(self, parameter: int) -> bool:
-        """Tell whether a parameter that no op reads is one of several that each step chooses from.
+        """Tell whether an unused parameter belongs to a group of which each step uses only some.
 
-        Examples are experts, branches and dropped blocks. Such parameters were made by the same
-        lines, or are numbered in one list, and each step reads only some of them.
+        Examples are experts, branches and dropped blocks. The parameters of a group were made by
+        the same lines, or are numbered in one list.
         """
         return self._family(parameter) in self._chosen
 

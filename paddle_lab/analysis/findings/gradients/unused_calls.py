@@ -1,4 +1,4 @@
-"""Calls of models that built a backward graph which no backward call used."""
+"""Calls of models that built a backward graph, but no backward call used the graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FARTHEST = 5000
 
 @dataclass
 class UnusedCall:
-    """One call of an outermost layer, or one op outside of layers, and the use of its result."""
+    """A call of an outermost layer, or an op outside of layers, and how its result was used."""
 
     op: int
     """The first op of the call."""
@@ -40,7 +40,7 @@ class UnusedCalls:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._cuts = facts.answer(GradientCuts)
-        # For these tensors, ``gradient-cut`` already reports why no gradient came.
+        # For these tensors, the check ``gradient-cut`` already reports a missing gradient.
         self._cut_rows = {cut.source for cut in self._cuts.parameters}
         self._read = {event.tensor for event in facts.events("read")}
         reached = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
@@ -59,9 +59,10 @@ class UnusedCalls:
                 self.unused.append(call)
 
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
-        """Ops that read trainable parameters and have a gradient, by their outermost layer call.
+        """For each call: its ops that read trainable parameters and whose results need a gradient.
 
-        An op that reads only the weights, such as a norm or a distance, is not a model's call.
+        A call is a call of an outermost layer, or a single op outside of layers. An op that reads
+        only weights, such as a norm or a distance, is not a model's call.
         """
         facts, tensors = self._facts, self._facts.record.tensors
         needs_grad, is_parameter = tensors["stop_gradient"] == 0, tensors["kind"] == PARAMETER
@@ -77,7 +78,7 @@ class UnusedCalls:
         return dict(sorted(calls.items(), key=itemgetter(1)))
 
     def _is_unused(self, call: UnusedCall) -> bool:
-        """Follow the results of a call, and note how they were used."""
+        """Tell whether backward did not use a call's graph, and note how its results were used."""
         facts, leads_to_loss = self._facts, self._cuts.leads_to_loss
 
         def readers(row: int) -> list[int]:
@@ -104,7 +105,7 @@ class UnusedCalls:
         return True
 
     def _carrying(self, op: int) -> list[int]:
-        """Return the outputs of an op in its graph, but not parameters that the op wrote into."""
+        """Return the outputs of an op that need a gradient, except updated parameters."""
         facts = self._facts
         outputs = filter(facts.needs_grad, facts.outputs(op))
         return [one for one in outputs if facts.tensor_kind(one) != PARAMETER]
@@ -112,8 +113,8 @@ class UnusedCalls:
     def _reads_weights_alone(self, op: int) -> bool:
         """Tell whether an op reads only values computed from parameters: norms, copies, distances.
 
-        A tensor from before the trace counts as a copy of a parameter if both have the same shape
-        and one is subtracted from the other.
+        A tensor from before the trace counts as a copy of a parameter if the op subtracts one from
+        the other and both have the same shape.
         """
         facts = self._facts
         shapes = set(map(facts.shape, facts.inputs(op)))
@@ -127,7 +128,7 @@ class UnusedCalls:
         )
 
     def _sources(self, row: int) -> list[int]:
-        """Return the tensors that a tensor was made of; none for a parameter."""
+        """Return the tensors from which a tensor was computed; none for a parameter."""
         facts = self._facts
         if facts.tensor_kind(row) == PARAMETER:
             return []
@@ -135,6 +136,6 @@ class UnusedCalls:
             return [facts.detached_from(row)]
         op = facts.producer(row)
         inputs = facts.inputs(op) if op >= 0 else []
-        # An input that the op overwrites does not count, unless it is the op's only input.
+        # An overwritten input does not count, unless it is the op's only input.
         written = set(map(facts.previous, facts.outputs(op))) if op >= 0 else set[int]()
         return [one for one in inputs if one not in written] or inputs

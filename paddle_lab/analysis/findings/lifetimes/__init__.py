@@ -1,1 +1,1 @@
-"""How long tensors live: training steps, tensors that live longer, their holders and sizes."""
+"""Training steps, tensors that live longer than their step, what holds them, and their sizes."""

@@ -1,4 +1,4 @@
-"""Finds tensors that one line made in several steps and that the next step still used."""
+"""Finds tensors that one line made in several steps and that were still used in the next step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEWEST_STEPS = 3
 
 
 class Collected(NamedTuple):
-    """Tensors of one stack that outlived their steps."""
+    """Tensors that one stack made and that outlived their steps."""
 
     tensors: list[int]
     """One tensor per step, by time."""
@@ -28,12 +28,12 @@ class Collected(NamedTuple):
 
 
 def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
-    """Yield tensors of one stack and of several steps that were in use after the next began."""
+    """Yield tensors that one stack made in several steps and that outlived their steps."""
     made = steps.made_in_forward
     made = made[facts.record.tensors["stop_gradient"][made] == 0]
     producer = facts.record.tensors["producer"][made]
     stack, step = facts.record.ops["stack"][producer], steps.intervals(producer)
-    # For almost all stacks, no tensor is used in a later step or seen alive between ops.
+    # Skip most stacks early: no tensor of theirs is used in a later step or seen alive between ops.
     is_kept = (steps.intervals(steps.last_use[made]) > step) | np.isin(made, [*steps.alive_until])
     is_kept = np.isin(stack, stack[is_kept])
     by_stack: dict[int, dict[int, list[int]]] = {}
@@ -44,7 +44,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
         together = steps.alive_together({tensor: facts.producer(tensor) for tensor in tensors})
         kept = {steps.interval(facts.producer(tensor)) for tensor in together}
         late = set(_late(facts, steps, of_step))
-        # The tensor of the last step cannot be used in a later step.
+        # No step follows the last one, so it cannot be late.
         is_habit = len(kept) >= FEWEST_STEPS or len(late) >= FEWEST_STEPS - 1
         if is_habit and steps.is_inside_graph(tensors[-1]):
             found = [made[-1] for step, made in of_step.items() if step in kept | late]
@@ -52,7 +52,7 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
 
 
 def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator[int]:
-    """Yield steps whose tensor was used after the next step had made its first tensor."""
+    """Yield steps with a tensor that was used after the next step had made its first tensor."""
     following = [facts.producer(tensors[0]) for tensors in of_step.values()][1:]
     for (step, tensors), begin in zip(of_step.items(), following, strict=False):
         if any(steps.last_use[tensor] > begin for tensor in tensors):
@@ -62,8 +62,8 @@ def _late(facts: Facts, steps: Steps, of_step: dict[int, list[int]]) -> Iterator
 def _most_at_once(
     facts: Facts, steps: Steps, of_step: dict[int, list[int]]
 ) -> tuple[list[int], int]:
-    """Return the largest set of tensors, one per step, alive at once, and until when."""
-    # The earlier steps whose tensors live on after this step's first tensor was made.
+    """Return the largest set of tensors, one per step, that were alive together, and until when."""
+    # Tensors of earlier steps that were alive after this step made its first tensor.
     pending: list[tuple[int, int]] = []
     most: list[tuple[int, int]] = []
     for tensors in of_step.values():

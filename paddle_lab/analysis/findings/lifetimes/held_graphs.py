@@ -1,9 +1,8 @@
-"""How much memory only backward graphs hold: the tensors that their ops saved.
+"""How much memory is alive only because backward graphs have saved it.
 
-``backward()`` without ``retain_graph`` frees the saved tensors and leaves the grad nodes: a loss
-that is kept afterwards holds four bytes of Paddle's memory. ``paddle.grad`` runs a copy of the
-graph and frees nothing. ``tests/oracles/test_held_graphs.py`` compares these bytes with Paddle's
-counter.
+``backward()`` without ``retain_graph`` frees the saved tensors but not the grad nodes. So a loss
+that is kept afterwards holds only its own four bytes. ``paddle.grad`` runs a copy of the graph and
+frees nothing. ``tests/oracles/test_held_graphs.py`` compares these bytes with Paddle's counter.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"
 
 
 class HeldGraphs:
-    """The bytes that tensors keep alive by their graphs, for one record and its training steps."""
+    """The bytes that the graphs of tensors hold, for one record and its training steps."""
 
     def __init__(self, facts: Facts, steps: Steps) -> None:
         self._facts = facts
@@ -32,19 +31,19 @@ class HeldGraphs:
         self._storages = facts.answer(Storages)
 
     def own_bytes(self, tensors: Iterable[int]) -> int:
-        """Return the bytes of tensors themselves, each storage once."""
+        """Return the bytes of tensors, without their graphs. Each storage counts once."""
         roots = {self._storages.root(tensor) for tensor in tensors}
         return sum(map(self._size, roots))
 
     def bytes_behind(self, tensors: Iterable[int], moment: int) -> int:
-        """Return the bytes that only the graphs behind tensors hold, no living tensor.
+        """Return the bytes that the graphs of tensors hold and that no living tensor holds.
 
         Parameters
         ----------
         tensors
             The tensors that keep the graphs alive.
         moment
-            The number of ops called by then; one more than all ops for the trace's end.
+            How many ops had been called. For the end of the trace: the number of all ops, plus one.
         """
         facts = self._facts
         ops = [facts.producer(tensor) for tensor in tensors if facts.needs_grad(tensor)]
@@ -65,15 +64,15 @@ class HeldGraphs:
         return hidden + sum(self._size(root) for root in roots if not self._is_held(root, moment))
 
     def _unfreed_ops(self, ops: list[int], moment: int) -> Iterator[int]:
-        """Yield the ops in the graph behind ``ops`` whose grad nodes still keep saved tensors."""
+        """Yield ``ops`` and earlier ops in their graph that still have saved tensors."""
         facts, leaves = self._facts, self._steps.leaves
 
         def unfreed(ops: Iterable[int]) -> list[int]:
-            # If a grad node has run, all grad nodes that come after it in backward have run, too.
+            # If a grad node has run, so have all grad nodes that follow it in backward.
             return [op for op in ops if op >= 0 and self._freed_at.get(op, moment) >= moment]
 
         def behind(op: int) -> list[int]:
-            # An optimizer's op made an updated parameter. Such an op saves nothing for backward.
+            # An updated parameter was made by an optimizer's op, which saves nothing for backward.
             return unfreed(
                 facts.producer(row)
                 for row in facts.inputs(op)

@@ -35,9 +35,9 @@ class NamedHolders:
         return list(map(self._facts.record.text, self._holders(tensor)))
 
     def container(self, tensors: Sequence[int]) -> str:
-        """Return the expression of one object that holds all the tensors: ``log['loss']``.
+        """Return the expression of one object that holds all the tensors, such as ``log['loss']``.
 
-        ``""`` if no object that a name leads to holds them all.
+        Return ``""`` if there is no such object, or no name leads to it.
         """
         first, *others = map(self._names, tensors)
         if others:
@@ -45,11 +45,11 @@ class NamedHolders:
         return next((one for one in first if all(one in names for names in others)), "")
 
     def is_variable(self, tensors: Sequence[int]) -> bool:
-        """Tell whether a plain variable holds tensors, not an object's attribute or a call."""
+        """Tell whether a variable holds the tensors, not an attribute of an object or a call."""
         return self.container(tensors).partition("[")[0].isidentifier()
 
     def said(self, tensors: Sequence[int], message: Text | str) -> Text | str:
-        """Return a message with an added sentence about the holder of the tensors and its line."""
+        """Add a sentence to a message: what holds the tensors, and the line that stored them."""
         holder = self.container(tensors)
         if not holder:
             return message
@@ -61,10 +61,9 @@ class NamedHolders:
         )
 
     def _put(self, op: int, holder: str) -> tuple[str, Place | None]:
-        """Return the source text of the holder and the line that stores something in it.
+        """Return the source text of a holder, and the line that stores objects in it.
 
-        The line is known only if exactly one line does so in the files and cells that called the
-        op.
+        The line is None unless exactly one line does so, in the files and cells of the op's stack.
         """
         wanted = holder.partition(" in ")[0]
         found = {
@@ -80,7 +79,7 @@ class NamedHolders:
         return written, place
 
     def _sources(self, op: int) -> Iterator[tuple[str, Frame]]:
-        """Yield the text of each file and cell in an op's stack, and a frame in this file."""
+        """Yield the text of each file and cell in an op's stack, with one of its frames."""
         record, met = self._facts.record, set[tuple[str, int | None]]()
         sources = record.sources
         for frame in stack_of(record, self._facts.stack(op)) if op >= 0 else ():
@@ -100,7 +99,7 @@ def _place(frame: Frame, text: str, line: int, column: int) -> Place:
 
 @lru_cache(maxsize=8)
 def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
-    """Return the targets that a statement assigns to: source text, line and column of each."""
+    """Return the targets of assignments in a text: source text, line and column of each."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):  # such as a cell with magics
@@ -112,7 +111,7 @@ def _puts(text: str) -> tuple[tuple[str, int, int], ...]:
                 holders.append(node.func.value)
         elif isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            # An assigned literal, such as an empty list, is a new container, not a tensor to hold.
+            # An assigned literal, such as an empty list, is a new container without tensors.
             if not isinstance(node.value, (ast.List, ast.Dict, ast.Constant, type(None))):
                 holders += [one.value if isinstance(one, ast.Subscript) else one for one in targets]
     return tuple((ast.unparse(holder), holder.lineno, holder.col_offset) for holder in holders)

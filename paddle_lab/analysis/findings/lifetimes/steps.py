@@ -1,7 +1,7 @@
-"""Training steps of a record, and tensors that outlive their step.
+"""Training steps of a record, and how long tensors live.
 
 A step ends with a backward call, an optimizer's step or ``paddle_lab.step()``. The ops between two
-ends are one interval. ``paddle.grad`` ends no step: it is often a part of the forward.
+ends form an interval. ``paddle.grad`` ends no step, because it is often a part of the forward.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Steps:
 
     @cached_property
     def ends(self) -> npt.NDArray[np.int64]:
-        """How many ops had been called at the end of each step, ascending."""
+        """For each step, ascending: how many ops had been called when it ended."""
         facts = self._facts
         calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
         ends = map(facts.ops_before, calls)
@@ -43,7 +43,7 @@ class Steps:
     def are_of_one_thread(self) -> bool:
         """Tell whether one thread made all tensors that need a gradient.
 
-        Steps of several threads overlap: a tensor of one thread outlives the steps of another.
+        Steps of several threads overlap. So a tensor of one thread outlives the steps of another.
         """
         record = self._facts.record
         made = self.made_in_forward
@@ -61,7 +61,10 @@ class Steps:
 
     @cached_property
     def last_use(self) -> npt.NDArray[np.int64]:
-        """The last op or event that read each tensor, -1 for none, shape ``[tensors]``."""
+        """The last op that read each tensor, -1 if none did; shape ``[tensors]``.
+
+        If Python read the tensor later, this is how many ops had been called by then.
+        """
         last = self._last_op(range(len(PHASES)))
         for event in self._facts.events("read"):
             if event.tensor >= 0:
@@ -70,7 +73,7 @@ class Steps:
 
     @cached_property
     def last_forward_op(self) -> npt.NDArray[np.int64]:
-        """The last forward op that read each tensor, -1 for none, shape ``[tensors]``."""
+        """The last forward op that read each tensor, -1 if none did; shape ``[tensors]``."""
         return self._last_op([FORWARD])
 
     def _last_op(self, phases: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -94,11 +97,11 @@ class Steps:
 
     @cached_property
     def leaves(self) -> frozenset[int]:
-        """Tensors into which gradients accumulate, as their first values."""
+        """Tensors into which gradients are accumulated, as their first values."""
         return self._facts.leaves_of_nodes(self._facts.record.grad_nodes["parameter"] >= 0)
 
     def is_inside_graph(self, tensor: int) -> bool:
-        """Tell whether a tensor needs a gradient and the op that made it has the grad node."""
+        """Tell whether a tensor needs a gradient and is not a leaf of the graph."""
         facts = self._facts
         return (
             facts.needs_grad(tensor)
@@ -123,19 +126,19 @@ class Steps:
     def end_of(self, tensor: int) -> int:
         """Return how many ops had been called when a tensor was last read or seen alive.
 
-        If it was alive when the trace ended: the number of all ops, plus one.
+        For a tensor that was alive when the trace ended, return the number of all ops plus one.
         """
         if tensor in self._facts.living:
             return self._facts.op_count + 1
         return max(int(self.last_use[tensor]), self.alive_until.get(tensor, -1))
 
     def alive_together(self, made: dict[int, int]) -> list[int]:
-        """Return the most tensors that were seen alive at one moment.
+        """Return the largest group of tensors that were seen alive at the same moment.
 
         Parameters
         ----------
         made
-            Tensor to the op that made it.
+            Maps each tensor to the op that made it.
         """
         lives = {one: self.alive_until[one] for one in made if one in self.alive_until}
         moments = set(lives.values())
@@ -146,12 +149,12 @@ class Steps:
         return max(together, key=len, default=[])
 
     def leads_to(self, tensor: int, stack: int, *, start: int) -> bool:
-        """Tell whether an op of a stack uses a tensor, directly or through other ops' results.
+        """Tell whether an op called from a stack uses a tensor, directly or through other ops.
 
         Parameters
         ----------
         start
-            The first op that counts; an earlier one may belong to the tensor's own step.
+            The first op that counts. Earlier ops may belong to the step that made the tensor.
         """
         facts = self._facts
 

@@ -1,1 +1,1 @@
-"""NaN and Inf: the tensors that have them, their origins, their causes, and their spread."""
+"""NaN and Inf: which tensors have them, where and why they began, and how far they spread."""

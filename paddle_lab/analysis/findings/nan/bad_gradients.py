@@ -1,6 +1,6 @@
 """Grad nodes that got finite gradients and passed on NaN or Inf.
 
-A node is left out if its forward op already read or made NaN or Inf: the fault is in the forward.
+A node is omitted if its forward op read or made NaN or Inf, because then the forward is at fault.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MOST_NODES = 20
 
 
 class BadGradients:
-    """The edges of one backward call whose gradients had NaN or Inf."""
+    """The edges of one backward call whose gradients had NaN or Inf (bad gradients)."""
 
     def __init__(self, facts: Facts, call: int) -> None:
         self.call = call
@@ -33,14 +33,14 @@ class BadGradients:
         self._bad_roots = set(stats["grad_node"][bad][stats["grad_edge"][bad] < 0].tolist())
 
     def first_nodes(self) -> list[int]:
-        """Return the grad nodes that made finite gradients bad, nearest to the loss first."""
+        """Return the grad nodes at which bad gradients began, the nearest to the loss first."""
         facts = self._facts
         nodes = set(map(facts.edge_source, self._bad))
         first = [node for node in nodes if not self._was_given_bad(node)]
         return sorted(first, key=lambda node: (-facts.op_of_node(node), node))[:_MOST_NODES]
 
     def path(self, node: int) -> list[int]:
-        """Return a grad node and the grad nodes that its bad gradients reached, in order."""
+        """Return a grad node and the grad nodes that got its bad gradients, in order."""
         facts = self._facts
 
         def handed_bad(node: int) -> list[int]:
@@ -54,7 +54,7 @@ class BadGradients:
         return not self._nan.isdisjoint(self._facts.edges_out(node))
 
     def reaches_leaf(self, node: int) -> bool:
-        """Tell whether a grad node's bad gradients reached a leaf, or ``paddle.grad``'s result."""
+        """Tell whether a node's bad gradients reached a leaf or the result of ``paddle.grad``."""
         facts = self._facts
         return facts.is_paddle_grad(self.call) or any(
             edge in self._bad and facts.grad_node_name(facts.edge_target(edge)) == LEAF_NAME
@@ -63,14 +63,14 @@ class BadGradients:
         )
 
     def _is_silent(self, node: int) -> bool:
-        """Tell whether no gradient that a grad node passed on was seen: some accept no hook."""
+        """Tell whether no outgoing gradient of a grad node was seen, because it accepts no hook."""
         return self._seen.isdisjoint(self._facts.edges_out(node))
 
     def _was_given_bad(self, node: int) -> bool:
         facts = self._facts
 
         def silent_before(node: int) -> list[int]:
-            # The gradients that such a node passed on were not seen: use the received ones.
+            # The gradients that a silent node passed on were not seen. Look at those that it got.
             return list(filter(self._is_silent, map(facts.edge_source, facts.edges_in(node))))
 
         return any(
@@ -80,15 +80,15 @@ class BadGradients:
 
 
 def bad_gradients(facts: Facts) -> dict[int, BadGradients]:
-    """Return the backward calls that met NaN or Inf, in order, and their bad gradients."""
+    """Return the backward calls with NaN or Inf in gradients, in order, and their bad gradients."""
     stats = facts.record.grad_stats
     bad = set(stats["backward_call"][with_bad_numbers(stats)].tolist())
     return {call: BadGradients(facts, call) for call in facts.user_backward_calls if call in bad}
 
 
 def add_backward_sources(flow: Flow) -> None:
-    """Add grad nodes to a flow's sources, and note which sources reached a gradient."""
-    # A backward call inside another call, as in recomputation, is listed later but comes first.
+    """Add grad nodes as sources, and note which sources reached a gradient."""
+    # A backward call inside another one, as in recomputation, is listed later but runs first.
     for call, gradients in reversed(flow.facts.answer(bad_gradients).items()):
         for node in gradients.first_nodes():
             op = flow.facts.op_of_node(node)
@@ -103,12 +103,12 @@ def add_backward_sources(flow: Flow) -> None:
 
 
 def _known_sources(flow: Flow, op: int) -> Iterator[int]:
-    """Yield the sources that explain why the grad node of an op made bad gradients."""
+    """Yield the known sources that explain the bad gradients of an op's grad node."""
     yield from flow.of_op(op)
     facts = flow.facts
     if not facts.is_pylayer(op):
         return
-    # A PyLayer's backward runs Python code. An op or backward call inside may be the source.
+    # A PyLayer's backward runs Python code, and an op or a backward call in it may be the source.
     for number, source in enumerate(flow.sources):
         if is_in_backward(facts, source):
             scope = int(facts.record.ops["scope"][source.op])

@@ -25,7 +25,7 @@ Cause = tuple[Text | None, Text | None]
 
 
 def cause_in_forward(facts: Facts, numbers: TensorNumbers, op: int, *, is_nan: bool) -> Cause:
-    """Return why an op made NaN or Inf from its inputs."""
+    """Return why an op made NaN or Inf, judged by its inputs."""
     name, given = facts.op_name(op).rstrip("_"), _given(facts, numbers, op)
     if any(0 in facts.shape(tensor) for tensor in facts.inputs(op)):
         return _cause("empty", "empty")

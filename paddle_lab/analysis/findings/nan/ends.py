@@ -1,4 +1,4 @@
-"""Finds how far NaN and Inf spread, to a loss, a parameter or a last tensor, and on which path."""
+"""Finds where NaN and Inf ended up, such as in a loss or a parameter, and on which path."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from paddle_lab.analysis.findings.nan.sources import Flow, Source
 from paddle_lab.trace.schema import ROLES
 
 _OUTPUT = ROLES.index("output")
-# Ops that test for NaN or Inf. If only such ops read a value, the value went no further.
+# These ops test for NaN or Inf. A value that only they read has not spread.
 _OBSERVERS = frozenset(("isnan", "isinf", "isfinite"))
 _MOST_MARKS = 2_000
 
 
 def note_reach(flow: Flow) -> None:
-    """Note for each source how far the NaN or Inf spread in the forward."""
+    """Note for each source what its NaN or Inf reached in the forward."""
     facts = flow.facts
     losses, is_end = facts.answer(_loss_tensors), facts.answer(_ends)
     for tensor in flow.numbers.bad_tensors:
@@ -31,7 +31,7 @@ def note_reach(flow: Flow) -> None:
             flow.sources[number].reaches |= reached
         is_kept = is_end[tensor] or (kind == BUFFER and producer >= 0)
         for source in map(flow.sources.__getitem__, nan_of if is_kept else ()):
-            # A constant in the code that is only kept is intended.
+            # A NaN constant in the code that no op reads is intended.
             if not (source.is_meant and producer == source.op):
                 source.reaches.add("end")
         for number in inf_of if is_end[tensor] else ():
@@ -39,7 +39,7 @@ def note_reach(flow: Flow) -> None:
 
 
 def path_marks(flow: Flow, source: Source) -> list[Mark]:
-    """Return the marks of a source and of its path: to the loss, and then through backward."""
+    """Return marks for a source and for its path, first to the loss and then through backward."""
     facts = flow.facts
     nodes: list[int] = []
     if source.grad_node >= 0:
@@ -63,9 +63,10 @@ def path_marks(flow: Flow, source: Source) -> list[Mark]:
 
 
 def _loss_tensors(facts: Facts) -> frozenset[int]:
-    """Return the tensors that backward calls began with, if ops of the record made them.
+    """Return the tensors on which backward was called, if ops of the record made them.
 
-    If there was no backward call, return single numbers that no op reads and that need gradients.
+    If there was no backward call, return tensors with one number that need a gradient and that no
+    op reads.
     """
     if not facts.user_backward_calls:
         ends = filter(facts.needs_grad, np.flatnonzero(facts.answer(_ends)).tolist())
@@ -82,7 +83,7 @@ def _ends(facts: Facts) -> npt.NDArray[np.bool_]:
     read = uses["tensor"][(uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & ~is_observed]
     was_read = np.zeros(len(tensors), np.bool_)
     was_read[read] = True
-    # If a detached tensor was read, the tensor before ``detach`` also counts as read.
+    # If a detached tensor was read, the tensor that was detached also counts as read.
     for column, is_source in (("previous", True), ("detached_from", was_read.copy())):
         sources = tensors[column]
         was_read[sources[(sources >= 0) & is_source]] = True

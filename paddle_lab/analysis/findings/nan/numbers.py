@@ -1,4 +1,4 @@
-"""The numbers in each tensor of a record, counted."""
+"""The NaN, Inf and other numbers in each tensor of a record."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddle_lab.trace.schema import ROLES
 from paddle_lab.trace.trees import nearest_marked, rows_by
 
 _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
-# These ops also return buffers for their own backward, parts of which may never be written.
+# These ops also return buffers for their backward, which may have parts that were never written.
 _WITH_SCRATCH = re.compile(r"_norm|rnn|lstm|gru|attn|attention|dropout|fused|ctc")
 
 
@@ -25,7 +25,7 @@ class TensorNumbers:
         record = facts.record
         stats, uses, self._values = record.value_stats, record.uses, ValueTable(record)
         self._nans, self._infs = stats["nans"].tolist(), stats["infs"].tolist()
-        # Omitted: outputs that ops made for their own backward and that no other op read.
+        # Omit the buffers that ops made for their own backward, unless another op read them.
         has_scratch = facts.is_named([one for one in record.strings if _WITH_SCRATCH.search(one)])
         is_second = (uses["role"] == _OUTPUT) & (uses["slot"] > 0) & has_scratch[uses["op"]]
         read = uses["tensor"][uses["role"] == _INPUT]
@@ -46,7 +46,7 @@ class TensorNumbers:
             self._overwritten.setdefault(event.tensor, []).append(event.ops_before)
 
     def of(self, tensor: int, op: int = 0) -> Value | None:
-        """Return the statistics of a tensor at the call of an op; None if there are none."""
+        """Return the statistics of a tensor when an op was called; None if there are none."""
         row = self._row(tensor, op)
         return self._values[row] if row >= 0 else None
 
@@ -65,5 +65,5 @@ class TensorNumbers:
         rows = self._rows(tensor)
         if len(rows) < 2:
             return rows[0] if rows else -1
-        # Each write outside of ops has a row of its own. Take the row that was valid at ``op``.
+        # Each write outside of ops adds a row. Take the row that was valid when ``op`` was called.
         return rows[min(bisect_right(self._overwritten.get(tensor, []), op), len(rows) - 1)]

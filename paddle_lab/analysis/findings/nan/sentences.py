@@ -1,4 +1,4 @@
-"""Describes a source of NaN or Inf: its place, and one sentence."""
+"""Describes a source of NaN or Inf by its line and one sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _REACHES = ("loss", "gradient", "parameter")
 
 
 def place_of(facts: Facts, source: Source) -> Place:
-    """Return the line that the sentence names."""
+    """Return the line of a source, which the sentence names."""
     event = event_behind(facts, source) if source.kind == "outside" else None
     place = Place() if event is None else facts.place_of_stack(event.stack)
     if place.line:
@@ -22,7 +22,7 @@ def place_of(facts: Facts, source: Source) -> Place:
 
 
 def event_behind(facts: Facts, source: Source) -> Event | None:
-    """Return the event that brought in a tensor's values, None if none is known."""
+    """Return the event that gave a tensor its values, None if it is unknown."""
     for kind in ("overwritten", "created"):
         for event in reversed(facts.events(kind)):
             if event.tensor == source.tensor and event.ops_before <= source.op:

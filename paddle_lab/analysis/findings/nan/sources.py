@@ -1,4 +1,4 @@
-"""Where NaN and Inf begin, and where they spread.
+"""Where NaN and Inf begin, and how they spread.
 
 A *source* is an op that made NaN or Inf from finite numbers, a tensor that had NaN or Inf when the
 trace first saw it, or a grad node whose backward made NaN or Inf. Each bad tensor refers to its
@@ -49,7 +49,7 @@ class Source:
 
 
 class Flow:
-    """The sources of NaN and Inf in a record, and the sources of each bad tensor."""
+    """The sources of NaN and Inf in a record. Each bad tensor refers to its sources."""
 
     def __init__(self, facts: Facts, numbers: TensorNumbers) -> None:
         self.facts = facts
@@ -78,7 +78,7 @@ class Flow:
         return len(self.sources) - 1
 
     def of_op(self, op: int) -> Sources:
-        """Return the sources of NaN and of unintended Inf in the inputs and outputs of an op."""
+        """Return the sources of NaN and of unintended Inf in an op's inputs and outputs."""
         found: list[int] = []
         for tensor in (*self.inputs(op), *self.facts.outputs(op)):
             found.extend(self.nan_of.get(tensor, ()))
@@ -124,7 +124,7 @@ class Flow:
         return (self.add(Source("op", op, is_nan=is_nan, is_meant=is_meant)),)
 
     def _meet(self, tensor: int, op: int) -> None:
-        """Make a source of a bad tensor that no op made."""
+        """Add a source for a bad tensor that no op made."""
         facts, numbers = self.facts, self.numbers
         has_nan, has_inf = numbers.has_nan(tensor, op), numbers.has_inf(tensor, op)
         is_new = (has_nan and tensor not in self.nan_of) or (
@@ -142,7 +142,7 @@ class Flow:
         if not (nan_of or inf_of):
             found = numbers.of(tensor, op)
             kind: SourceKind = "gradient" if self._is_gradient(tensor, op) else "outside"
-            # Only Inf and zeros: a mask that is added to attention scores.
+            # A tensor with only Inf and zeros is a mask that is added to attention scores.
             is_mask = found is not None and 0 < found.infs == found.elements - found.zeros
             is_meant = is_mask and not has_nan
             source = Source(kind, op, tensor=tensor, is_nan=has_nan, is_meant=is_meant)
@@ -156,7 +156,7 @@ class Flow:
         facts = self.facts
         if facts.tensor_kind(tensor) == GRADIENT:
             return True
-        # ``parameter.grad`` returns an ordinary tensor: only its shape identifies it as a gradient.
+        # ``parameter.grad`` returns an ordinary tensor. Only its shape shows that it is a gradient.
         if facts.tensor_kind(tensor) == PARAMETER or op < self._first_backward:
             return False
         return facts.shape(tensor) in self._parameter_shapes
@@ -166,12 +166,12 @@ class Flow:
 
 
 def is_optimizers(facts: Facts, source: Source) -> bool:
-    """Tell whether an optimizer's own op is the source."""
+    """Tell whether the source is an op of an optimizer."""
     return source.kind == "op" and facts.phase(source.op) == OPTIMIZER
 
 
 def is_in_backward(facts: Facts, source: Source) -> bool:
-    """Tell whether the source is an op of a backward call: in a PyLayer, or recomputed."""
+    """Tell whether the source is an op in a backward call: in a PyLayer, or recomputed."""
     return source.kind == "op" and facts.phase(source.op) == BACKWARD
 
 

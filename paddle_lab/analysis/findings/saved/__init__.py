@@ -1,1 +1,1 @@
-"""Tensors that grad nodes saved for backward, their changes, and the node that raised."""
+"""Tensors that grad nodes saved for backward, changes of these tensors, and the errors."""

@@ -1,9 +1,9 @@
-"""Which grad node of a failing backward call raised, and why: by its exception and the graph.
+"""Which grad node raised in a failed backward call, and why, from the exception and the graph.
 
 Paddle writes the node's name only to stderr. The exception has less: the address of a PyLayer's
 node, the name of a node that has run before, or the versions of a modified tensor. The exception
-has the node's name only if ``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the first
-one that Paddle runs is assumed to have raised.
+has the node's name only if ``FLAGS_call_stack_level`` is 2 or more. If several nodes fit, the one
+that Paddle runs first is taken.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ class FailedBackward:
 
 
 def failed_backwards(facts: Facts) -> list[FailedBackward]:
-    """Return the known facts about each backward call that raised, interruptions excluded."""
+    """Return what is known about each backward call that raised. Interrupts are not included."""
     errors = [(call, facts.backward_error(call)) for call in facts.user_backward_calls]
     stopped = ("KeyboardInterrupt", "SystemExit")
     return [_explained(facts, *one) for one in errors if one[1] and not one[1].startswith(stopped)]
 
 
 def reason(error: str) -> str:
-    """Return the sentence of an exception's text that says what is wrong."""
+    """Return the sentence in an exception's text that names the problem."""
     text = error.rpartition("Error Message Summary:")[2] if "Summary:" in error else error
     kind, _, rest = text.partition(": ")
     lines = [line.strip() for line in rest.splitlines()] if rest else [text]

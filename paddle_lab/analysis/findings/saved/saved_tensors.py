@@ -1,9 +1,9 @@
-"""Which tensors an op's grad node saves for backward, and checks for changes before it runs.
+"""Which tensors an op's grad node saves for backward, and later checks for changes.
 
 Paddle generates each grad node from a description of what it saves: the inputs that its formula
 needs, the outputs, or nothing. If only the shape of a tensor is needed, its values are neither
-saved nor checked. The tables below list this for each op; an op in none of them saves all its
-inputs. They agree with Paddle 3.3, where a test changes each argument and each result of an op
+saved nor checked. The tables below list this for each op; an op that is in no table saves all its
+inputs. A test confirms the tables for Paddle 3.3: it changes each argument and each result of an op
 before backward (``tests/oracles/test_saved_tensors.py``).
 """
 
@@ -67,7 +67,7 @@ def saved_tensors(facts: Facts, op: int) -> list[int]:
     """Return the tensor values that an op's grad node saves and checks: inputs, then outputs."""
     name, inputs, slots = facts.op_name(op), facts.inputs(op), facts.input_slots(op)
     if name.endswith("_") and KEPT.get(name) != ((), 0):
-        # The op has overwritten its first input, but saved a copy of the values for backward.
+        # The op overwrote its first input, but its grad node saved a copy of the old values.
         inputs = [tensor for slot, tensor in zip(slots, inputs, strict=True) if slot]
         slots = [slot for slot in slots if slot]
         name = name.removesuffix("_")
@@ -88,7 +88,7 @@ _VIEWS = frozenset(
 
 
 class Storages:
-    """The storages of a record's tensors. Views are known as far as ops show them."""
+    """The storages of a record's tensors. Shared storages are found only where an op shows them."""
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
@@ -98,7 +98,7 @@ class Storages:
         for op in facts.ops_named(_VIEWS):
             for source in facts.inputs(op)[:1]:
                 for made in facts.outputs(op):
-                    # A view starts with the inplace version of its base, a copy with 0.
+                    # A view begins with the inplace version of its base tensor, a copy with 0.
                     if older[made] < 0 and facts.version(made) == facts.version(source):
                         older[made] = source
         self._roots = outermost(older)
@@ -110,11 +110,11 @@ class Storages:
         return rows_by(self._roots, np.arange(len(self._roots)), len(self._roots))
 
     def members(self, tensor: int) -> list[int]:
-        """Return all rows that are values of the same storage as a row, in order."""
+        """Return all rows that are values of the same storage as this row, in order."""
         return self._members(self.root(tensor))
 
     def changes(self, tensor: int) -> list[tuple[int, int]]:
-        """Return the ops that modified a row's storage in place, in order, with the new versions.
+        """Return the ops that modified a tensor's storage in place, in order, and the new versions.
 
         An op counts if its result has a higher version than the storage had before.
         """

@@ -1,4 +1,4 @@
-"""Changes of saved tensors that Paddle does not count: their version stays, nothing raises."""
+"""Changes of saved tensors that Paddle does not notice: the version stays, and nothing raises."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.findings.saved.saved_tensors import Storages, saved_tensors
 from paddle_lab.analysis.source.stacks import stack_of
 
-# Their grad nodes need an input only to compute the gradients of the other inputs.
+# A grad node of such an op needs an input only for the gradients of the other inputs.
 _PRODUCTS = frozenset(
     ("matmul", "linear", "multiply", "bmm", "mv", "dot", "conv2d", "depthwise_conv2d", "conv3d",
      "conv2d_transpose", "conv3d_transpose", "depthwise_conv2d_transpose", "kron", "outer")
@@ -21,7 +21,7 @@ _PRODUCTS = frozenset(
 
 
 class Write(NamedTuple):
-    """A write to a tensor that did not raise the tensor's version."""
+    """A write to a tensor that did not change the tensor's version."""
 
     place: Place
     """The user's line that wrote."""
@@ -31,10 +31,10 @@ class Write(NamedTuple):
 
 
 def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
-    """Yield, for each line that wrote to saved tensors, a write and the grad node that saved it.
+    """Yield the writes to saved tensors that Paddle does not notice, one for each line.
 
-    A write is yielded only if Paddle does not count it and a successful backward call ran the node
-    afterwards.
+    Each write comes with the grad node that saved the tensor. A write counts only if a successful
+    backward call ran the node afterwards.
     """
     calls = [call for call in facts.user_backward_calls if not facts.backward_error(call)]
     members = facts.record.backward_members
@@ -49,14 +49,14 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
         *((ops[0], ops, None) for ops in facts.step_ops),
         *((one.ops_before, [], one) for one in facts.events("overwritten") if one.tensor >= 0),
     ]
-    # A write matters only between the first op of a graph and the backward call of this graph.
+    # A write matters only after the first op of a graph and before the graph's backward call.
     positions = np.array([position for position, *_ in moments], np.int64)
     is_step = np.array([event is None for *_, event in moments], np.int64)
     by_first = np.argsort(first_op)
     latest = np.append(-1, np.maximum.accumulate(before[by_first]))
     is_inside = latest[np.searchsorted(first_op[by_first], positions)] >= positions + is_step
     for position, ops, event in compress(moments, is_inside.tolist()):
-        # If no op ran between a write and a call, the lines decide which came first.
+        # If no op ran between a write and a backward call, their lines tell which came first.
         is_waiting = (before > position) | ((before == position) & (event is not None))
         waiting = {
             node
@@ -85,14 +85,17 @@ def silent_changes(facts: Facts) -> Iterator[tuple[Write, int]]:
 
 
 def _is_needed(facts: Facts, op: int, tensor: int) -> bool:
-    """Tell whether an op's grad node uses the values of a saved tensor for any gradient."""
+    """Tell whether an op's grad node uses the values of a saved tensor to compute a gradient."""
     if facts.op_name(op) not in _PRODUCTS:
         return True
     return any(facts.needs_grad(other) for other in facts.inputs(op) if other != tensor)
 
 
 def _is_line_before(facts: Facts, event: Event | None, call: int) -> bool:
-    """Tell whether a write is on an earlier line than a call, in the innermost shared function."""
+    """Compare a write and a call by their lines in the innermost function that both have.
+
+    Return whether the write is on the earlier line.
+    """
     stacks = event.stack if event else -1, int(facts.record.backward_calls["stack"][call])
     frames, others = (reversed(stack_of(facts.record, one)) for one in stacks)
     for frame, later in zip(frames, others, strict=False):
