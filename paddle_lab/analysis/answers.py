@@ -1,4 +1,4 @@
-"""The answer tables: what the views need in addition to the record, computed once."""
+"""The answer tables: data that the views need in addition to the record, computed once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lab.trace.table import StringPool, Table
 
 
 def with_answers(record: Record) -> Record:
-    """Return the record with the answer tables added, and their strings appended.
+    """Return the record with the answer tables and their strings added.
 
     The tables are those of :data:`paddle_lab.trace.schema.VIEW_TABLES`.
     """

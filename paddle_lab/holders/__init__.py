@@ -1,1 +1,1 @@
-"""Finds what holds an object: a search from names that uses only ``gc.get_referents``."""
+"""Finds the names that keep an object alive, by following ``gc.get_referents``."""

@@ -1,6 +1,6 @@
-"""The variables of calls, read without keeping them alive.
+"""Reads the variables of calls without keeping them alive.
 
-Before Python 3.13, ``f_locals`` of a running call is a dictionary that the frame keeps. This
+Before Python 3.13, ``f_locals`` of a running call returns a dictionary that the frame keeps. This
 dictionary keeps the values alive until the call ends.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 GENERATORS: Final = (GeneratorType, CoroutineType, AsyncGeneratorType)
 _CO_OPTIMIZED: Final = 1
-# The references by the frame, by the local variable, and by the argument of getrefcount().
+# There are three references: by the frame, by the local variable, and by getrefcount's argument.
 _OUR_REFERENCES: Final = 3
 
 
@@ -26,11 +26,12 @@ class Call:
     Parameters
     ----------
     function
-        Its name.
+        The function's name.
     variables
-        Its variables by name.
+        The variables by name.
     snapshot
-        The id of the dictionary in which the frame showed them; it is not a holder itself.
+        The id of the dictionary that ``f_locals`` returned. This dictionary does not count as a
+        holder.
     """
 
     function: str
@@ -43,10 +44,10 @@ CALLS: Final = (FrameType, Call, *GENERATORS)
 
 
 def call_of(holder: Any) -> Call:
-    """Return the call whose variables are held by an object of one of the types in :data:`CALLS`.
+    """Return the call of an object of one of the types in :data:`CALLS`.
 
-    Variables are returned for the frame of a call that has ended, and for a suspended generator. A
-    frame whose references the collector does not see belongs to a running call.
+    The call has variables if it has ended or is a suspended generator. The garbage collector does
+    not report the references of a running call's frame.
     """
     kind = type(holder)
     if issubclass(kind, Call):
@@ -65,8 +66,8 @@ def call_of(holder: Any) -> Call:
 def open_call(frame: FrameType) -> Call:
     """Return a suspended call, or a running call of another thread, with its variables.
 
-    If a debugger or a profiler follows the thread, there are no variables: Python may write back
-    the values that it showed them.
+    If a debugger or a profiler follows the thread, no variables are read, because Python might then
+    write old values back.
     """
     code = frame.f_code
     is_followed = frame.f_trace or threading.gettrace() or threading.getprofile()
@@ -75,7 +76,7 @@ def open_call(frame: FrameType) -> Call:
     shown = frame.f_locals
     variables = dict(shown)
     if sys.version_info < (3, 13) and sys.getrefcount(shown) <= _OUR_REFERENCES:
-        # No caller has kept the dict of locals(), so the frame may empty the dict.
+        # Nobody else has the dictionary that ``f_locals`` returned, so it can be emptied.
         for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
             shown.pop(name, None)
     return Call(code.co_name, variables, id(shown))

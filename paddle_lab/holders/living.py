@@ -1,4 +1,4 @@
-"""The results of a search for living tensors: references, their memory, and its holders."""
+"""The results of a search for living tensors: references, memory, and holders."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from paddle_lab.holders.roots import Root
 
-# Allocators round sizes up to a multiple of this, so a storage may exceed its tensor.
+# Allocators round sizes up to a multiple of this. So a storage may be larger than its tensor.
 ALIGNMENT_BYTES = 512
 _KEPT_BY_NOTEBOOK = ("output", "traceback")
 
 
 @dataclass(frozen=True)
 class LivingTensor:
-    """One reference to a living tensor.
+    """A reference to a living tensor.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ class LivingTensor:
     root
         The root at which the path begins.
     address
-        Address of the tensor's storage, which other tensors may share.
+        The address of the tensor's storage, which other tensors may share.
     storage_bytes
-        Size of the storage.
+        The size of the storage.
     bytes
         The size of the tensor itself. A view is smaller than its storage.
     place
@@ -45,14 +45,14 @@ class LivingTensor:
 
 @dataclass
 class BackwardGraph:
-    """Grad nodes that living tensors keep alive, with all tensors that they saved for backward.
+    """Grad nodes that living tensors keep alive. They keep the tensors that they saved.
 
     Parameters
     ----------
     names
         The paths to the tensors from which these nodes are reached.
     nodes
-        Addresses of the grad nodes, as in ``grad_nodes`` of a record.
+        The addresses of the grad nodes, as in the table ``grad_nodes`` of a record.
     """
 
     names: list[str]
@@ -68,7 +68,7 @@ class Storage:
     address
         The address at which the storage begins.
     bytes
-        Its size.
+        The size of the storage.
     place
         ``"cpu"``, ``"gpu:0"``.
     tensors
@@ -82,33 +82,33 @@ class Storage:
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold the storage, and no name of the user."""
+        """Whether only outputs and tracebacks that the notebook keeps hold the storage."""
         return not self.is_in_scope and all(
             tensor.root.kind in _KEPT_BY_NOTEBOOK for tensor in self.tensors
         )
 
     @property
     def is_in_scope(self) -> bool:
-        """Whether a static program's scope, which Paddle keeps, holds the storage."""
+        """Whether a scope of a static program holds the storage. Paddle keeps such scopes."""
         return any(tensor.kind == "scope" for tensor in self.tensors)
 
     @property
     def is_viewed_only(self) -> bool:
-        """Whether every tensor in the storage is a view of only a part."""
+        """Whether every tensor in the storage is smaller than it, such as a view of a part."""
         largest = max(tensor.bytes for tensor in self.tensors)
         return largest + ALIGNMENT_BYTES <= self.bytes
 
 
 @dataclass
 class Holder:
-    """A name and what it keeps alive.
+    """A name, and the storages that it keeps alive.
 
     Parameters
     ----------
     root
         The variable, kept output, traceback or module.
     storages
-        The storages that the root keeps alive, without those of earlier holders.
+        The storages that the root keeps alive, except those of earlier holders.
     """
 
     root: Root
@@ -121,12 +121,12 @@ class Holder:
 
     @property
     def viewed_bytes(self) -> int:
-        """How many bytes are kept by views that are smaller than their storage."""
+        """The size of storages in which all tensors are views of only a part."""
         return sum(storage.bytes for storage in self.storages if storage.is_viewed_only)
 
     @property
     def is_notebooks_alone(self) -> bool:
-        """Whether only kept outputs and tracebacks hold these storages."""
+        """Whether only outputs and tracebacks that the notebook keeps hold these storages."""
         return all(storage.is_notebooks_alone for storage in self.storages)
 
 
@@ -143,7 +143,7 @@ def storages(tensors: Iterable[LivingTensor]) -> list[Storage]:
 
 
 def holders(found: Sequence[Storage]) -> list[Holder]:
-    """Return the holders of storages, the largest first. A storage counts for its first holder."""
+    """Return the holders of storages, the largest first. Each storage counts for one holder."""
     by_root: dict[tuple[str, str], Holder] = {}
     for storage in found:
         root = storage.tensors[0].root
@@ -152,5 +152,5 @@ def holders(found: Sequence[Storage]) -> list[Holder]:
 
 
 def releasable_bytes(found: Sequence[Storage]) -> int:
-    """Return how many bytes only kept outputs and tracebacks hold."""
+    """Return how many bytes are held only by outputs and tracebacks that the notebook keeps."""
     return sum(storage.bytes for storage in found if storage.is_notebooks_alone)

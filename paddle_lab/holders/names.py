@@ -19,7 +19,7 @@ from paddle_lab.words import say
 _Part: TypeAlias = tuple[Any, Any, Callable[[Any], str]]
 """A held object, its key in the holder, and a function that formats the key."""
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
-# The dictionaries of a paddle.nn.Layer that contain its attributes.
+# In a ``paddle.nn.Layer``, these dictionaries contain the attributes.
 _LAYER_DICTIONARIES = ("_parameters", "_sub_layers", "_buffers")
 _MOST_CHARACTERS = 200
 
@@ -34,9 +34,9 @@ class Way:
     end
         The object at the end of the path.
     owner
-        If the end is a dictionary of attributes, the object with these attributes.
+        The object that has these attributes, if the end is a dictionary of attributes.
     call
-        The call in which the path begins, if any: ``" in forward(), last traceback"``.
+        Text about the call in which the path begins, if any: ``" in forward(), last traceback"``.
     """
 
     def __init__(self, path: str, end: Any, owner: Any = None, *, call: str = "") -> None:
@@ -47,19 +47,19 @@ class Way:
 
     @property
     def text(self) -> str:
-        """The path as text: ``"cache.items[3]"``, ``"hidden[0] in forward(), last traceback"``."""
+        """The path as text: ``"cache[3]"`` or ``"hidden[0] in forward(), last traceback"``."""
         return self._path + self._call
 
     @cached_property
     def _parts(self) -> dict[int, tuple[Any, Callable[[Any], str]]]:
-        """The first key of each held object, by the object's id."""
+        """For each object that the end refers to, by its id: its first key."""
         parts: dict[int, tuple[Any, Callable[[Any], str]]] = {}
         for held, key, write in _parts(self._end, self._owner):
             parts.setdefault(id(held), (key, write))
         return parts
 
     def step(self, held: Any) -> Way:
-        """Return the path to an object that the end object refers to."""
+        """Return the path that continues to an object to which the end object refers."""
         holder = self._end
         key, write = self._parts.get(id(held), (holder, _inside))
         if is_a(holder, CALLS):
@@ -71,7 +71,7 @@ class Way:
 
 
 def _parts(holder: Any, owner: Any) -> Iterator[_Part]:
-    """Yield the objects that a holder refers to, if they have a key."""
+    """Yield the objects to which a holder refers, if they have a key."""
     if is_a(holder, dict):
         yield from _items(holder, owner)
     elif is_a(holder, CALLS):
@@ -124,7 +124,7 @@ def _members(holder: Any) -> Iterator[_Part]:
 
 
 def _unlisted(holder: Any) -> Iterator[_Part]:
-    """Yield the parts of an object that are neither in its dictionary nor in its slots."""
+    """Yield the objects to which an object refers without its dictionary and its slots."""
     if is_a(holder, FunctionType):
         cells = holder.__closure__ or ()
         for name, cell in zip(holder.__code__.co_freevars, cells, strict=True):
@@ -139,7 +139,7 @@ def _unlisted(holder: Any) -> Iterator[_Part]:
 
 
 def _as_attributes(_key: Any) -> str:
-    """Return no text, because the held dictionary has the holder's attributes."""
+    """Return no text, because the keys of the dictionary are attributes of the holder."""
     return ""
 
 
@@ -155,7 +155,7 @@ def _item(key: Any) -> str:
 
 
 def _inside(holder: Any) -> str:
-    """Return the text for an object without a key, such as ``" (in a set)"``."""
+    """Return the text for an object that has no key, such as ``" (in a set)"``."""
     if is_a(holder, dict):
         return " (a key)"
     kind = type(holder)

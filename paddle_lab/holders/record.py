@@ -1,4 +1,4 @@
-"""Adds the table of holders to a record, from the living tensors."""
+"""Adds the table of holders to a record, from a search for living tensors."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def with_holders(
 ) -> Record:
     """Return the record with one row for each holder of each block that is still allocated.
 
-    If a block has no living tensor, its holders are the backward graphs that contain its op. A
-    block without any holder gets a row of kind ``"unknown"``.
+    If no living tensor is in a block, its holders are the backward graphs with the block's op. A
+    block without holders gets a row of kind ``"unknown"``.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def unexplained_bytes(record: Record) -> int:
 def held_by(
     record: Record, keys: npt.NDArray[np.integer[Any]], tensors: Sequence[LivingTensor]
 ) -> list[tuple[str, int]]:
-    """Return the holders of blocks with their bytes, the largest first; each block counts once.
+    """Return the holders of blocks with their bytes, the largest first. Each block counts once.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def held_by(
     keys
         The blocks.
     tensors
-        The references from which the holders were found. A block counts for its reference's root.
+        The references that gave the holders. A block counts for the root of its reference.
     """
     roots = {tensor.name: tensor.root.label for tensor in tensors}
     rows = record.holders
@@ -106,7 +106,7 @@ def held_by(
 
 
 def _block_of(record: Record, alive: _Keys, tensors: Sequence[LivingTensor]) -> list[int]:
-    """Return the living block that contains each tensor's storage, -1 if there is none."""
+    """Return for each tensor the living block that contains its storage, or -1."""
     if not len(alive):
         return [-1] * len(tensors)
     starts = record.allocations["address"][alive]

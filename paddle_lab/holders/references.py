@@ -1,7 +1,7 @@
 """The objects to which an object refers.
 
-No code of the searched objects runs: types come from ``type()``, because ``isinstance`` may read an
-object's ``__class__``, and attributes come from dictionaries and slots.
+This runs no code of the searched objects. Types come from ``type()``, because ``isinstance`` may
+read ``__class__``, and attributes come from dictionaries and slots.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from paddle_lab.holders.frames import CALLS, GENERATORS, call_of
 
 
 def is_a(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    """Tell whether a value is of a type, without running the value's own code."""
+    """Tell whether a value has a type, without running code of the value."""
     return issubclass(type(value), kinds)
 
 
 def references(holder: Any) -> list[Any]:
-    """Return the objects to which ``holder`` refers, except a function's or a frame's globals."""
+    """Return the objects to which ``holder`` refers, without globals of functions and frames."""
     return reader(type(holder))(holder)
 
 
 def reader(kind: type) -> Callable[[Any], list[Any]]:
-    """Return the function that returns the references of an object of a type."""
+    """Return a function that returns the references of objects of this type."""
     for base, read in _READERS:
         if issubclass(kind, base):
             return read
@@ -37,7 +37,7 @@ def reader(kind: type) -> Callable[[Any], list[Any]]:
 
 
 def has_references(kind: type) -> bool:
-    """Tell whether objects of a type can refer to others."""
+    """Tell whether objects of a type can refer to other objects."""
     is_array = issubclass(kind, np.ndarray)
     return is_array or bool(kind.__flags__ & _HAS_COLLECTED_REFERENCES) or kind.__dictoffset__ != 0
 
@@ -61,7 +61,7 @@ def _call_references(holder: Any) -> list[Any]:
 
 def _generator_references(generator: Any) -> list[Any]:
     call = call_of(generator)
-    # The generator may refer only to its frame, and only the frame refers to the variables.
+    # A generator may refer only to its frame, and then only the frame refers to the variables.
     held = [*call.variables.values(), *gc.get_referents(generator)]
     return [one for one in held if id(one) != call.snapshot and not is_a(one, FrameType)]
 
@@ -72,7 +72,7 @@ def _with_attributes(holder: Any) -> list[Any]:
 
 
 def _hides_attributes(kind: type) -> bool:
-    """Tell whether the collector does not see the attributes of such objects, as for tensors."""
+    """Tell whether the garbage collector does not see the attributes of such objects (tensors)."""
     return any(
         base.__dictoffset__ != 0 and not base.__flags__ & _HAS_COLLECTED_REFERENCES
         for base in kind.__mro__
@@ -95,7 +95,7 @@ _READERS: Final[Sequence[tuple[Any, Callable[[Any], list[Any]]]]] = (
     (FunctionType, _function_references),
     (GENERATORS, _generator_references),
     (CALLS, _call_references),
-    # A module's objects are found by the module's own name.
+    # Objects of a module are found under the module's name instead.
     ((ModuleType, CodeType, MemberDescriptorType), _nothing),
     (np.ndarray, _array_references),
 )

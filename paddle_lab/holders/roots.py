@@ -1,4 +1,4 @@
-"""The roots of a search for holders: variables, kept outputs, tracebacks, modules."""
+"""Where a search for holders begins: variables, kept outputs, tracebacks, modules."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from paddle_lab.words import say
 RootKind = Literal["variable", "output", "traceback", "container"]
 assert set(RootKind.__args__) <= set(HOLDER_KINDS)  # type: ignore[attr-defined]
 
-# IPython's names for the results of cells, which it also uses for their text.
+# The names under which IPython keeps results of cells.
 OUTPUTS_NAME = re.compile(r"_{1,3}|_\d+")
 _IPYTHONS_NAME = re.compile(r"_{1,3}|_\d+|_oh|Out|_i{1,3}|_i\d+|_ih|In|_dh")
 
 
 @dataclass(frozen=True)
 class Root:
-    """A name known to the user or to Python, and its object.
+    """A name of the user or of Python, and its object.
 
     Parameters
     ----------
     kind
-        The kind of holder. ``"variable"`` applies to the object itself; objects below it are held
-        by a container.
+        The kind of holder. ``"variable"`` applies only to the object itself. Objects inside it have
+        the kind ``"container"``.
     name
-        How to write the object: ``"loss"``, ``"Out[5]"``, ``"last traceback"``.
+        The object as text: ``"loss"``, ``"Out[5]"``, ``"last traceback"``.
     value
         The object.
     is_namespace
         Whether the value is a module's dictionary, whose keys are attributes.
     remark
-        Text after each path from this root: ``" (which no name leads to)"``.
+        Text that follows each path from this root: ``" (which no name leads to)"``.
     """
 
     kind: RootKind
@@ -54,7 +54,7 @@ class Root:
 
     @property
     def label(self) -> str:
-        """The name, followed by a remark if there is one."""
+        """The name and the remark."""
         return self.name + self.remark
 
 
@@ -63,8 +63,8 @@ def variable_roots(
 ) -> list[Root]:
     """Return the variables of a notebook or a module, except IPython's own.
 
-    If the user assigned another value to one of IPython's names, as in ``for _ in range(3)``, the
-    name counts as the user's variable.
+    If the user assigned a value to one of IPython's names, as in ``for _ in range(3)``, the name
+    counts as a variable of the user.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ def variable_roots(
 
 
 def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> list[Root]:
-    """Return the values of cells that IPython keeps: ``Out[5]``, then ``_``, ``_5`` and so on.
+    """Return the outputs of cells that IPython keeps: ``Out[5]``, then ``_``, ``_5`` and so on.
 
-    After ``%reset out`` IPython still keeps the values in ``hidden``.
+    After ``%reset out`` IPython still keeps these values in ``hidden``.
     """
     kept: Mapping[int, Any] = namespace.get("_oh", {})
     roots = [Root("output", f"Out[{number}]", value) for number, value in list(kept.items())]
@@ -95,7 +95,7 @@ def output_roots(namespace: Mapping[str, Any], hidden: Mapping[str, Any]) -> lis
 
 
 def traceback_roots(*others: Any) -> list[Root]:
-    """Return the last exception, which Python keeps for post-mortem debugging, and ``others``."""
+    """Return the last exception, which Python keeps for debuggers, and ``others``."""
     kept = [getattr(sys, name, None) for name in ("last_exc", "last_value", "last_traceback")]
     return [
         Root("traceback", say("memory.held_by.last_traceback"), value)
@@ -105,7 +105,7 @@ def traceback_roots(*others: Any) -> list[Root]:
 
 
 def module_roots(*, libraries: bool) -> Iterator[Root]:
-    """Yield the imported modules that the user wrote, or those of all libraries."""
+    """Yield the imported modules of the user or, with ``libraries``, those of libraries."""
     main = sys.modules.get("__main__")
     for name, module in sorted(sys.modules.items()):
         if (
@@ -117,13 +117,13 @@ def module_roots(*, libraries: bool) -> Iterator[Root]:
 
 
 def is_user_module(module: ModuleType) -> bool:
-    """Tell whether a module is the user's: neither Python's own nor installed."""
+    """Tell whether a module belongs to the user: not to Python, and not to an installed package."""
     file = vars(module).get("__file__")
     return isinstance(file, str) and is_user_file(file)
 
 
 def is_user_file(file: str) -> bool:
-    """Tell whether a file is neither Python's own nor installed; cells are not files."""
+    """Tell whether a file belongs to the user: not to Python, and not to an installed package."""
     return not file.startswith(_INSTALLED)
 
 
@@ -143,9 +143,10 @@ _SHARED = (asyncio.AbstractEventLoop, contextvars.Context)
 
 
 def is_kernels(kind: type) -> bool:
-    """Tell whether all objects of a kernel can be reached from objects of a type.
+    """Tell whether a type belongs to the kernel, whose objects lead to everything in the kernel.
 
-    A task refers to the event loop, a thread to its output streams, and these to every cell.
+    For example, a task refers to the event loop, and a thread to its output streams. Both lead to
+    every cell.
     """
     return issubclass(kind, _SHARED) or _is_of_kernel(type.__getattribute__(kind, "__module__"))
 
@@ -161,7 +162,7 @@ def context_roots() -> Iterator[Root]:
 
 
 def task_roots() -> Iterator[Root]:
-    """Yield the tasks of the user's coroutines that are waiting in this thread's event loop."""
+    """Yield the user's tasks that wait in the event loop of this thread."""
     try:
         tasks = asyncio.all_tasks()
     except RuntimeError:

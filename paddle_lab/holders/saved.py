@@ -1,4 +1,4 @@
-"""Finds the backward graphs that keep blocks alive, by the ops that made or used the blocks."""
+"""Finds the backward graphs that keep blocks alive, by the ops that made or read the blocks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Keys = npt.NDArray[np.int64]
 def saved_by(
     record: Record, blocks: Keys, graphs: Sequence[BackwardGraph]
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield blocks that backward graphs saved, with the paths to the tensors that hold the graphs.
+    """Yield blocks that backward graphs saved, with paths to the tensors that hold the graphs.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def saved_by(
         allocations["tensor"][blocks].tolist(),
         strict=True,
     ):
-        # Blocks that backward itself made are not saved by the graph.
+        # A graph does not save blocks that its own backward allocated.
         ops = [op] if grad_node < 0 else []
         ops += ops_of_tensor.get(tensor, ())
         found = dict.fromkeys(graph for one in ops for graph in graphs_of_op.get(one, ()))
@@ -52,7 +52,7 @@ def saved_by(
 
 
 def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int, list[int]]:
-    """Return for each op the graphs, by position, with a node of the op or of its PyLayer."""
+    """Return for each op the positions of the graphs with a node of the op or of its PyLayer."""
     graph_of_node = {
         node: position for position, graph in enumerate(graphs) for node in graph.nodes
     }
@@ -69,7 +69,7 @@ def _graphs_of_ops(record: Record, graphs: Sequence[BackwardGraph]) -> dict[int,
 
 
 def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
-    """Yield ops that PyLayers called, with the PyLayer's op, whose context may keep tensors."""
+    """Yield each op that a PyLayer called, with the PyLayer's op. Its context may keep tensors."""
     scopes = record.scopes
     is_pylayer = scopes["op"] >= 0
     if not is_pylayer.any():
@@ -86,7 +86,7 @@ def _inner_ops(record: Record) -> Iterator[tuple[int, int]]:
 
 
 def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[int, list[int]]:
-    """Return which of the ops used each tensor, or used another tensor in the same block."""
+    """Return for each tensor which of the ops used it, or used another tensor in its block."""
     uses = record.uses
     is_sought = np.zeros(len(record.tensors) + 1, bool)
     is_sought[tensors] = True
@@ -103,9 +103,9 @@ def _users(record: Record, tensors: npt.NDArray[Any], ops: list[int]) -> dict[in
 
 
 def _in_whose_memory(record: Record) -> Keys:
-    """Return the tensor whose block contains each tensor; the tensor itself if unknown.
+    """Return for each tensor the tensor whose block contains it; itself if unknown.
 
-    The output of an op that allocates nothing, such as ``reshape``, is in its first input's block.
+    If an op allocates nothing, such as ``reshape``, its output is in the block of its first input.
     """
     tensors, uses = record.tensors, record.uses
     rows = np.arange(len(tensors))
@@ -118,5 +118,5 @@ def _in_whose_memory(record: Record) -> Keys:
     for before in (first_input[tensors["producer"]], tensors["detached_from"], tensors["previous"]):
         memory = np.where(before >= 0, before, memory)
     is_own = has_block[:-1] | (memory == rows)
-    # A damaged record may have a cycle. Its tensors are in no known block.
+    # In a damaged record, tensors may form a cycle. Such tensors have no known block.
     return nearest_marked(np.where(is_own, -1, memory), is_own).astype(np.int64)

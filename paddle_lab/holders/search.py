@@ -1,4 +1,4 @@
-"""The search itself: breadth-first from the roots, visiting each object once."""
+"""The search for holders: breadth-first from the roots. Each object is visited once."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from paddle_lab.holders.roots import Root, RootKind, is_user_module
 from paddle_lab.holders.unnamed import unnamed_roots
 
 _ATOMS = (int, float, complex, bool, str, bytes, bytearray, type(None), type(...), range, slice)
-# The dictionary of a class, even if its metaclass overrides ``__dict__``.
+# Reads the dictionary of a class, even if its metaclass overrides ``__dict__``.
 _CLASS_ATTRIBUTES = vars(type)["__dict__"]
-# How objects of a type are handled; with the last value, each object is checked.
+# How to handle objects of a type: report them, search inside them, or decide for each object.
 _SOUGHT, _ENTERED, _ASKED = 1, 2, 4
-# The search checks the time after this many objects.
+# The search checks its time limit after this many objects.
 _PACE = 512
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True)
 class Holding:
-    """One reference to a sought object.
+    """A reference to an object that the search looks for.
 
     Parameters
     ----------
     kind
-        ``"variable"``: the object is a variable's value; ``"container"``: it is inside a container;
-        ``"output"`` and ``"traceback"`` as their roots.
+        ``"variable"`` if the object is a variable's value, ``"container"`` if it is inside a
+        container; ``"output"`` or ``"traceback"`` if the root has this kind.
     name
         The path to the object, as a user would write it.
     root
@@ -49,7 +49,7 @@ class Holding:
 
 
 class _ByType(dict[type, _Answer]):
-    """Caches the results of a function of types, which is called once for each type."""
+    """Caches the results of a function of a type. The function is called once for each type."""
 
     def __init__(self, ask: Callable[[type], _Answer]) -> None:
         super().__init__()
@@ -65,7 +65,8 @@ def _handled(
 ) -> Callable[[type], int]:
     """Return the function that decides how to handle objects of a type.
 
-    It must not refer to the search: such a cycle would keep all results until a collection.
+    The function must not refer to the search. Such a cycle would keep all results alive until a
+    garbage collection.
     """
 
     def handled(kind: type) -> int:
@@ -78,17 +79,17 @@ def _handled(
 
 
 class HolderSearch:
-    """Finds the sought objects below roots. Each call of :meth:`walk` adds to the results.
+    """Finds objects of certain types inside roots. Each call of :meth:`walk` adds results.
 
-    If a container is reached from two roots, it belongs to the first root. A sought object is found
-    once for each reference to it.
+    A container that two roots reach belongs to the first root. The results have one entry for each
+    reference to an object.
 
     Parameters
     ----------
     is_target
-        Tells whether objects of a type are sought.
+        Tells whether the search looks for objects of a type.
     excluded
-        Objects that are not searched, such as a shell, which refers to all names.
+        Objects that are not searched, such as IPython's shell, which refers to all names.
     excluded_types
         Tells whether objects of a type are not searched.
     budget_s
@@ -105,11 +106,11 @@ class HolderSearch:
     ) -> None:
         self._end_s = monotonic() + budget_s
         self._enters_libraries = False
-        # The objects found; and for each the position of the object that refers to it.
+        # The objects found, and for each the position of the object that refers to it.
         self._found: list[Any] = []
         self._origins: list[int] = []
         self._ways: dict[int, Way] = {}
-        # Dictionaries of modules are searched only as roots, even if other objects refer to them.
+        # The dictionary of a module is searched only as a root, even if other objects refer to it.
         self._excluded = list(excluded)
         self._excluded += [vars(kept) for kept in self._excluded if hasattr(kept, "__dict__")]
         self._seen = {id(vars(module)) for module in _modules()}
@@ -125,22 +126,23 @@ class HolderSearch:
         self._end_s = max(self._end_s, monotonic() + budget_s)
 
     def walk(self, roots: Iterable[Root], *, enters_libraries: bool = False) -> None:
-        """Search everything below the roots that was not searched before.
+        """Search everything that the roots lead to and that was not searched before.
 
         Parameters
         ----------
         roots
             The roots.
         enters_libraries
-            Whether to search the attributes of classes that are not the user's.
+            Whether to search also the attributes of classes of libraries.
         """
         self._enters_libraries = enters_libraries
-        # The search makes many objects, so the collector would repeatedly visit all living ones.
+        # The search makes many objects. The garbage collector would visit all living objects
+        # repeatedly.
         with collection_paused():
             self._walk(roots)
 
     def walk_unnamed(self) -> None:
-        """Search the objects that were not reached from a root, and name them by their types."""
+        """Search objects that no root leads to. Their names are their types."""
         if not self._has_time():
             return
         own: list[Any] = [self._found, self._origins, self._ways, self.holdings, vars(self)]
@@ -194,7 +196,7 @@ class HolderSearch:
         self.holdings += [Holding(kind, way.step(held).text, root, held) for held in targets]
 
     def _way(self, root: Root, position: int) -> Way:
-        """Return the path to a found object; the paths to its holders are cached."""
+        """Return the path to a found object. The paths on the way are cached."""
         ways, ahead = self._ways, []
         while position >= 0 and position not in ways:
             ahead.append(position)
@@ -213,7 +215,7 @@ class HolderSearch:
         return bool(self._handling[kind] & _SOUGHT)
 
     def _is_entered(self, value: Any) -> bool:
-        """Tell whether to search inside an object. Library classes are skipped by default."""
+        """Tell whether to search inside an object. Classes of libraries are skipped by default."""
         if is_a(value, type) and not self._enters_libraries:
             name = _CLASS_ATTRIBUTES.__get__(value).get("__module__")
             module = sys.modules.get(name) if isinstance(name, str) else None

@@ -1,7 +1,7 @@
-"""Holders that cannot be reached from a name, described by their types.
+"""Finds holders to which no name leads. They are described by their types.
 
-Examples are an uncollected reference cycle, a hook that C++ keeps, and the arguments of a function
-that is called at exit.
+Examples are a reference cycle that was not collected yet, a hook that C++ keeps, and the arguments
+of a function that is called at exit.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _NO_HOLDERS: Final = (FrameType, ModuleType)
 
 
 def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> list[Root]:
-    """Return holders of sought objects that a search from names did not reach.
+    """Return holders that a search from names did not reach.
 
     Parameters
     ----------
     is_sought
-        Tells whether objects of a type are sought.
+        Tells whether the search looks for objects of a type.
     known
         The ids of objects that the search has seen or made.
     """
@@ -58,7 +58,7 @@ def unnamed_roots(is_sought: Callable[[type], bool], known: Collection[int]) -> 
 
 
 def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> bool:
-    """Tell whether an object refers to a sought object, directly or through untracked objects."""
+    """Tell whether an object refers to a sought object, also through untracked objects."""
     held = references(value)
     kinds = set(map(type, held))
     if any(map(is_sought, kinds)):
@@ -70,9 +70,10 @@ def _leads(value: Any, is_sought: Callable[[type], bool], *, depth: int = 4) -> 
 
 
 def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
-    """Return the holders, the holders of these and so on, each with its own holders.
+    """Return the holders, the holders of these holders and so on, each with its own holders.
 
-    Objects are given by position, because their references are counted later.
+    Objects are given by position, because a list of them would add references that are counted
+    later.
     """
     positions = {id(value): position for position, value in enumerate(objects)}
     parents: dict[int, list[int]] = {}
@@ -91,7 +92,7 @@ def _above(objects: list[Any], holders: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
-    """Return the objects that only cycles hold, found as the garbage collector does."""
+    """Return the objects that only reference cycles hold, found like in a garbage collection."""
     if len(above) >= _MOST_ABOVE:
         return set()
     only = [object()]
@@ -115,7 +116,7 @@ def _collectable(objects: list[Any], above: dict[int, list[int]]) -> set[int]:
 
 
 def _top(objects: list[Any], above: dict[int, list[int]], position: int) -> int:
-    """Return the nearest holder upwards whose type is informative."""
+    """Return the nearest holder on the way up that has an informative type."""
     at, passed = position, {position}
     while is_a(objects[at], _PARTS) and len(passed) <= _MOST_STEPS:
         parent = next((one for one in above.get(at, ()) if one not in passed), None)

@@ -1,1 +1,1 @@
-"""The record: its tables, the schema of the tables, and the bytes in files and messages."""
+"""The record: its tables, their schema, and the bytes in files and messages."""

@@ -12,7 +12,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 def mixed(*columns: npt.NDArray[Any], seed: int = 0) -> Hashes:
-    """Return one hash per row of several columns (one step of splitmix64 for each)."""
+    """Return one hash for each row of several columns, by a step of splitmix64 for each column."""
     value = np.full(len(columns[0]), seed, np.uint64)
     for column in columns:
         value += column.astype(np.uint64)
@@ -29,8 +29,8 @@ def distinct(*columns: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
     """Assign numbers to the distinct rows of several columns, in the order of first appearance.
 
     Return the position where each distinct row first appears, and for each row the number of its
-    distinct row. ``np.unique`` with ``return_index`` would take more than twice as long, because
-    then it uses a stable sort.
+    distinct row. This does not use ``np.unique`` with ``return_index``, which takes more than twice
+    as long because of its stable sort.
     """
     hashes, inverse = np.unique(mixed(*columns), return_inverse=True)
     first = np.empty(len(hashes), np.int64)

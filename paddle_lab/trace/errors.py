@@ -1,7 +1,7 @@
-"""Errors that a person can get when opening a trace."""
+"""Errors that users can get when they open a trace."""
 
 from __future__ import annotations
 
 
 class TraceFileError(ValueError):
-    """A file that cannot be opened as a trace; the message says why and what to do."""
+    """A file cannot be opened as a trace. The message says why and what to do."""

@@ -1,4 +1,4 @@
-"""A trace file: written completely or not at all. Each kind of damage has its own message."""
+"""Trace files: written completely or not at all. Each kind of damage has its own message."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def load(path: str | os.PathLike[str]) -> Record:
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
-    """Write ``data`` to a draft in the same folder, then rename it to ``path``; return the path.
+    """Write ``data`` to a temporary file, rename it to ``path``, and return the path.
 
     Raises
     ------
@@ -78,7 +78,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
     # If the path is a symbolic link, write to its target, as open() does.
     target = Path(os.path.realpath(path))
     try:
-        # Shorten the name, because the target's own name may already have the maximum length.
+        # Use only a part of the target's name, because the name may already have the maximum
+        # length.
         handle, draft = tempfile.mkstemp(prefix=f".{target.name[:32]}.", dir=target.parent)
     except FileNotFoundError as error:
         raise FileNotFoundError(say("errors.no_folder", path=target.parent)) from error
@@ -96,7 +97,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:
 
 
 def _mode_of_new_file(target: Path) -> int:
-    """Return the permissions that ``open()`` gives a new file; mkstemp allows only the owner."""
+    """Return the permissions that ``open()`` gives to a new file. mkstemp gives fewer."""
     try:
         return target.stat().st_mode & 0o777
     except OSError:

@@ -1,7 +1,8 @@
 """Floats in columns of integers, as the bits of IEEE 754 single precision.
 
-A column of floats is packed, checked and read like any other. A value too large for single
-precision becomes the largest finite one, because an infinite norm would mean an infinite gradient.
+A column of floats is packed, checked and read like any other column. A value that is too large for
+single precision becomes the largest finite value, because an infinite norm would mean an infinite
+gradient.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Matches runs of grad nodes with nodes, by replaying Paddle's order on the recorded graph.
+"""Finds which grad node ran in each run, by replaying Paddle's order on the recorded graph.
 
-The profiler records the names of the grad nodes that ran, in order, but names repeat. Paddle runs a
-node after all nodes that pass it gradients: the node that is ready first runs first, but
-accumulation nodes run before all others. The replay finds the node of each name. If Paddle's order
-differs (a hook runs early), a run gets the first node of its name that has not run yet.
+The profiler records the names of the grad nodes that ran, in order, but several nodes may have the
+same name. Paddle runs a node after all nodes that pass it gradients. The node that is ready first
+runs first, but accumulation nodes run before all others. If Paddle's order differs (a hook may run
+early), the first node with the name that has not run yet is taken.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAF_NAME = "GradNodeAccumulation"
 
 
 class GradNodeOrder:
-    """The recorded backward graphs, ready to be replayed.
+    """The recorded backward graphs, prepared for replays of Paddle's order.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class GradNodeOrder:
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
     ) -> list[int]:
-        """Return the grad node of each run of one backward call, -1 if none fits.
+        """Return the grad node of each run in one backward call, -1 if no node fits.
 
         Parameters
         ----------
@@ -48,12 +48,12 @@ class GradNodeOrder:
         runs
             Names of the grad nodes that ran, in order.
         wanted
-            The nodes whose incoming gradients ``paddle.grad`` returns: only the nodes on the way to
+            The nodes whose incoming gradients ``paddle.grad`` returns. Only the nodes on the way to
             them run. ``None`` if all nodes run.
         """
         shape, at = self._shape(roots)
         asked = None if wanted is None else tuple(at.get(node, NO_NODE) for node in wanted)
-        # Calls of a training loop have the same graph with other nodes, so results are used again.
+        # In a training loop, each call has an equal graph of other nodes. So results are cached.
         kind = shape, tuple(runs), asked
         if kind not in self._matched:
             found = self._match(roots, runs, wanted)
@@ -62,9 +62,9 @@ class GradNodeOrder:
         return [nodes[position] for position in self._matched[kind]]
 
     def _shape(self, roots: Sequence[int]) -> tuple[tuple[object, ...], dict[int, int]]:
-        """Return the form of the graph below the roots, and the position of each node in it.
+        """Return the shape of the graph below the roots, and the position of each node in it.
 
-        The form contains positions instead of nodes, so equal graphs have equal forms.
+        The shape contains positions instead of nodes. So equal graphs have equal shapes.
         """
         at = {node: position for position, node in enumerate(dict.fromkeys(roots))}
         nodes = list(at)
@@ -129,7 +129,7 @@ class GradNodeOrder:
                 add(target)
 
     def _by_name(self, nodes: Iterable[int], without: set[int]) -> dict[str, dict[int, None]]:
-        """Return the nodes except those in ``without``, by name, in their order."""
+        """Return the nodes by name, in order, without those in ``without``."""
         found: defaultdict[str, dict[int, None]] = defaultdict(dict)
         for node in nodes:
             if node not in without:
@@ -137,13 +137,13 @@ class GradNodeOrder:
         return found
 
     def _leading_to(self, wanted: Sequence[int], nodes: Collection[int]) -> list[int]:
-        """Return the nodes that must run so that gradients reach ``wanted``."""
+        """Return the nodes that must run so that gradients reach the nodes ``wanted``."""
         sources: defaultdict[int, list[int]] = defaultdict(list)
         for node in nodes:
             for target in self._following(node):
                 sources[target].append(node)
-        # The gradient of an op's output is taken before the op's grad node runs, so this node need
-        # not run. A leaf's grad node must run.
+        # The gradient of an op's output is read before the op's grad node runs, so this node need
+        # not run. The grad node of a leaf must run.
         found = {node for node in wanted if self._names[node] == LEAF_NAME}
         pending = list(wanted)
         while pending:

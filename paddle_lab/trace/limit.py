@@ -1,4 +1,4 @@
-"""How many ops a trace keeps, and which ones, if more ops ran."""
+"""How many ops a trace keeps, and which ops it keeps if more ran."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def limit_of_text(ops: str, keep: str) -> Limit:
 
 
 def replay_mb(replay: Any, most: Any) -> int:
-    """Return how many megabytes of tensors may be held; 0 if ``replay`` is false.
+    """Return how many megabytes of tensors may be kept for replay; 0 if ``replay`` is false.
 
     The arguments are the user's ``replay=`` and ``replay_limit=``.
 
@@ -105,9 +105,9 @@ def replay_mb(replay: Any, most: Any) -> int:
 
 
 def digest_decimals(digest: Any, decimals: Any) -> int | None:
-    """Return to how many decimals values are rounded for digests; ``None`` for no digests.
+    """Return to how many decimals values are rounded for digests, ``None`` without digests.
 
-    The arguments are the user's ``digest=`` and ``decimals=``. For digests of exact values it is
+    The arguments are the user's ``digest=`` and ``decimals=``. If values are not rounded, return
     :data:`EXACT`.
 
     Raises
@@ -129,7 +129,7 @@ def digest_decimals(digest: Any, decimals: Any) -> int | None:
 
 
 def _counted(ops: int | None) -> int | None:
-    """Return the limit, or a smaller one so that sums with the limit fit into 64 bits."""
+    """Return the limit, but at most a number with which sums fit into 64 bits."""
     return None if ops is None else min(ops, _MORE_THAN_RUN)
 
 

@@ -1,4 +1,4 @@
-"""Turns the text of Paddle's log, as glog writes it, into columns."""
+"""Parses the text of Paddle's log, as glog writes it, into columns."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LOWEST, HIGHEST = 1, 10
 
 
 def log_level(level: Any) -> int | None:
-    """Return the log level for the argument ``log=``; ``None`` for no log.
+    """Return the log level for the argument ``log=``, or ``None`` without a log.
 
     Raises
     ------
@@ -62,7 +62,7 @@ class LogEntries(NamedTuple):
 
 
 def read_log(data: bytes, *, year: int) -> LogEntries:
-    """Return the entries of a log, without any text before the first one.
+    """Return the entries of a log, without the text before the first entry.
 
     Parameters
     ----------
@@ -84,12 +84,13 @@ def read_log(data: bytes, *, year: int) -> LogEntries:
 
 
 def _decoded(values: list[bytes]) -> list[str]:
-    # Decode all at once. A zero byte cannot be in a header, and Paddle's texts are C strings.
+    # Decode all texts at once, joined by zero bytes. Neither headers nor C strings contain zero
+    # bytes.
     return b"\0".join(values).decode("utf-8", "replace").split("\0") if values else []
 
 
 def _wall_ns(stamps: list[bytes], year: int) -> Int64s:
-    """Return times since the epoch from ``mmdd hh:mm:ss.uuuuuu``, which is local time."""
+    """Parse local times ``mmdd hh:mm:ss.uuuuuu``, and return them in ns since the epoch."""
     signs = np.frombuffer(b"".join(stamps), np.uint8).reshape(-1, 20)
     digits = signs.astype(np.int64) - ord("0")
     day = digits[:, :4] @ (1000, 100, 10, 1)
@@ -100,7 +101,7 @@ def _wall_ns(stamps: list[bytes], year: int) -> Int64s:
     for one in hours.tolist():
         month_day, its_hour = divmod(one, 100)
         month, its_day = divmod(month_day, 100)
-        # If an entry of January follows one of December, it belongs to the next year.
+        # An entry of January after an entry of December belongs to the next year.
         its_year = year + (len(day) > 0 and month < day[0] // 100 - 6)
         begins.append(int(time.mktime((its_year, month, its_day, its_hour, 0, 0, 0, 0, -1))))
     seconds = np.array(begins, np.int64)[inverse] + minute * 60 + second

@@ -50,7 +50,7 @@ _LARGE_BYTES = 1 << 20
 
 
 def pack_seen(record: Record) -> bytes:
-    """Return a record's bytes for a page, without the tables that no view reads."""
+    """Return a record's bytes for a page, without tables that no view reads."""
     unseen = {name: Table.empty(VIEW_TABLES[name]) for name in UNSEEN_TABLES}
     return pack(Record({**record.tables, **unseen}, record.strings, record.origin))
 
@@ -61,10 +61,10 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
     Parameters
     ----------
     record
-        The record of a trace, or one with the answer tables that a view needs.
+        The record of a trace, with or without answer tables.
     level
-        zlib's level, 1 (fast) to 9 (small). By default a large record is compressed fast: for a
-        graph of 60,000 nodes level 6 takes 26 ms more and saves 10 % of the bytes.
+        The level of zlib, from 1 (fast) to 9 (small). By default a large record is compressed fast.
+        For a graph of 60,000 nodes, level 6 would save 10 % of the bytes, but take 26 ms more.
     """
     body: list[bytes] = []
     description: dict[str, Any] = {}
@@ -97,7 +97,7 @@ def pack(record: Record, *, level: int | None = None) -> bytes:
 def _planes(column: npt.NDArray[Any]) -> bytes:
     if column.itemsize == 1:
         return column.tobytes()
-    # Copy one byte position after the other: a transposed copy of all takes six times as long.
+    # Copy the bytes position by position. A copy of the transposed array takes six times as long.
     rows = column.view(np.uint8).reshape(len(column), column.itemsize)
     planes = np.empty(rows.shape[::-1], np.uint8)
     for i, plane in enumerate(planes):
@@ -111,7 +111,7 @@ def _narrow(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], bool]:
     values = column.astype(np.int64, copy=False)
     differences = np.diff(values, prepend=np.int64(0))
     plain, delta = _narrowest(values), _narrowest(differences)
-    # If both need equally many bytes, differences compress better if the column only grows.
+    # If the sizes are equal, differences compress better, but only if the column never falls.
     if delta.itemsize < plain.itemsize or (
         delta.itemsize == plain.itemsize and len(values) > 1 and int(differences[1:].min()) >= 0
     ):

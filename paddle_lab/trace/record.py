@@ -1,4 +1,4 @@
-"""The record of one trace: tables, strings, and facts about the whole run."""
+"""The record of a trace: tables, strings, and facts about the whole run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Origin:
-    """The origin of a record. All fields are optional facts for people; no code interprets them."""
+    """The origin of a record. All fields are optional facts for users; no code interprets them."""
 
     title: str = ""
     """What was traced: ``"Cell 4"``, or the ``with`` statement's file and line."""
@@ -50,7 +50,7 @@ class Origin:
 
 @dataclass
 class Record:
-    """Tables by name (:data:`~paddle_lab.trace.schema.RECORD_TABLES`) and their strings."""
+    """Tables by name (:data:`~paddle_lab.trace.schema.RECORD_TABLES`), and the strings in them."""
 
     tables: dict[str, Table]
     strings: list[str]
@@ -73,7 +73,7 @@ class Record:
         raise AttributeError(name)
 
     def text(self, code: int) -> str:
-        """Return the string with a code."""
+        """Return the string that has this code."""
         return self.strings[code]
 
     @classmethod
@@ -86,6 +86,6 @@ class Record:
 def _encodable(text: str) -> str:
     """Return the text without lone surrogates, which files, pages and messages cannot contain.
 
-    Python makes lone surrogates from file names that are not UTF-8.
+    Python makes lone surrogates for file names that are not UTF-8.
     """
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Writes a record row by row, for sources that are read at once and not while ops run."""
+"""Writes a record row by row, for sources that are not recorded while ops run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Frame(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """How the cells of a table's row are encoded."""
+    """How to encode the cells of a row."""
 
     empty: list[int]
     """A row without cells: -1 for a key and for a cell's number, else 0."""
@@ -45,7 +45,7 @@ _PLANS: Final = {name: _plan(schema) for name, schema in RECORD_TABLES.items()}
 
 
 class RowWriter:
-    """A record that grows row by row; text and members of enumerations are encoded."""
+    """A record that grows row by row. It encodes texts and members of enumerations."""
 
     def __init__(self) -> None:
         self._strings = StringPool()
@@ -68,7 +68,7 @@ class RowWriter:
         return key
 
     def stack(self, frames: Iterable[Frame]) -> int:
-        """Return the row of a stack, -1 for none. The outermost frame comes first."""
+        """Return the row of a stack, whose outermost frame comes first; -1 for an empty stack."""
         caller = -1
         for frame in frames:
             if frame not in self._frames:
@@ -81,6 +81,6 @@ class RowWriter:
         return caller
 
     def record(self, origin: Origin) -> Record:
-        """Return the record."""
+        """Return the finished record."""
         tables = {name: builder.build() for name, builder in self.tables.items()}
         return Record(tables, self._strings.to_list(), origin)

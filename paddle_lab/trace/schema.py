@@ -1,12 +1,12 @@
 """The record's schema: every table, every column, every enumeration.
 
-One trace is a set of columnar tables. A row's *key* is its position in its table, so a key column
-is an array of positions; ``-1`` means "none". Strings are dictionary-encoded: a ``str`` column
-holds positions in the trace's list of strings.
+A trace is a set of columnar tables. The *key* of a row is its position in its table, so a key
+column is an array of positions; ``-1`` means "none". Strings are dictionary-encoded: a ``str``
+column holds positions in the trace's list of strings.
 
 ``make generate`` writes ``js/src/trace/protocol.ts`` from this file. A new table does not change
-``FORMAT_VERSION``: a reader treats a missing table as empty, and skips a table that it does not
-know. Any other change increases the version, and a reader refuses every version but its own.
+``FORMAT_VERSION``: a reader treats a missing table as empty, and skips unknown tables. Any other
+change increases the version. A reader accepts only its own version.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ integer (:mod:`paddle_lab.trace.floats`). Units are in the names (``_ns``, ``_by
 """
 
 RECORD_TABLES: Final[dict[str, Columns]] = {
-    # One row per op, in the order in which the ops were called (over all threads).
+    # One row for each op, in the order of the calls (over all threads).
     "ops": {
         "name": "str",
         "scope": "key:scopes",
@@ -148,7 +148,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_pylayer": "bool",
         "raised": "bool",
     },
-    # One row per tensor *value*: an op that modifies a tensor in place makes a new row.
+    # One row for each *value* of a tensor: an op that modifies a tensor in place adds a row.
     "tensors": {
         "name": "str",  # Paddle's name, "" if it has none
         "dtype": "str",
@@ -169,10 +169,11 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "role": "enum:role",
         "slot": "i32",
     },
-    # One row per layer object that was called. A root's path is the name of its variable or class.
+    # One row for each layer that was called. The path of a root is the name of its variable or
+    # class.
     "layers": {"path": "str", "class": "str", "parent": "key:layers"},
-    # One row per *call*: of a layer, a region, a PyLayer, a backward entry point, Optimizer.step or
-    # a user's function; also one row per iteration of a loop.
+    # One row for each *call* of a layer, a region, a PyLayer, a backward function, Optimizer.step
+    # or a user's function; also one row for each iteration of a loop.
     "scopes": {
         "kind": "enum:scope_kind",
         "name": "str",
@@ -182,7 +183,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "backward_call": "key:backward_calls",
         "thread": "i32",
     },
-    # The loops of the user's code that ran, and each iteration in which an op ran.
+    # Loops of the user's code that ran, and each iteration in which an op ran.
     "loops": {
         "file": "str",
         "line": "i32",  # the line of the ``for`` or ``while``
@@ -195,7 +196,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "number": "i32",  # from 1, counting the iterations of one run of the loop
         "value": "str",  # the loop variable's value in this iteration, if it is a number or text
     },
-    # A prefix tree: a stack is its innermost frame and its caller's stack.
+    # A prefix tree: a stack consists of its innermost frame and the stack of the caller.
     "stacks": {"frame": "key:frames", "caller": "key:stacks"},
     "frames": {
         "file": "str",
@@ -207,7 +208,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "kind": "enum:frame_kind",
         "cell": "i32",  # execution count of the notebook cell, -1 for a file
     },
-    # Text around the lines of frames; a notebook cell is stored as a whole.
+    # The text around the lines of frames. Of a notebook cell, the whole text is stored.
     "sources": {"file": "str", "first_line": "i32", "text": "str", "cell": "i32"},
     "backward_calls": {
         "kind": "enum:backward_kind",
@@ -218,8 +219,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "retain_graph": "bool",  # keeps saved tensors; always true for paddle.grad: it runs a copy
         "error": "str",  # the exception's text, "" without an exception
     },
-    # Host time of each backward call that ran, on the clock of ``ops.start_ns``. The ops of a
-    # PyLayer's backward run inside of it. A call without a row has no known time.
+    # The host time of each backward call that ran, on the clock of ``ops.start_ns``. The ops of a
+    # PyLayer's backward run inside of it. The time of a call without a row is unknown.
     "backward_times": {
         "backward_call": "key:backward_calls",
         "thread": "i32",
@@ -227,9 +228,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "duration_ns": "i64",
         "own_ns": "i64",  # as in ``own_times``
     },
-    # Host time of the trace's own work, rounded to 1,024 ns: its sum in the op's thread, from the
-    # start of the trace to the start of the op. The last row has no op: it is the sum at the end of
-    # the trace, in the thread that opened it.
+    # The host time of the trace's own work, rounded to 1,024 ns: the sum from the start of the
+    # trace to the start of the op, in the op's thread. The last row has no op. It is the sum at the
+    # end of the trace, in the thread that opened the trace.
     "own_times": {"op": "key:ops", "own_ns": "i64"},
     "grad_nodes": {
         "name": "str",
@@ -238,7 +239,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "parameter": "key:tensors",  # the leaf of an accumulation node
         "scope": "key:scopes",
     },
-    # Towards the leaves: ``source`` passes a gradient to ``target``.
+    # Edges in the direction of the leaves: ``source`` passes a gradient to ``target``.
     "grad_edges": {
         "source": "key:grad_nodes",
         "target": "key:grad_nodes",
@@ -247,13 +248,13 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "shape": "str",
     },
     "grad_roots": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # Inputs of a call of paddle.grad: the grad nodes at which gradients arrive; -1 for a tensor
-    # without a grad node. A call without rows computes the gradients of every leaf.
+    # The inputs of a call of paddle.grad: the grad nodes at which their gradients arrive; -1 for a
+    # tensor without a grad node. A call without rows computes the gradients of all leaves.
     "grad_targets": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # The no_grad_vars of paddle.grad: no gradient passes through these tensors or into them.
+    # The ``no_grad_vars`` of paddle.grad. No gradient flows through these tensors or into them.
     "grad_stops": {"backward_call": "key:backward_calls", "tensor": "key:tensors"},
-    # One row per block of Paddle's allocator, by start; blocks from before the trace come first.
-    # Times are on the clock of ``ops.start_ns``.
+    # One row for each block of Paddle's allocator, by start. Blocks from before the trace come
+    # first. Times are on the clock of ``ops.start_ns``.
     "allocations": {
         "address": "i64",
         "bytes": "i64",
@@ -261,7 +262,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "start_ns": "i64",  # -1: allocated before the trace
         "end_ns": "i64",  # -1: still allocated when the trace ended
         "thread": "i32",
-        # In a backward: the op that made the grad node. A copy: the op that made the copied tensor.
+        # In backward, the op that made the grad node. For a copy, the op that made the copied
+        # tensor.
         "op": "key:ops",
         "grad_node": "key:grad_nodes",  # the grad node whose backward allocated it
         "scope": "key:scopes",
@@ -270,22 +272,23 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "tensor": "key:tensors",  # the first tensor with this storage
         "kind": "enum:allocation_kind",
     },
-    # Values of Paddle's own counters: when the trace began, at each change of the reserved memory,
-    # and when it ended. For other moments, add the changes in ``allocations`` to the first row.
+    # Values of Paddle's counters: at the start of the trace, at each change of the reserved memory,
+    # and at the end. To get other moments, add the changes in ``allocations`` to the first row.
     "memory_totals": {
         "time_ns": "i64",
         "place": "str",
         "allocated_bytes": "i64",
         "reserved_bytes": "i64",
     },
-    # The holders of blocks that were still allocated when the cell had ended.
+    # The holders of blocks that were still allocated when the cell ended.
     "holders": {"allocation": "key:allocations", "kind": "enum:holder_kind", "name": "str"},
-    # Where training steps ended: optimizer steps, or calls of ``paddle_lab.step()``.
+    # The ends of training steps: of optimizer steps, or calls of ``paddle_lab.step()``.
     "steps": {"time_ns": "i64", "scope": "key:scopes"},
-    # Values that the sampler read while the cell ran; ``absence`` says why a counter has none.
+    # Values that the sampler read while the cell ran. ``absence`` says why a counter has no values.
     "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
     "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
-    # One row per compiled program that an op ran; several rows if SOT split the function.
+    # One row for each compiled program that an op ran. If SOT split the function, there are
+    # several.
     "programs": {
         "op": "key:ops",
         "kind": "enum:program_kind",
@@ -299,7 +302,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "fetches": "str",
         "place": "str",
     },
-    # Entries of Paddle's own log (VLOG), in order.
+    # Entries of Paddle's log (VLOG), in order.
     "log": {
         "op": "key:ops",  # the op that was running in the thread
         "grad_node": "key:grad_nodes",  # in a backward call: the grad node that was running
@@ -311,22 +314,23 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "source_line": "i32",
         "text": "str",
     },
-    # The ops of each compiled program, as ``paddle_lab.programs.packed`` writes them. A view shows
-    # them inside the first op that ran the program.
+    # The ops of each compiled program, in the format of ``paddle_lab.programs.packed``. A view
+    # shows them inside the first op that ran the program.
     "program_texts": {"program": "i32", "text": "str"},
-    # The lines of the user's code that a compiled program runs; -1: a line that runs eagerly in a
-    # function of ``to_static``. Rows with a program are only in a record that is drawn.
+    # The lines of the user's code that a compiled program runs. The program -1 is for lines that
+    # run eagerly in a function of ``to_static``. Rows with a program are only in a record that is
+    # drawn.
     "program_lines": {"program": "i32", "file": "str", "line": "i32"},
     # Only in a record that is drawn: the ops of compiled programs, and their grad nodes. They come
-    # after all that the trace recorded.
+    # after everything that the trace recorded.
     "program_ops": {"op": "key:ops"},
     "program_grad_nodes": {"grad_node": "key:grad_nodes"},
-    # Default values of the attributes with which ops in this trace were called.
+    # Default values of attributes of the ops that were called.
     "attribute_defaults": {"op": "str", "name": "str", "value": "str"},
-    # The parameters of each op of Paddle's that ran: "const Tensor& x; bool transpose_y". Of an op
-    # that takes keywords, the kinds are "Tensor" and "".
+    # The parameters of each op of Paddle's that ran: "const Tensor& x; bool transpose_y". If an op
+    # takes keywords, the kinds are "Tensor" and "".
     "op_signatures": {"op": "str", "parameters": "str"},
-    # Actions of the traced code other than ops, in order: the evidence for findings.
+    # Actions of the traced code that are not ops, in order. Checks need them as evidence.
     "events": {
         "kind": "enum:event_kind",
         "tensor": "key:tensors",
@@ -337,15 +341,16 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "detail": "str",  # the called function ("numpy"), or the rule that was broken
     },
     "living_tensors": {"tensor": "key:tensors"},  # values that were alive when the trace ended
-    # Holders of living tensors, if one line made several, in Python syntax: ``log["a"][3]``.
+    # Holders of living tensors, if one line made several tensors, as Python code: ``log["a"][3]``.
     "tensor_holders": {"tensor": "key:tensors", "name": "str"},
-    # The op count when a tensor was last seen alive; checked once or twice in a training step.
+    # How many ops had been called when a tensor was last seen alive. A trace looks once or twice in
+    # each training step.
     "tensor_lives": {"tensor": "key:tensors", "ops_before": "i32"},
     "eval_scopes": {"scope": "key:scopes"},  # calls of layers in eval mode
-    # One row per optimizer that took a step or was alive when the trace ended, and its parameters.
+    # One row for each optimizer that made a step or was alive when the trace ended; its parameters.
     "optimizers": {"class": "str", "steps": "i32"},  # how many steps it took during the trace
     "optimizer_parameters": {"optimizer": "key:optimizers", "tensor": "key:tensors"},
-    # One row per optimizer step; ``number`` is the optimizer's number, which events also use.
+    # One row for each optimizer step. ``number`` is the optimizer's number, also used in events.
     "optimizer_steps": {
         "scope": "key:scopes",
         "number": "i32",
@@ -353,7 +358,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "schedule": "str",  # class and identity of the scheduler, "" for a number
         "clip": "str",  # class and identity of the optimizer's gradient clip
     },
-    # Parameters at some of these steps, as far as their first 4,096 values show.
+    # Parameters at some optimizer steps. Only their first 4,096 values are examined.
     "parameter_steps": {
         "optimizer_step": "key:optimizer_steps",
         "tensor": "key:tensors",
@@ -363,7 +368,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "before": "i64",  # checksums of the values
         "after": "i64",
     },
-    # Statistics of tensors that no op made, from the first 65,536 values of each.
+    # Statistics of tensors that no op made, over the first 65,536 values of each.
     "glances": {
         "tensor": "key:tensors",
         "elements": "i64",
@@ -375,9 +380,9 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "is_whole": "bool",  # all are integers
         "digest": "i64",
     },
-    # The value of the loss at which a backward call began, if it was a single number.
+    # The value of the loss on which backward was called, if the loss was a single number.
     "losses": {"backward_call": "key:backward_calls", "value": "f32"},
-    # Statistics of a tensor's values, from when an op made it or the trace first saw it.
+    # Statistics of a tensor's values, after an op made it or when the trace first saw it.
     "value_stats": {
         "tensor": "key:tensors",
         "elements": "i64",
@@ -389,20 +394,21 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "mean": "f32",
         "norm": "f32",  # square root of the sum of squares of the finite values
     },
-    # Further statistics that ``values=`` records of a tensor's values, floating-point or not.
+    # More statistics, recorded with ``values=``, of floating-point and other tensors.
     "value_deviations": {
         "value_stat": "key:value_stats",
         "deviation": "f32",  # standard deviation of the finite values; the divisor is their count
     },
-    # A histogram of a tensor's finite nonzero values, like a gradient's in ``grad_histograms``.
+    # Histograms of a tensor's finite nonzero values, in the same form as ``grad_histograms``.
     "value_histograms": {
         "value_stat": "key:value_stats",
         "exponent": "i32",
         "is_negative": "bool",
         "count": "i64",
     },
-    # Statistics of a gradient. ``grad_edge``: the edge of the backward graph that it passed, -1 if
-    # a backward call began with it at ``grad_node``. A graph that ran twice has its rows twice.
+    # Statistics of gradients. ``grad_edge`` is the edge of the backward graph along which the
+    # gradient flowed. It is -1 if a backward call began with the gradient at ``grad_node``. If a
+    # graph ran twice, its rows are there twice.
     "grad_stats": {
         "backward_call": "key:backward_calls",
         "grad_node": "key:grad_nodes",  # passes the gradient on to the edge's target
@@ -418,18 +424,18 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "mean": "f32",
         "norm": "f32",
     },
-    # A histogram of a gradient's finite nonzero values: how many have 2**exponent <= |value| <
-    # 2**(exponent + 1), by sign.
+    # Histograms of a gradient's finite nonzero values: for each sign, how many values have
+    # 2**exponent <= |value| < 2**(exponent + 1).
     "grad_histograms": {
         "grad_stat": "key:grad_stats",
         "exponent": "i32",
         "is_negative": "bool",
         "count": "i64",
     },
-    # Times of kernels from Paddle's profiler. A row is for an op, or for a grad node in a backward.
-    # The row without either sums the kernels that ran outside of every recorded op and grad node. A
-    # limited trace has no such row, because it cannot distinguish them from the kernels of ops that
-    # it drops. The columns of the device are -1 if no device was recorded.
+    # Times of kernels from Paddle's profiler. A row belongs to an op or to a grad node. A row
+    # without either has the sum of all kernels that ran outside of recorded ops and grad nodes. A
+    # limited trace has no such row, because it cannot distinguish such kernels from those of
+    # dropped ops. The columns of the device are -1 if no device was recorded.
     "kernel_times": {
         "op": "key:ops",  # the innermost op in which it ran
         "grad_node": "key:grad_nodes",
@@ -441,21 +447,21 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "device_ns": "i64",  # how long they ran
         "gap_ns": "i64",  # how long the device ran no kernel before them
     },
-    # The machine's peak rates, measured in the traced process; see ``capture/kernels/peaks.py``.
+    # The peak rates of the machine, measured in the traced process: ``capture/kernels/peaks.py``.
     "rooflines": {
         "place": "str",
         "dtype": "str",
         "flops_per_second": "i64",  # measured by a product of matrices; a multiply-add is 2
         "bytes_per_second": "i64",  # measured by a copy; bytes read and bytes written
     },
-    # Ops whose outputs differed when the code ran again.
+    # Ops whose outputs differed when the code ran a second time.
     "rerun_differences": {"op": "key:ops", "slot": "i32", "check": "str", "detail": "str"},
-    # What ``digest=`` records: 64 bits of a tensor's values, as ``value_stats`` saw them, and of
-    # gradients. ``decimals``: to how many decimals they were rounded; -1: not rounded.
+    # What ``digest=`` records: 64-bit digests of gradients and of the tensors in ``value_stats``.
+    # ``decimals`` says to how many decimals values were rounded; -1 means not rounded.
     "value_digests": {"value_stat": "key:value_stats", "digest": "i64", "decimals": "i32"},
     "grad_digests": {"grad_stat": "key:grad_stats", "digest": "i64", "decimals": "i32"},
-    # Only in the record of a comparison, which has the ops of trace b and those only in trace a:
-    # one row per op. Errors are NaN, and ``ulp`` is -1, where they are not known.
+    # Only in the record of a comparison, which has the ops of trace b and the ops that are only in
+    # trace a: one row for each op. If unknown, errors are NaN, and ``ulp`` is -1.
     "compared": {
         "op": "key:ops",
         "state": "enum:compare_state",
@@ -470,8 +476,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
 }
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {
-    # Tables that a view needs besides the record; ``analysis`` computes them for the front end.
-    # They are never saved in a trace file.
+    # Tables that views need in addition to the record. ``analysis`` computes them for the front
+    # end. They are never saved in a trace file.
     "op_edges": {
         "source": "key:ops",
         "target": "key:ops",
@@ -479,7 +485,7 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "slot": "i32",
         "kind": "enum:edge_kind",
     },
-    # The group tree, parents before children; a layer called twice is two groups.
+    # The tree of groups, parents before children. If a layer was called twice, it has two groups.
     "groups": {
         "kind": "enum:group_kind",
         "label": "str",  # relative to the parent's: "layers.0", "conv1"
@@ -492,7 +498,7 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "op_count": "i32",  # all ops inside, including nested groups
         "first_op": "key:ops",
     },
-    # Members of lists in which one layer differs from most others of its class; one row per member.
+    # Members of lists in which one layer differs from most others of its class, one row for each.
     # See ``analysis/graph/odd_siblings.py``.
     "odd_siblings": {
         "group": "key:groups",
@@ -501,21 +507,21 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "alike": "i32",  # how many of them are equal
         "difference": "str",  # "has dropout, which its siblings have not"; "" for an equal member
     },
-    # Names of layers from ``analysis/memory/layer_names.py``, which tell two models apart.
+    # Names of layers from ``analysis/memory/layer_names.py``, which differ between two models.
     "layer_names": {"name": "str"},  # one row per layer
-    # The layer that each parameter belongs to, if memory was recorded.
+    # The layer that has each parameter, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
-    # One row per op: its group, and whether one of Paddle's initializers ran it.
+    # One row for each op: its group, and whether one of Paddle's initializers called it.
     "op_groups": {"group": "key:groups", "is_initial": "bool"},
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
-    # The frame that is shown first: the user's innermost frame.
+    # The frame that is shown first, usually the innermost frame of the user's code.
     "stack_frames": {"frame": "key:frames"},  # one row per stack
-    # One row per grad node of a backward call's graph: the nodes reachable from its roots.
+    # One row for each grad node in the graph of a backward call, reachable from the call's roots.
     "backward_members": {"backward_call": "key:backward_calls", "grad_node": "key:grad_nodes"},
-    # Grad nodes made in a PyLayer's backward, and the forward op beside which each is drawn: the op
-    # that was recomputed, or else the PyLayer itself.
+    # Grad nodes that were made in a PyLayer's backward, and the forward op next to which each is
+    # drawn: the recomputed op, or else the PyLayer itself.
     "inner_grad_nodes": {"grad_node": "key:grad_nodes", "op": "key:ops"},
-    # The cost of each op, and of one run of each grad node; one row for each. -1: not known.
+    # The cost of each op, and of one run of each grad node, one row for each; -1 if unknown.
     "op_costs": {
         "flops": "i64",  # arithmetic operations; a multiply-add is 2
         "macs": "i64",  # the multiply-adds of matrix products and convolutions
@@ -523,7 +529,7 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
         "saved_bytes": "i64",  # how much its grad node keeps for backward
     },
     "grad_node_costs": {"flops": "i64", "macs": "i64"},
-    # One row per row of ``kernel_times``: see ``analysis/kernels/roofline.py``.
+    # One row for each row of ``kernel_times``: see ``analysis/kernels/roofline.py``.
     "roofline_shares": {
         "share": "f32",  # the shortest possible time divided by the kernels' time; -1: not known
         "is_compute": "bool",  # whether operations limit it, not bytes
@@ -531,7 +537,7 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
 }
 
 FINDING_TABLES: Final[dict[str, Columns]] = {
-    # The results of the checks: worst first, a cause before its consequences.
+    # The results of the checks: the worst first, and a cause before its consequences.
     "findings": {
         "kind": "str",
         "severity": "enum:severity",
@@ -552,8 +558,8 @@ FINDING_TABLES: Final[dict[str, Columns]] = {
 }
 
 STAND_IN_TABLES: Final[dict[str, Columns]] = {
-    # In a copy that a notebook stores: ops and grad nodes that replace several others, and how
-    # many. Ops and grad nodes without a row replace nothing.
+    # In a copy that a notebook stores: ops and grad nodes that replace several others, and how many
+    # they replace.
     "stand_ins": {
         "op": "key:ops",
         "grad_node": "key:grad_nodes",

@@ -1,4 +1,4 @@
-"""A columnar table with typed columns, and the builder that grows one."""
+"""A columnar table with typed columns, and a builder that appends rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Table:
         return cls.from_sequences(schema, dict.fromkeys(schema, ()))
 
     def appended(self, **columns: Sequence[int] | npt.NDArray[Any]) -> Table:
-        """Return the table with more rows, in which the columns that are not given are -1."""
+        """Return the table with more rows. In the new rows, columns that are not given are -1."""
         nothing = np.full(len(next(iter(columns.values()))), -1)
         return Table(
             {
@@ -87,7 +87,7 @@ class Table:
 
 
 class TableBuilder:
-    """Rows appended one by one, kept as machine integers (8 bytes per cell, no object per row).
+    """Appends rows one by one. They are kept as machine integers (8 bytes per cell).
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class TableBuilder:
         return self._cells[key * width + list(self._schema).index(column)]
 
     def build(self) -> Table:
-        """Return the rows as a :class:`Table`. The builder can grow further."""
+        """Return the rows as a :class:`Table`. More rows can be appended later."""
         cells = np.frombuffer(self._cells.tobytes(), dtype=np.int64).reshape(-1, len(self._schema))
         return Table(
             {
@@ -152,7 +152,7 @@ class StringPool:
         return code
 
     def codes(self, texts: Iterable[str]) -> list[int]:
-        """Return the code of each string, as ``pool[text]`` does for one string."""
+        """Return the code of each string, like ``pool[text]`` for one string."""
         asked, known = list(texts), self._codes
         new = [text for text in dict.fromkeys(asked) if text not in known]
         known.update(zip(new, count(len(self._strings)), strict=False))
@@ -160,5 +160,5 @@ class StringPool:
         return list(map(known.__getitem__, asked))
 
     def to_list(self) -> list[str]:
-        """Return the strings. A code is a position in this list; ``""`` has code 0 by default."""
+        """Return the strings. A string's code is its position; ``""`` has code 0 by default."""
         return list(self._strings)

@@ -1,6 +1,6 @@
 """Trees stored as a column of parents, rows grouped by a key, and breadth-first walks.
 
-No function recurses, and no function requires that a parent comes before its children.
+No function recurses. No function requires parents to come before children.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Rows = Callable[[int], list[int]]
 
 
 def depths(parents: npt.NDArray[Any]) -> Keys:
-    """Return each row's number of ancestors.
+    """Return the number of ancestors of each row.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def depths(parents: npt.NDArray[Any]) -> Keys:
 
 
 def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> Keys:
-    """Return for each row itself if ``marked``, else its nearest marked ancestor, else -1."""
+    """Return the nearest ``marked`` ancestor of each row, or -1. A row is its own ancestor."""
     rows = np.arange(len(parents), dtype=np.int32)
     above = np.where(marked, rows, parents.astype(np.int32))
     moving = np.flatnonzero((above >= 0) & (above != rows))
@@ -56,7 +56,7 @@ def nearest_marked(parents: npt.NDArray[Any], marked: npt.NDArray[np.bool_]) -> 
 
 
 def outermost(parents: npt.NDArray[Any]) -> Keys:
-    """Return each row's outermost ancestor, itself for a root, int32, shape ``[rows]``."""
+    """Return the outermost ancestor of each row, which is the row itself for a root; int32."""
     return nearest_marked(parents, parents < 0)
 
 
@@ -66,7 +66,7 @@ def common_ancestors(
     left: npt.NDArray[Any],
     right: npt.NDArray[Any],
 ) -> Keys:
-    """Return the lowest common ancestor of each pair, -1 for none; a row is its own ancestor.
+    """Return the lowest common ancestor of each pair, or -1. A row is an ancestor of itself.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def common_ancestors(
         Row keys or -1, shape ``[pairs]``.
     """
     left, right = left.astype(np.int32), right.astype(np.int32)
-    # The row -1 reads the last entry, so an entry for it is appended there.
+    # The key -1 reads the last entry, so append an entry for it.
     up = np.append(parents.astype(np.int32), -1)
     level = np.append(depth, -1)
     open_pairs = np.flatnonzero(left != right)
@@ -90,7 +90,7 @@ def common_ancestors(
 
 
 def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
-    """Return the rows of each depth, beginning with the roots, in order."""
+    """Return the rows of each depth, in order. The roots come first."""
     by_depth = np.argsort(depth, kind="stable")
     return np.split(by_depth, np.cumsum(np.bincount(depth, minlength=1))[:-1])
 
@@ -98,7 +98,7 @@ def levels(depth: Keys) -> list[npt.NDArray[np.intp]]:
 def gathered(
     parents: npt.NDArray[Any], values: npt.NDArray[Any], function: np.ufunc
 ) -> npt.NDArray[Any]:
-    """Return each row's value, combined by ``function`` with the values of all rows below it.
+    """Return the value of each row combined with the values of all rows below it.
 
     Parameters
     ----------
@@ -116,12 +116,12 @@ def gathered(
 
 
 def taken(values: npt.NDArray[Any], keys: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return ``values[keys]``, with -1 for the key -1."""
+    """Return ``values[keys]``; -1 for the key -1."""
     return np.take(np.append(values, np.array([-1], np.int32)), keys)
 
 
 def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
-    """Sort rows by ``sources`` (stable): ``order[starts[i]:starts[i + 1]]`` have the source ``i``.
+    """Sort rows by source (stable): ``order[starts[i]:starts[i + 1]]`` have the source ``i``.
 
     Rows with the source -1 are omitted.
     """
@@ -134,14 +134,14 @@ def csr(sources: npt.NDArray[Any], row_count: int) -> tuple[Keys, Keys]:
 
 
 def rows_by(keys: npt.NDArray[Any], values: npt.NDArray[Any], key_count: int) -> Rows:
-    """Return the values of each key, in order; the key -1 has none."""
+    """Return a function that returns the values of a key, in order. The key -1 has no values."""
     starts, order = csr(keys, key_count)
     begin, all_values = starts.tolist(), values[order].tolist()
     return lambda key: all_values[begin[key] : begin[key + 1]]
 
 
 def grouped(values: npt.NDArray[Any]) -> dict[int, npt.NDArray[np.intp]]:
-    """Return for each value its rows, in order. The value -1 is omitted."""
+    """Return for each value its rows, in order. Rows with the value -1 are omitted."""
     order = np.argsort(values, kind="stable")
     order = order[np.count_nonzero(values < 0) :]
     found, first = np.unique(values[order], return_index=True)
@@ -149,7 +149,7 @@ def grouped(values: npt.NDArray[Any]) -> dict[int, npt.NDArray[np.intp]]:
 
 
 def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Iterator[int]:
-    """Yield the starts and all rows reachable from them, each once, nearest first."""
+    """Yield the starts and all rows that can be reached from them, each once, the nearest first."""
     queue = list(dict.fromkeys(starts))
     seen = set(queue)
     for row in queue:

@@ -1,7 +1,7 @@
 """Reads a record from untrusted bytes.
 
-Reading runs no code and trusts nothing: the header must account for every byte, sizes are checked
-before memory is allocated for them, and every key and position of a string is checked.
+Reading runs no code and trusts nothing. The header must account for every byte. Sizes are checked
+before memory is allocated. Every key and every position of a string is checked.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TREES = (
 
 
 def unpack(data: bytes) -> Record:
-    """Read a record from bytes, without tables that a record does not store.
+    """Read a record from bytes. Tables that a record does not store are ignored.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def unpack(data: bytes) -> Record:
 
 
 def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
-    """Return the header and the columns' bytes, using no more memory than the header announces."""
+    """Return the header and the columns' bytes. Use only the memory that the header announces."""
     largest = min(_LARGEST_PAYLOAD_BYTES, max(_SMALL_PAYLOAD_BYTES, _LARGEST_RATIO * len(data)))
     stream = zlib.decompressobj()
     start = stream.decompress(data, 4)
@@ -93,14 +93,15 @@ def _decompress(data: memoryview) -> tuple[dict[str, Any], bytes]:
     if header_length + column_length > largest:
         raise TraceFileError(say("errors.file.absurd"))
     columns = _take(stream, column_length)
-    # This also checks the checksum. If there is a byte more than announced, the file is damaged.
+    # This also verifies the checksum. If there are more bytes than announced, the file is damaged.
     if stream.decompress(stream.unconsumed_tail, 1) or not stream.eof or stream.unused_data:
         raise TraceFileError(say("errors.file.damaged"))
     return header, columns
 
 
 def _read_header(data: bytes) -> dict[str, Any]:
-    # Parsed text needs little more memory than its bytes, but parsed "[[],[],…" 20 times as much.
+    # Parsed text needs little more memory than its bytes. But parsed "[[],[],…" needs 20 times as
+    # much.
     structure = _JSON_STRING.sub(b"", data)
     if structure.count(b"[") + structure.count(b"{") > _MOST_HEADER_OBJECTS:
         raise TraceFileError(say("errors.file.absurd"))
@@ -191,7 +192,7 @@ def _read_texts(header: dict[str, Any]) -> tuple[list[str], Origin]:
         *origin.checks,
         *strings,
     ]
-    # Raises if one is not text, or has a lone surrogate, which no file can store.
+    # This raises if a value is not text, or has a lone surrogate, which a file cannot contain.
     "".join([*texts, *strings]).encode("utf-8")
     return strings, origin
 

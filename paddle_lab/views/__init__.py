@@ -1,1 +1,1 @@
-"""The views: pictures, pages and text; the widgets are in a subpackage of their own."""
+"""The views: pictures, pages, text, and widgets."""

@@ -1,4 +1,4 @@
-"""Summarises a tensor's value for the page: statistics, a histogram, and one slice as numbers."""
+"""Summarises a tensor's value for the page: statistics, a histogram, and one slice."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOST_ROWS: Final = 32
 
 
 def value_summary(array: npt.NDArray[Any], check: str, picked: int = 0) -> dict[str, Any]:
-    """Return a value's summary as JSON.
+    """Return the summary of a value as JSON.
 
     Parameters
     ----------
     check
-        A sentence that says with what the value was compared.
+        A sentence about the comparison of the value with recorded data.
     picked
-        The number of the slice to show. A slice has the last two axes.
+        The number of the slice to show. A slice consists of the last two axes.
     """
     numbers = np.abs(array) if array.dtype.kind == "c" else array
     finite = numbers[np.isfinite(numbers)].astype(np.float64)
@@ -53,7 +53,7 @@ def _statistics(finite: npt.NDArray[np.float64]) -> tuple[float, float, float, f
 
 
 def _bins(finite: npt.NDArray[np.float64]) -> list[list[int]]:
-    """Return for each exponent of 2 how many values are negative and how many are positive."""
+    """Return for each exponent of 2 how many values are negative, and how many are positive."""
     nonzero = finite[finite != 0]
     if not nonzero.size:
         return []

@@ -1,7 +1,7 @@
 """What ops and grad nodes cost: operations, multiply-adds, parameters and bytes.
 
-The costs follow from the record: names, shapes, dtypes, attributes. Each distinct call is computed
-once. An op without a formula has -1.
+The costs are computed from the names, shapes, dtypes and attributes in the record, once for each
+distinct call. The cost of an op without a formula is -1.
 """
 
 from paddle_lab.analysis.cost.grad_node_costs import grad_node_costs

@@ -1,4 +1,4 @@
-"""One call of an op, with what a formula needs: name, shapes, dtypes and attributes."""
+"""A call of an op, with all that a formula needs: name, shapes, dtypes and attributes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class Operand(NamedTuple):
     Attributes
     ----------
     slot
-        Argument position of an input, a list of tensors is one position; number of an output.
+        For an input, its argument position; all tensors of a list have the same position. For an
+        output, its number.
     lives_on
-        Whether the tensor is a parameter or a buffer, which is in memory anyway.
+        Whether the tensor is a parameter or a buffer, which stays in memory after the call.
     repeats
         Whether this is the same tensor as the previous one, as in ``x * x``.
     """
@@ -73,7 +74,7 @@ class Call:
         return [one.shape for one in self.read if one.slot == slot]
 
     def elements(self, slot: int) -> int:
-        """Return how many elements the tensors at an argument position have; 0 for no tensor."""
+        """Return how many elements the tensors at an argument position have, 0 without tensors."""
         return sum(map(prod, self.listed(slot)))
 
     @property
@@ -83,22 +84,22 @@ class Call:
 
     @cached_property
     def _named(self) -> dict[str, Any]:
-        """The attributes that have a name; text where Python cannot read a value."""
+        """The attributes that have a name. A value that Python cannot parse stays text."""
         named = filter(None, map(_NAMED.fullmatch, argument_texts(self.attributes)))
         return {match[1]: _value(match[2]) for match in named}
 
     def attribute(self, name: str, default: Any = None) -> Any:
-        """Return a named attribute."""
+        """Return the value of a named attribute."""
         return self._named.get(name, default)
 
 
 def is_open(*shapes: Shape) -> bool:
-    """Tell whether a saved program leaves an extent of a shape open: ``[-1, 3, 224, 224]``."""
+    """Tell whether a shape has an unknown extent, as in saved programs: ``[-1, 3, 224, 224]``."""
     return any(extent < 0 for shape in shapes for extent in shape)
 
 
 def argument_texts(text: str) -> list[str]:
-    """Split at the commas outside of brackets and quotes."""
+    """Split the text of arguments at commas that are outside of brackets and quotes."""
     parts, depth, quote, start = [], 0, "", 0
     for position, character in enumerate(text):
         if quote:

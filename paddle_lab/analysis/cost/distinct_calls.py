@@ -1,4 +1,4 @@
-"""The distinct calls of a record: ops that share name, shapes, dtypes and attributes."""
+"""The distinct calls of a record: ops with equal names, shapes, dtypes and attributes share one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
 
 class DistinctCalls(NamedTuple):
-    """Each distinct call once, and the number of each op's call, shape ``[ops]``."""
+    """The distinct calls, and for each op the number of its call, shape ``[ops]``."""
 
     calls: list[Call]
     of_op: Numbers
@@ -29,7 +29,7 @@ class DistinctCalls(NamedTuple):
 def distinct_calls(record: Record) -> DistinctCalls:
     """Return the distinct calls among a record's ops.
 
-    Two ops are one call if a 64-bit hash of everything in their :class:`Call` is equal.
+    Two ops share a call if 64-bit hashes of all data in :class:`Call` are equal.
     """
     ops, uses, tensors = record.ops, record.uses, record.tensors
     counted = np.flatnonzero((uses["role"] != _RESULT) & (uses["tensor"] >= 0))

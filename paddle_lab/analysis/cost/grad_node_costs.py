@@ -1,9 +1,8 @@
 """The costs of grad nodes: what one run of each computes.
 
-A grad node computes the gradients of the inputs that need a gradient: the inputs for which the node
-has edges. A tensor may receive several gradients. Their sum belongs to no grad node, and is not
-counted. ``paddle.grad`` may run a grad node for some inputs only, but the cost still counts all
-inputs.
+A grad node computes the gradients of those inputs for which it has edges. A tensor may receive
+several gradients. Adding them belongs to no grad node, and is not counted. ``paddle.grad`` may run
+a grad node for some inputs only, but the cost still counts all inputs.
 """
 
 from __future__ import annotations
@@ -76,8 +75,8 @@ def grad_node_costs(record: Record, calls: DistinctCalls | None = None) -> Table
     -------
     Table
         The columns of ``grad_node_costs`` in :mod:`paddle_lab.trace.schema`, shape
-        ``[grad_nodes]``. A node that accumulates a parameter's gradient costs nothing: it adds only
-        if there is a gradient of an earlier backward.
+        ``[grad_nodes]``. The cost of a node that accumulates a parameter's gradient is 0, although
+        it adds the gradient to one of an earlier backward.
     """
     calls = distinct_calls(record) if calls is None else calls
     nodes = record.grad_nodes
@@ -129,7 +128,7 @@ def _formula(node: str, op: str) -> GradFormula | None:
 
 
 def _needed(record: Record) -> npt.NDArray[np.int64]:
-    """Return the slots of each grad node that have an edge, as bits of one number."""
+    """Return which slots of each grad node have an edge, as the bits of a number."""
     edges = record.grad_edges
     masks = np.zeros(len(record.grad_nodes), np.int64)
     slots = np.clip(edges["slot"], 0, _MOST_SLOTS).astype(np.int64)

@@ -25,10 +25,10 @@ _ON_GRAD_NODES = "paddle.grad"
 def op_costs(record: Record, calls: DistinctCalls | None = None) -> Table:
     """Return the cost of each op.
 
-    ``flops`` and ``macs`` are as in :class:`~paddle_lab.analysis.cost.formulas.formula.Cost`. The
-    ops inside a PyLayer have rows of their own, so the PyLayer's op costs nothing more.
-    ``output_bytes`` is the size of the tensors that the op returned, even if they share memory with
-    an input. A saved program does not tell what backward will keep.
+    For ``flops`` and ``macs`` see :class:`~paddle_lab.analysis.cost.formulas.formula.Cost`. The ops
+    inside a PyLayer have rows of their own, so the cost of the PyLayer's op is 0. ``output_bytes``
+    is the size of the tensors that the op returned, even if they share memory with an input. For a
+    saved program, the bytes that backward will keep are unknown.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def call_cost(call: Call) -> Cost:
     formula = FORWARD.get(name)
     if formula is None or (call.is_complex and name not in MOVEMENT):
         return UNKNOWN
-    # A formula reads only the first output; a saved program leaves others open, as of a batch_norm.
+    # A formula reads only the first output. The others may have unknown extents in a saved program.
     if is_open(*call.shapes, *call.outputs[:1]):
         return UNKNOWN
     try:
@@ -88,7 +88,7 @@ def call_cost(call: Call) -> Cost:
 def columns(
     costs: Sequence[Cost], rows: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the columns ``flops`` and ``macs``; ``rows`` has each row's position in ``costs``."""
+    """Return the columns ``flops`` and ``macs`` of the costs at the positions ``rows``."""
     table = np.array(costs, np.int64).reshape(-1, 2)
     return table[:, 0][rows], table[:, 1][rows]
 
@@ -97,7 +97,7 @@ _Mask = npt.NDArray[np.bool_]
 
 
 def with_inner_ops(record: Record) -> tuple[_Mask, _Mask]:
-    """Return which ops are PyLayers whose forward, and whose backward, ran other ops.
+    """Return which ops are PyLayers whose forward ran other ops, and the same for backward.
 
     A PyLayer's computations without Paddle (with NumPy, in a custom kernel) are not in the record.
     If a PyLayer ran no op, its cost is unknown.
@@ -107,7 +107,7 @@ def with_inner_ops(record: Record) -> tuple[_Mask, _Mask]:
     is_pylayer = scopes["kind"] == SCOPE_KINDS.index("pylayer")
     if not is_pylayer.any():
         return forward, backward
-    # The last entry is for ops outside of every scope.
+    # The last entry is for ops outside of all scopes.
     around = np.append(nearest_marked(scopes["parent"], is_pylayer), np.int32(-1))
     parents = np.append(scopes["parent"], np.int32(-1))
     own = ops["scope"]

@@ -1,13 +1,13 @@
 """Parameters: how many an op, a layer and the whole record use, and their bytes.
 
-An op counts each parameter that it reads. So if two ops share a parameter, each of them counts the
-parameter, and the sum over ops is not the size of the model. A layer counts each parameter that the
-ops inside it read, once. If two layers share a parameter, each of them counts the parameter. A
-model counts it once. A parameter that an optimizer has changed is still the same one. A parameter
-that no op read is not in the record.
+An op counts each parameter that it reads. A layer counts each parameter that its ops read, once. If
+two ops or two layers share a parameter, both count it. So the sum over ops is not the size of the
+model. A parameter that an optimizer has updated is still the same parameter. A parameter that no op
+read is not in the record.
 
-Running statistics of a batch normalisation are parameters for Paddle, which ``paddle.summary``
-counts. They are not trained, and no published figure contains them: they are not counted here.
+For Paddle, the running statistics of a batch normalisation are parameters, and ``paddle.summary``
+counts them. They are not counted here, because they are not trained, and published figures do not
+contain them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _STATISTICS_SLOTS = (1, 2)
 
 
 class Parameters(NamedTuple):
-    """The parameters that ops read: each op and parameter once, shape ``[reads]``."""
+    """The parameters that ops read, one entry for each pair of op and parameter; ``[reads]``."""
 
     op: _Keys
     tensor: _Keys
@@ -41,7 +41,7 @@ class Parameters(NamedTuple):
     bytes: _Keys
 
     def among(self, ops: npt.NDArray[Any]) -> tuple[int, int]:
-        """Return how many parameters some ops read, each counted once, and their bytes."""
+        """Return how many different parameters some ops read, and their bytes."""
         reads = np.flatnonzero(np.isin(self.op, ops))
         once = reads[np.unique(self.tensor[reads], return_index=True)[1]]
         return int(self.elements[once].sum()), int(self.bytes[once].sum())
@@ -66,7 +66,7 @@ def parameters(record: Record) -> Parameters:
 
 
 def _first_values(record: Record) -> _Keys:
-    """Return the first value of each tensor's parameter, which its unique name identifies."""
+    """Return the first value of each parameter, which is found by the parameter's unique name."""
     previous = record.tensors["previous"]
     first = outermost(previous).astype(np.int64)
     rows = np.flatnonzero(record.tensors["kind"] == TENSOR_KINDS.index("parameter"))

@@ -1,4 +1,4 @@
-"""The cost of an op that ran a whole compiled program: the sum of the program's own ops."""
+"""The cost of an op that ran a whole compiled program: the sum over the program's ops."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from paddle_lab.trace.table import Table
 
 
 def with_program_costs(record: Record) -> Record:
-    """Return a record in which ops that ran a whole program cost what its forward costs.
+    """Return a record in which an op that ran a whole program has the cost of its forward.
 
-    The cost stays unknown if one op in the program has an unknown cost, such as an ``if``. It also
-    stays unknown if SOT cut a function into pieces: what Python ran between them is not recorded.
+    The cost stays unknown if the cost of one op in the program is unknown, as of an ``if``. It also
+    stays unknown if SOT cut a function into pieces, because the code between them is not in the
+    program.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The bytes that a call made, and the bytes that its grad node keeps for backward."""
+"""The bytes of the tensors that a call made, and the bytes that its grad node saves."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _WITH_NUMBERS: Final = ("add", "subtract", "multiply", "divide")
 
 
 def _mask(call: Call) -> int:
-    """Return the bytes of a dropout's mask: one for each element, in training."""
+    """Return the bytes of a dropout's mask: in training, one byte for each element."""
     return 0 if call.attribute("is_test") is True else prod(call.shapes[0])
 
 
 def _row_statistics(call: Call) -> int:
-    """Return the bytes of a mean and a variance for each row of a layer normalisation."""
+    """Return the bytes of the mean and the variance of each row in a layer normalisation."""
     axis = call.attribute("begin_norm_axis")
     return 2 * _FLOAT32_BYTES * prod(call.shapes[0][:axis])
 
 
 def _is_basic(call: Call) -> bool:
-    """Tell whether an index is made of numbers and slices: ``x[0, 1:]``, but not ``x[[0, 1]]``."""
+    """Tell whether an index has only numbers and slices: ``x[0, 1:]``, but not ``x[[0, 1]]``."""
     parts = call.attributes.removeprefix("[").removesuffix("]").split(", ")
     numbers = sum(part.lstrip("-").isdigit() for part in parts)
     others = sum(":" in part or part == "..." for part in parts)
@@ -54,9 +54,9 @@ _HIDDEN: Final[dict[str, Callable[[Call], int]]] = {"dropout": _mask, "layer_nor
 
 
 def output_bytes(call: Call) -> int:
-    """Return the size of the tensors that a call returned, -1 if that is not known.
+    """Return the size of the tensors that a call returned, -1 if it is unknown.
 
-    An ``einsum`` also returns tensors that it keeps for backward; the user's code never sees them.
+    Only the first output of an ``einsum`` counts. It keeps the others for backward.
     """
     if is_open(*call.outputs[:1]):  # later ones are cuDNN's, and empty in evaluation
         return -1
@@ -64,10 +64,10 @@ def output_bytes(call: Call) -> int:
 
 
 def saved_bytes(call: Call) -> int:
-    """Return how many bytes the call's grad node keeps, -1 if that is not known.
+    """Return how many bytes the call's grad node keeps, -1 if that is unknown.
 
-    Parameters and buffers do not count: they are in memory anyway. A tensor that two grad nodes
-    keep counts for both. A call without a grad node keeps nothing.
+    Parameters and buffers do not count, because they stay in memory anyway. A tensor that two grad
+    nodes keep counts for both. A call without a grad node keeps nothing.
     """
     if call.name in optimizers.FORWARD or not any(one.needs_grad for one in call.made):
         return 0
@@ -76,7 +76,7 @@ def saved_bytes(call: Call) -> int:
     name = call.name.removesuffix("_")
     inputs, outputs = KEPT.get(name, (None, 0))
     if name == "batch_norm":
-        # The node also keeps the mean and the variance of the batch, and what cuDNN needs.
+        # The node also keeps the batch's mean and variance, and outputs that cuDNN needs.
         kept = [*call.read[:1], *call.made[3:]]
     elif name not in _KNOWN or (name != call.name and inputs != ()):
         return -1  # an in-place op may have saved a copy of the overwritten values

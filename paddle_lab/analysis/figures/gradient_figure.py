@@ -1,4 +1,4 @@
-"""How large gradients are, layer by layer, as a Bokeh figure."""
+"""The size of gradients, layer by layer, as a Bokeh figure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _COLOURS = {"flows_on": "#3b78d8", "parameters": "#e08a2e"}
 
 
 def gradient_figure(curve: GradientCurve) -> figure:
-    """Return a figure of the gradients' root mean squares over depth, on a logarithmic axis.
+    """Return a figure: the root mean square of gradients over depth, on a logarithmic axis.
 
-    A gradient that is zero everywhere has no point.
+    Gradients that are zero everywhere have no point.
     """
     from bokeh.models import BasicTicker, ColumnDataSource, HoverTool, Range1d
     from bokeh.plotting import figure

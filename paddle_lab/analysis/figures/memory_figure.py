@@ -85,7 +85,7 @@ def memory_figure(memory: PlaceMemory) -> figure:
     tooltips = [(say("memory.figure.time"), "@time_ms{0,0.000}")]
     tooltips.append((say("memory.column.allocated"), "@allocated{0.[0]ib}"))
     tooltips += [(_name(kind), f"@{kind}{{0.[0]ib}}") for kind in reversed(layers)]
-    # BokehJS's hover tool cannot find step lines, but can find this invisible line.
+    # BokehJS's hover tool does not find step lines, but it finds this invisible line.
     line = plot.line(x="time_ms", y="allocated", source=source, alpha=0)
     plot.add_tools(HoverTool(renderers=[line], tooltips=tooltips, mode="vline", line_policy="prev"))
     plot.yaxis.ticker = AdaptiveTicker(
@@ -111,7 +111,7 @@ def _moments(memory: PlaceMemory) -> npt.NDArray[np.int64]:
 def _layers(
     memory: PlaceMemory, moments: npt.NDArray[np.int64]
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the bytes of each kind in each moment, the lowest kind of the stack first."""
+    """Return the bytes of each kind at each moment. The first kind is drawn at the bottom."""
     keys = memory.allocations.keys
     kinds = memory.record.allocations["kind"][keys]
     layers = {"unseen": np.full(len(moments), memory.unseen_bytes)}

@@ -1,8 +1,9 @@
-"""How large gradients are over depth: where they vanish or explode.
+"""The size of gradients over depth, which shows where they vanish or explode.
 
-A point is one call of a layer that has gradients of its own, or one op outside of layers. The
-*flowing* gradients of a point are those that it passes to earlier points. Several gradients count
-as one long vector. The front end draws the same points (``js/src/model/graph/gradient_depth.ts``).
+A point is one call of a layer that has grad nodes of its own, or one op outside of layers. The
+*flowing* gradients of a point are those that it passes to earlier points. Several gradients are
+combined like one long vector. The front end computes the same points
+(``js/src/model/graph/gradient_depth.ts``).
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from paddle_lab.trace.trees import csr
 
 @dataclass(frozen=True)
 class Amount:
-    """Several gradients combined into one long vector."""
+    """The size of several gradients, combined like one long vector."""
 
     norm: float
     elements: int
 
     @property
     def rms(self) -> float:
-        """Root mean square of the values: the norm divided by the root of their number."""
+        """The root mean square: the norm divided by the square root of the number of values."""
         return self.norm / math.sqrt(self.elements) if self.elements else 0.0
 
 
@@ -55,11 +56,11 @@ class DepthPoint:
 
 
 class GradientCurve(Reported, Framed, RowList[DepthPoint]):
-    """The points of one backward call, in the order of the forward."""
+    """The points of one backward call, in forward order."""
 
     @classmethod
     def of(cls, record: Record, call: int) -> GradientCurve:
-        """Return the curve of one backward call; the record has answer tables."""
+        """Return the curve of one backward call of a record with answer tables."""
         return cls(_points(record, call))
 
     @overload
@@ -103,7 +104,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
     stats, edges, op = record.grad_stats, record.grad_edges, record.grad_nodes["op"]
     rows = np.flatnonzero((stats["backward_call"] == call) & (stats["grad_edge"] >= 0))
     source, target = (edges[end][stats["grad_edge"][rows]] for end in ("source", "target"))
-    # The point of each grad node: the call of the node's layer, else the node's op, else -1.
+    # The point of a grad node is its layer call, or else its op; -1 if it has neither.
     scope = np.append(innermost_scopes(record, "layer"), -1)[op]
     point = np.where(scope >= 0, scope, np.where(op >= 0, len(record.scopes) + op, -1))
     names = np.array(record.strings, object)[record.grad_nodes["name"]]
@@ -132,7 +133,7 @@ def _points(record: Record, call: int) -> list[DepthPoint]:
 
 
 def _amount(record: Record, rows: npt.NDArray[Any]) -> Amount | None:
-    """Return some rows of ``grad_stats`` combined into one, None for no rows."""
+    """Combine some rows of ``grad_stats`` into one amount, None for no rows."""
     if not len(rows):
         return None
     norms = from_bits(record.grad_stats["norm"][rows]).astype(np.float64)

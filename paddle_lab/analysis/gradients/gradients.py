@@ -28,10 +28,10 @@ _FRAME_COLUMNS = (
 
 
 class Gradient(Measured):
-    """One gradient that a grad node passed on: a view of its row in ``grad_stats``.
+    """A gradient that a grad node passed on. It reads its data from a row of ``grad_stats``.
 
-    Smallest, largest, mean and norm are over the finite values; for complex numbers, over the
-    magnitudes.
+    Smallest, largest, mean and norm are computed over the finite values; for complex numbers, over
+    their magnitudes.
     """
 
     __slots__ = ()
@@ -46,7 +46,7 @@ class Gradient(Measured):
 
     @property
     def source(self) -> str:
-        """The grad node that passed the gradient on, by name; ``""`` if the call began with it."""
+        """The name of the grad node that passed the gradient on; ``""`` if the call began there."""
         return self._node_name(self.source_node)
 
     @property
@@ -56,12 +56,12 @@ class Gradient(Measured):
 
     @property
     def source_node(self) -> int:
-        """The row of that grad node in ``grad_nodes``, -1 if the call began with the gradient."""
+        """The row of the source in ``grad_nodes``, -1 if the call began with the gradient."""
         return self._cell("grad_node") if self.grad_edge is not None else -1
 
     @property
     def target_node(self) -> int:
-        """Row of the target in ``grad_nodes``."""
+        """The row of the target in ``grad_nodes``."""
         edge = self.grad_edge
         if edge is None:
             return self._cell("grad_node")
@@ -69,7 +69,7 @@ class Gradient(Measured):
 
     @property
     def parameter(self) -> str:
-        """The path of the parameter to which the gradient belongs, ``""`` for other gradients."""
+        """The path of the parameter that gets the gradient, ``""`` for other gradients."""
         node = self.target_node
         leaf = int(self._record.grad_nodes["parameter"][node]) if node >= 0 else -1
         if leaf < 0:
@@ -79,7 +79,7 @@ class Gradient(Measured):
 
     @property
     def value(self) -> npt.NDArray[Any] | None:
-        """The gradient's values, if a region requested them and the trace was not loaded."""
+        """The gradient's values, None unless a region kept them and the trace was not loaded."""
         return self._record.grad_values.get(self.key)
 
     def _node_name(self, node: int) -> str:
@@ -91,7 +91,7 @@ class Gradient(Measured):
 
 
 class GradientTable(MeasuredTable[Gradient]):
-    """The gradients that passed an edge of a backward graph, in order of time."""
+    """The gradients that flowed along edges of backward graphs, in the order of time."""
 
     _table_name = "grad_stats"
     _index = "gradient"
@@ -99,13 +99,13 @@ class GradientTable(MeasuredTable[Gradient]):
 
     @cached_property
     def op_keys(self) -> Keys:
-        """The op whose backward passed each gradient on; -1 if unknown."""
+        """For each gradient: the op whose backward passed it on, -1 if unknown."""
         stats = self.record.grad_stats
         sources = np.where(stats["grad_edge"] < 0, -1, stats["grad_node"])
         return taken(self.record.grad_nodes["op"], sources)
 
     def curve(self, *, call: int | None = None) -> GradientCurve:
-        """Return how large the gradients were layer by layer, in the order of the forward.
+        """Return the size of the gradients, layer by layer, in forward order.
 
         Parameters
         ----------
@@ -137,7 +137,7 @@ class GradientTable(MeasuredTable[Gradient]):
         Returns
         -------
         bokeh.plotting.figure
-            Pass it to ``bokeh.io.show`` or ``bokeh.io.save``; it can be changed before.
+            You can change it, and pass it to ``bokeh.io.show`` or ``bokeh.io.save``.
 
         Raises
         ------

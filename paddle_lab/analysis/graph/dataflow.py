@@ -1,4 +1,4 @@
-"""Edges between ops, grad nodes of a backward call, and ops that read their own output."""
+"""Edges between ops, grad nodes of backward calls, and ops that use their own earlier output."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def op_edges(record: Record) -> Table:
     """Return the ``op_edges`` table: one row for each tensor that an op takes from another op.
 
     An op that modifies a tensor in place makes a new tensor row, so later readers depend on that
-    op. For a detached tensor the source is the op that made the original tensor; such an edge has
-    the kind ``detach``. The results of the ops inside a PyLayer go to the PyLayer's op.
+    op. For a detached tensor the source is the op that made the original tensor, and the edge has
+    the kind ``detach``. The results of ops inside a PyLayer have edges to the PyLayer's op.
 
-    Rows are in the order of ``uses``: by target, then slot, in every record that a trace writes.
+    Rows are in the order of ``uses``. In a record from a trace, this is by target, then by slot.
     """
     uses = record.uses
     takes = np.flatnonzero((uses["role"] != _OUTPUT) & (uses["tensor"] >= 0) & (uses["op"] >= 0))
@@ -44,7 +44,7 @@ def op_edges(record: Record) -> Table:
 
 
 def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
-    """Return the op that made each tensor's value, and whether a detach is in between.
+    """Return the op that made each tensor's value, and whether the value was detached since.
 
     Returns
     -------
@@ -55,8 +55,8 @@ def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
     """
     tensors = record.tensors
     producer, detached_from = tensors["producer"], tensors["detached_from"]
-    # No op made a detached tensor. One that changed without an op (``set_value`` from NumPy) still
-    # comes from the op that made its earlier value.
+    # A detached tensor has no op of its own. A tensor that was changed without an op (``set_value``
+    # from NumPy) still counts as made by the op of its earlier value.
     is_derived = producer < 0
     is_cut = is_derived & (detached_from >= 0)
     above = np.where(is_cut, detached_from, np.where(is_derived, tensors["previous"], -1))
@@ -67,8 +67,9 @@ def producers(record: Record) -> tuple[Keys, npt.NDArray[np.bool_]]:
 def backward_members(record: Record) -> Table:
     """Return the ``backward_members`` table: the grad nodes reachable from each call's roots.
 
-    Rows are sorted by call, then grad node. The last call may be of kind ``remaining``: not a call
-    of the user, but the graphs of tensors that were alive when the trace ended.
+    Rows are sorted by call, then grad node. The last call may have the kind ``remaining``. It is
+    not a call of the user: it stands for the graphs of tensors that were alive when the trace
+    ended.
     """
     edges, roots = record.grad_edges, record.grad_roots
     call_count = len(record.backward_calls)
@@ -77,7 +78,7 @@ def backward_members(record: Record) -> Table:
     members: list[int] = []
     counts: list[int] = []
     for call in range(call_count):
-        # This does the same as :func:`walk`, but faster, because it runs for each grad node.
+        # This is :func:`walk` written inline, because it runs for each grad node.
         nodes = [root for root in dict.fromkeys(roots_of(call)) if root >= 0]
         seen = {-1, *nodes}
         for node in nodes:
@@ -100,14 +101,14 @@ _MOST_OPS = 5000
 
 
 def feeds_itself(record: Record, ops: Keys) -> bool:
-    """Return whether the last of these ops was computed from another one of them.
+    """Return whether the last of these ops uses the result of an earlier one, also indirectly.
 
     Parameters
     ----------
     record
         A record with answer tables.
     ops
-        Keys of ops that one line called repeatedly; -1 is none.
+        Keys of ops that one line called repeatedly; -1 means no op.
     """
     same = set(ops[ops >= 0].tolist())
     if not same:

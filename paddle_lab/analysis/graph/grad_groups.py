@@ -1,4 +1,4 @@
-"""The group in which each grad node is drawn: that of the op that made the node."""
+"""The group in which each grad node is drawn, which is usually the group of its op."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PADDLE_GRAD = "paddle.grad"
 def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) -> Table:
     """Return the ``grad_node_groups`` table: one row per grad node.
 
-    A grad node is in the group of its op. A leaf, or another node without an op, is in the lowest
-    group that contains all paired nodes that pass it a gradient; for a leaf with one consumer, that
-    is the consumer's group. A node that ``paddle.grad`` made under ``create_graph`` belongs to no
-    op. It is in the lowest group that contains all its paired neighbours: they belong to the layer
-    that is differentiated a second time. ``-1`` is the top level.
+    A grad node is in the group of its op. A node without an op, such as a leaf, is in the lowest
+    group that contains all nodes that pass it a gradient and have an op. A node that
+    ``paddle.grad`` made under ``create_graph`` is in the lowest group that contains all neighbours
+    with an op of the forward, which is the layer that is differentiated a second time. ``-1`` is
+    the top level.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def grad_node_groups(record: Record, op: Keys, groups: Table, op_groups: Table) 
 
 
 def _made_by_a_call(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes belong to a call of ``paddle.grad`` instead of an op."""
+    """Return which grad nodes belong to a call of ``paddle.grad``, not to an op."""
     name = record.strings.index(_PADDLE_GRAD) if _PADDLE_GRAD in record.strings else -2
     is_of_call: npt.NDArray[np.bool_] = taken(record.ops["name"], record.grad_nodes["op"]) == name
     return is_of_call
 
 
 def _place(group: Keys, nodes: Keys, beside: Keys, parents: Keys) -> None:
-    """Put each node into the lowest group that contains the groups of its neighbours."""
+    """Put each node into the lowest group that contains all its neighbours."""
     depth, found = depths(parents), dict[int, int]()
     for node, other in zip(nodes.tolist(), group[beside].tolist(), strict=True):
         near, own = other, found.get(node, other)

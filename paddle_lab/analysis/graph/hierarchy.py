@@ -37,10 +37,10 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
 
     Notes
     -----
-    :func:`~paddle_lab.analysis.graph.shown_scopes.shown_scopes` says which scopes are groups. They
-    are sorted by their first op, parents before children. A label is relative to the path of the
-    nearest layer above: ``layers.0`` inside ``encoder``. A turn (one iteration of a loop) is
-    labelled with its loop's name and its number: ``epoch 2``.
+    :func:`~paddle_lab.analysis.graph.shown_scopes.shown_scopes` decides which scopes are groups.
+    Groups are sorted by their first op, parents before children. The label of a layer is relative
+    to the layer around it: ``layers.0`` inside ``encoder``. The label of a turn (one iteration of a
+    loop) has the loop's name and a number: ``epoch 2``.
     """
     scopes = record.scopes
     scope_of_op = _with_pylayer_ops(record)
@@ -90,7 +90,7 @@ def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Tab
 def _texts(
     record: Record, scope: Keys, parent: Keys, strings: StringPool
 ) -> dict[str, npt.NDArray[np.int64]]:
-    """Return the text columns of the groups, and a column that is equal for alike groups.
+    """Return the text columns of the groups, and a column of equal numbers for alike groups.
 
     Groups with equal data share one text, which is made only once.
     """
@@ -132,7 +132,7 @@ def _text_row(
 
 
 def _with_pylayer_ops(record: Record) -> Keys:
-    """Return each op's scope; a PyLayer's op gets the scope of the ops that run inside it.
+    """Return each op's scope. The op of a PyLayer gets the scope of the ops inside it.
 
     So one group contains the whole PyLayer.
     """
@@ -143,8 +143,9 @@ def _with_pylayer_ops(record: Record) -> Keys:
     direct = np.bincount(scope_of_op[scope_of_op >= 0], minlength=len(scopes))
     nested = np.bincount(parent[parent >= 0], minlength=len(scopes))
     has_others = direct - (own_scope == rows) + nested > 0
-    # The scope of a PyLayer's backward also names the PyLayer's op, which stays in the forward.
-    # The scope of a compiled program names an op. The program is drawn inside this op.
+    # The scope of a PyLayer's backward also refers to the PyLayer's op, but the op stays in the
+    # forward. The scope of a compiled program refers to an op, and the program is drawn inside this
+    # op.
     is_call = np.isin(scopes["kind"], (_PYLAYER, _BLOCK)) & (own_op >= 0)
     is_call &= (own_scope == parent) | (own_scope == rows)
     scope_of_op[own_op[is_call]] = np.where(has_others, rows, parent)[is_call]
@@ -152,9 +153,9 @@ def _with_pylayer_ops(record: Record) -> Keys:
 
 
 def _initial_ops(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which ops belong to Paddle's initializers, by the files in their stacks; ``[ops]``.
+    """Return which ops were called by Paddle's initializers, judged by the files in their stacks.
 
-    A new model runs such an op for each parameter.
+    A new model calls such an op for each parameter.
     """
     frames, caller = record.frames, record.stacks["caller"]
     is_file = np.array(

@@ -76,17 +76,16 @@ def backward_graph(
     call
         The key of a backward call, to get only the graph of this call.
     region
-        Name of a region, to get each node's ``region_role``.
+        The name of a region. Each node then has a ``region_role``.
 
     Returns
     -------
     networkx.MultiDiGraph
-        Nodes are grad node keys with ``name``, ``layer``, ``file``, ``line``, ``op`` (key of the
-        op that made it, or None), ``parameter`` (Paddle's name of the parameter a leaf accumulates
-        into, or None), ``address`` and ``region``. With ``region``, ``region_role`` is
-        ``"inside"`` for nodes made in the region, ``"leaf"`` for leaves they reach directly,
-        ``"neighbour"`` for other nodes next to them, else None. Edges carry ``shape``, ``dtype``
-        and ``slot``.
+        Nodes are grad node keys with ``name``, ``layer``, ``file``, ``line``, ``op`` (key of the op
+        that made it, or None), ``parameter`` (for a leaf: Paddle's name of its parameter, or None),
+        ``address`` and ``region``. With ``region``, ``region_role`` is ``"inside"`` for nodes made
+        in the region, ``"leaf"`` for leaves next to such nodes, ``"neighbour"`` for other nodes
+        next to them, and otherwise None. Edges carry ``shape``, ``dtype`` and ``slot``.
 
     Raises
     ------
@@ -127,7 +126,7 @@ def backward_graph(
 
 
 def _members(record: Record, call: int | None) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes belong to a call; all for ``None``. bool, shape ``[grad nodes]``."""
+    """Return which grad nodes belong to a call, or all for ``None``; bool, ``[grad nodes]``."""
     if call is None:
         return np.ones(len(record.grad_nodes), bool)
     count, members = len(record.backward_calls), record.backward_members
@@ -152,7 +151,7 @@ def _region_roles(record: Record, region: str) -> list[RegionRole | None]:
 
 
 def _made_inside(record: Record, region: str) -> npt.NDArray[np.bool_]:
-    """Return which grad nodes were made by ops in a region of this name, at any depth."""
+    """Return which grad nodes were made by ops in regions of this name, at any depth."""
     scopes = record.scopes
     is_region = scopes["kind"] == SCOPE_KINDS.index("region")
     texts = np.array(record.strings, object)[scopes["name"]]

@@ -1,4 +1,4 @@
-"""Layers that differ from their siblings: of 96 blocks in a list, 95 are equal and one is not."""
+"""Layers that differ from their siblings: of 96 blocks in a list, one is not like the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class OddSibling:
-    """A layer of a list that is built differently from most layers of its class in the list."""
+    """A layer of a list that is built differently from most layers of its class in this list."""
 
     group: int
     """Row in the record's ``groups``."""
@@ -41,16 +41,13 @@ class OddSibling:
 
     @property
     def sentence(self) -> str:
-        """``"1 of 96 is built differently: it has dropout, which its siblings have not."``, say."""
+        """Return a sentence: ``"1 of 96 is built differently: it has dropout, … "``."""
         odd = self.siblings - self.alike
         return say("page.siblings.odd", count=odd, size=self.siblings, difference=self.difference)
 
 
 def odd_siblings(record: Record) -> list[OddSibling]:
-    """Return the groups that are built unlike their siblings, in the order of their keys.
-
-    The record has answer tables.
-    """
+    """Return the groups that differ from their siblings, by key, of a record with answer tables."""
     table = record.odd_siblings
     columns = (table[name].tolist() for name in ("group", "siblings", "alike", "typical"))
     texts = map(record.text, table["difference"].tolist())
@@ -59,7 +56,7 @@ def odd_siblings(record: Record) -> list[OddSibling]:
 
 
 def odd_sibling_table(record: Record, strings: StringPool) -> Table:
-    """Return the ``odd_siblings`` table: the members of the families that have odd ones.
+    """Return the ``odd_siblings`` table: members that differ from most of their siblings.
 
     Siblings are members of one list (``blocks.0``, ``blocks.1``, …) of the same class, called
     inside the same layer call. At least three of them must be equal (see
@@ -84,16 +81,16 @@ def odd_sibling_table(record: Record, strings: StringPool) -> Table:
 
 
 def _families(record: Record) -> Iterable[list[int]]:
-    """Return groups of siblings: members of one list, of one class, called by one layer."""
+    """Return groups of siblings: members of one list, of one class, called in one layer."""
     groups = record.groups
     names = ("kind", "parent", "op_count", "path", "class")
     kinds, parents, op_counts, paths, classes = (groups[name].tolist() for name in names)
     families = defaultdict[tuple[int, str, int], list[int]](list)
     callers: list[int] = []
-    # Many groups have the same path.
+    # Do this once for each path, because many groups have the same path.
     names_of_lists = {path: _name_of_list(record.text(path)) for path in set(paths)}
     for group, parent in enumerate(parents):
-        # The group around this group, without iterations and functions.
+        # The nearest group around this group that is not an iteration or a function.
         callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
         is_small = op_counts[group] < 1 + (kinds[group] in _PLAIN)
         if not is_small and (name := names_of_lists[paths[group]]) and record.text(classes[group]):
@@ -102,7 +99,7 @@ def _families(record: Record) -> Iterable[list[int]]:
 
 
 def _name_of_list(path: str) -> str:
-    """Return the path of the list that has the layer as a member; empty if there is none."""
+    """Return the path of the list that has the layer as a member, ``""`` if there is none."""
     return path.rpartition(".")[0] if _LIST_MEMBER.fullmatch(path) else ""
 
 

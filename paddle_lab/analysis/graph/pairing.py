@@ -1,9 +1,9 @@
 """Which op each grad node belongs to, and next to which op it is drawn.
 
-When backward reaches a recomputed part, recomputation runs the part's forward ops again and calls
-backward on their outputs. Paddle's recomputation is a PyLayer
-(``paddle.distributed.fleet.recompute``); some users write their own. Each op that runs again is
-paired with the same op of the forward, and its grad nodes are drawn next to that op.
+Recomputation runs ops of the forward again during backward, and then calls backward on their
+outputs. In Paddle this is a PyLayer (``paddle.distributed.fleet.recompute``); some users write
+their own. Each repeated op is paired with the original op in the forward, and its grad nodes are
+drawn next to the original.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def grad_nodes_of_ops(record: Record) -> tuple[Keys, Keys]:
 def inner_grad_nodes(record: Record) -> Table:
     """Return the ``inner_grad_nodes`` table: grad nodes made in a PyLayer's backward.
 
-    Each such node is drawn next to the forward op that the node's op repeated. If there is no such
-    op, the node is drawn next to the PyLayer.
+    Each such node was made by an op that repeats a forward op, and is drawn next to this forward
+    op. If no forward op was repeated, the node is drawn next to the PyLayer.
     """
     beside = _ops_beside(record)
     op = record.grad_nodes["op"]
@@ -58,15 +58,15 @@ def paired_ops(record: Record, inner: Table) -> Keys:
 
 
 def _ops_beside(record: Record) -> Keys:
-    """Return the op beside which each op is drawn: itself, except in a PyLayer's backward."""
+    """Return the op next to which each op is drawn: itself, except in a PyLayer's backward."""
     beside = np.arange(len(record.ops), dtype=np.int32)
     kind, pylayer_of = record.scopes["kind"], record.scopes["op"]
     is_pylayer = (kind == _PYLAYER) & (pylayer_of >= 0)
     is_marked = is_pylayer | (kind == _BACKWARD)
     parents = record.scopes["parent"]
-    # The nearest marked scope around each scope, without itself.
+    # For each scope: the nearest marked scope that contains it, not the scope itself.
     around = taken(nearest_marked(parents, is_marked), parents)
-    # A PyLayer's backward is directly inside the backward pass that ran it; its forward is not.
+    # The backward of a PyLayer runs directly inside a backward call. Its forward does not.
     is_backward = is_pylayer & np.append(kind == _BACKWARD, False)[around]
     if not is_backward.any():
         return beside
@@ -88,7 +88,7 @@ def _ops_beside(record: Record) -> Keys:
         for op in ran_in[scope]:
             partners = first[signs[op]]
             beside[op] = partners.pop() if partners else pylayer
-    # In nested recomputation the partner is the op of the outermost forward. A partner comes
+    # With nested recomputation, take the op of the outermost forward. The original op always comes
     # earlier; in a damaged file, a later one is ignored.
     beside = np.minimum(beside, np.arange(len(beside), dtype=np.int32))
     while not np.array_equal(beside, beside[beside]):
@@ -97,14 +97,14 @@ def _ops_beside(record: Record) -> Keys:
 
 
 def _scopes_of_ops(record: Record, is_marked: npt.NDArray[np.bool_], around: Keys) -> Keys:
-    """Return the nearest marked scope of each op; for an op of a PyLayer, the scope around it."""
+    """Return the nearest marked scope of each op; for a PyLayer's own op, the scope around it."""
     scope = taken(nearest_marked(record.scopes["parent"], is_marked), record.ops["scope"])
     own = taken(record.scopes["op"], scope) == np.arange(len(scope))
     return np.where(own, taken(around, scope), scope)
 
 
 def _signs(record: Record) -> list[tuple[int, int, int]]:
-    """Return the properties that an op and its repetition share: name, layer, innermost frame."""
+    """Return properties that a repeated op shares with its original: name, layer, frame."""
     layer = np.take(layers_of_scopes(record), record.ops["scope"])
     frame = taken(record.stacks["frame"], record.ops["stack"])
     return list(zip(record.ops["name"].tolist(), layer.tolist(), frame.tolist(), strict=True))

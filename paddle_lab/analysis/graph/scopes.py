@@ -18,7 +18,7 @@ def innermost_scopes(record: Record, kind: str) -> Keys:
 
 
 def layers_of_scopes(record: Record) -> npt.NDArray[Any]:
-    """Return the innermost layer of each scope, -1 outside layers; an extra last entry is -1."""
+    """Return the innermost layer of each scope, -1 outside layers. The last entry is always -1."""
     return np.append(record.scopes["layer"], -1)[_of_scopes(record, "layer")]
 
 

@@ -1,4 +1,4 @@
-"""Chooses the scopes that are groups of a graph: layer calls, and useful calls and iterations."""
+"""Chooses the scopes that become groups of a graph: layer calls, and some calls and iterations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Mask = npt.NDArray[np.bool_]
 def shown_scopes(record: Record, scope_of_op: Keys) -> Mask:
     """Return which scopes are groups, bool, shape ``[scopes]``.
 
-    An iteration of a loop is a group, even with few ops. There are two exceptions: an iteration
-    without a body (a ``while`` that computed its condition for the last time), and the iterations
-    of a layer's loop over its sublayers, because the names of the sublayers say more. A call of a
-    function is a group if there are many ops, and if it is not the only content of its parent.
+    An iteration of a loop is a group, even with few ops. There are two exceptions. One is an
+    iteration without a body: a ``while`` that evaluated its condition for the last time. The other
+    is a layer's loop over its sublayers, because the sublayers are groups already. A call of a
+    function is a group if there are many ops around it and it is not the only item in its parent.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def shown_scopes(record: Record, scope_of_op: Keys) -> Mask:
 
 
 def _items(parent: Keys, is_shown: Mask, scope_of_op: Keys) -> tuple[Any, Any, Keys]:
-    """Count the ops and the groups directly in each group, and find the group of each scope.
+    """Return how many ops and groups are directly in each group, and the group of each scope.
 
     The last entry of both counts is for the top level.
     """
@@ -67,7 +67,7 @@ def _hide_turns_of_layers(
     kind, parent = record.scopes["kind"], record.scopes["parent"]
     ops, groups, around = _items(parent, is_shown, scope_of_op)
     turns = np.flatnonzero(is_shown & (kind == _TURN))
-    # The item of each iteration that has just one item.
+    # For an iteration with exactly one item: this item.
     only = np.full(len(kind) + 1, -1, np.int64)
     shown = np.flatnonzero(is_shown)
     only[around[shown]] = shown
@@ -94,15 +94,15 @@ def _is_member_of_list(record: Record, layer: int) -> bool:
 def _hide_calls(record: Record, scope_of_op: Keys, is_shown: Mask) -> None:
     kind, parent = record.scopes["kind"], record.scopes["parent"]
     is_call = kind == _CALL
-    # Layers, regions and others: every scope that is neither a call nor an iteration.
+    # Containers are layers, regions and others: every scope except calls and iterations.
     container = nearest_marked(parent, ~is_call & (kind != _TURN))
     run = np.bincount(taken(container, scope_of_op) + 1, minlength=len(kind) + 1)
     fewest = np.full(len(run), _FEWEST_IN_LAYER)
     fewest[0] = _FEWEST_AT_TOP_LEVEL
-    # At the top level all ops count, including ops in layers.
+    # At the top level, ops inside layers count as well.
     run[0] = len(scope_of_op)
     is_shown &= ~is_call | (run >= fewest)[container + 1]
-    # From the innermost outward: the items of a call that is no group belong to its parent.
+    # Go outward. If a call is not a group, its items belong to its parent.
     for rows in reversed(levels(depths(parent))):
         calls = rows[is_call[rows] & is_shown[rows]]
         if len(calls):

@@ -1,7 +1,7 @@
-"""Groups that are built alike: groups with equal structure get equal numbers.
+"""Finds groups that are built alike, and gives them equal numbers.
 
-A group's structure is its sequence of op names and nested structures and the edges between them.
-Layer names, parameters and shapes are ignored, so the blocks of a network are alike.
+The structure of a group is the sequence of its op names and inner structures, and the edges between
+them. Layer names, parameters and shapes are ignored. So the blocks of a network are usually alike.
 """
 
 from __future__ import annotations
@@ -26,16 +26,18 @@ def structure_numbers(
     targets: npt.NDArray[Any],
     edge_labels: npt.NDArray[Any],
 ) -> npt.NDArray[np.int32]:
-    """Return int32 numbers, shape ``[groups]``: equal for equal structure, -1 if unique.
+    """Return int32 numbers, shape ``[groups]``: equal for equal structures, -1 if unique.
 
     Parameters
     ----------
     parents, group_labels, first_ops
-        One entry per group: its parent, another value that must be equal (a class), its first op.
+        One entry per group: its parent; a value that must be equal, too, such as a class; its first
+        op.
     op_groups, op_names
         One entry per op: its group (-1 at the top level) and the code of its name.
     sources, targets, edge_labels
-        One entry per data-flow edge: two op keys, and another value that must be equal (a slot).
+        One entry per data-flow edge: two op keys, and a value that must be equal, too, such as a
+        slot.
     """
     if not len(parents):
         return np.empty(0, np.int32)

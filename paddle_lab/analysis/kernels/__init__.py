@@ -1,1 +1,1 @@
-"""The times of kernels, compared with the shortest times that the machine allows."""
+"""The times of kernels, compared with the shortest possible times on this machine."""

@@ -1,11 +1,11 @@
-"""The share of the roofline that kernels reach: 1 if no kernel could be faster on this machine.
+"""The share of the roofline that kernels reach; 1 means as fast as this machine allows.
 
 By the roofline model (Williams, Waterman, Patterson: "Roofline", CACM 52(4), 2009) kernels take at
 least ``max(operations / peak rate, bytes / bandwidth)``. The operations are those of
 :mod:`paddle_lab.analysis.cost`. The bytes are those of an op's distinct inputs and of its outputs,
-each read or written once. What a grad node reads is not recorded. So only grad nodes of matrix
-products and convolutions have a share, and only if they are certainly limited by operations: such
-a node reads as many bytes as its op read and wrote, and writes fewer.
+each read or written once. The bytes that a grad node reads are not recorded. So only grad nodes of
+matrix products and convolutions have a share, and only if operations certainly limit them. Such a
+node reads as many bytes as its op read and wrote, and writes fewer.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Times = npt.NDArray[np.int64]
 
 
 def took_ns(record: Record) -> Times:
-    """Return the time of each row: on the device if one was recorded, else on the host."""
+    """Return the time of each row: on the device if it was recorded, otherwise on the host."""
     times = record.kernel_times
     found: Times = np.where(times["device_ns"] < 0, times["host_ns"], times["device_ns"])
     return found
 
 
 def kernel_ns(record: Record, owner: str) -> Times:
-    """Return the time of the kernels of each op or grad node; -1 for all without ``profile=True``.
+    """Return the kernel time of each op or grad node; -1 for all without ``profile=True``.
 
     Parameters
     ----------
@@ -59,9 +59,8 @@ Floats = npt.NDArray[np.float64]
 def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
     """Return the share of the roofline that each row of ``kernel_times`` reaches.
 
-    The share is unknown if the operations are unknown, for ops without operations (a copy may move
-    any part of its input), for dtypes that the roofline was not measured for, and on another
-    device.
+    The share is unknown if the number of operations is unknown or 0 (a copy may move any part of
+    its input), if the roofline was not measured for the dtype, and for other devices.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ def roofline_shares(record: Record, costs: Mapping[str, Table]) -> Table:
 
 
 def _tensors(record: Record) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Return each op's bytes of tensors, and whether the roofline holds for their dtype and place.
+    """Return the bytes of each op's tensors, and whether the roofline covers their dtype and place.
 
     Both have an extra entry at the end, for the key -1.
     """

@@ -1,1 +1,1 @@
-"""Where the memory went: answers from the record's ``allocations``, without Paddle."""
+"""Where the memory went: answers from a record's ``allocations``, without Paddle."""

@@ -24,7 +24,7 @@ from paddle_lab.words import say
 
 
 class Allocation(RecordRow, Placed):
-    """One block of memory, which reads its data from a row of the table."""
+    """A block of memory. It reads its data from a row of the table."""
 
     __slots__ = ("_attribution",)
     _table_name = "allocations"
@@ -51,29 +51,29 @@ class Allocation(RecordRow, Placed):
 
     @property
     def phase(self) -> str:
-        """``"forward"``, ``"backward"`` or ``"optimizer"``; ``""`` for blocks from before."""
+        """``"forward"``, ``"backward"`` or ``"optimizer"``; ``""`` for an older block."""
         return PHASES[self._cell("phase")] if self.start_ns is not None else ""
 
     @property
     def op(self) -> Op | None:
-        """The op that allocated the block; inside backward, the op that made the grad node."""
+        """The op that allocated the block. In backward, the op whose grad node allocated it."""
         op = self._cell("op")
         return self._attribution.ops[op] if op >= 0 else None
 
     @property
     def tensor(self) -> Tensor | None:
-        """The first tensor that used the block as storage; None if no tensor did."""
+        """The first tensor that used the block as its storage; None if no tensor did."""
         tensor = self._cell("tensor")
         return Tensor(self._record, tensor) if tensor >= 0 else None
 
     @property
     def layer(self) -> str:
-        """The path of the layer that allocated or owns the block, ``""`` outside of layers."""
+        """The path of the layer that owns or allocated the block, ``""`` outside of layers."""
         return self._record.text(int(self._attribution.layers[self.key]))
 
     @property
     def stack(self) -> list[Frame]:
-        """The Python frames that allocated the block, innermost first."""
+        """The Python frames that allocated the block, the innermost first."""
         stack = self._cell("stack")
         if stack < 0:
             return self.op.stack if self.op else []
@@ -81,13 +81,13 @@ class Allocation(RecordRow, Placed):
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's code, or else of another library; None if unknown."""
+        """The innermost frame of the user's code, otherwise of another library; None if unknown."""
         frame = int(self._attribution.frames[self.key])
         return Frame(self._record, frame) if frame >= 0 else None
 
     @property
     def label(self) -> str:
-        """A readable name: the parameter's path, or the op's name, ``""`` if neither is known."""
+        """A readable name: a parameter's path, or the op's name, or ``""``."""
         tensor, op = self.tensor, self.op
         if tensor is not None and tensor.path:
             return tensor.path
@@ -101,17 +101,17 @@ class Allocation(RecordRow, Placed):
 
 
 class AllocationTable(Reported, Framed, RowTable[Allocation]):
-    """Blocks of Paddle's allocator: all blocks of a trace by start, or the blocks of an answer.
+    """Blocks of Paddle's allocator: all blocks of a trace by their start, or a selection.
 
-    In a data frame ``start_ns`` is missing for blocks from before the trace, ``end_ns`` for blocks
-    alive when it ended, ``op`` and ``grad_node`` if the block has none.
+    Values may be missing in a data frame: ``start_ns`` for blocks from before the trace, ``end_ns``
+    for blocks that were alive when it ended, ``op`` and ``grad_node`` for blocks without them.
 
     Parameters
     ----------
     attribution
         The owners of the blocks.
     keys
-        Which blocks, int32, shape ``[blocks]``; all by default.
+        The keys of the blocks, int32, shape ``[blocks]``; all by default.
     """
 
     _table_name = "allocations"
@@ -129,7 +129,7 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
 
     @property
     def total_bytes(self) -> int:
-        """The sum of their sizes."""
+        """The sum of the blocks' sizes."""
         return int(self._column("bytes").sum())
 
     def largest_first(self) -> AllocationTable:
@@ -140,14 +140,14 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
     def bytes_by_name(
         self, name: Callable[[Allocation], str], block_count: int
     ) -> list[tuple[str, int]]:
-        """Return the names of the first blocks with their bytes, the most bytes first.
+        """Return names of blocks with the sum of their bytes, the most bytes first.
 
         Parameters
         ----------
         name
-            The name of a block, ``""`` for none.
+            Returns the name of a block, ``""`` if it has none.
         block_count
-            How many blocks are examined, from the start of the table.
+            How many blocks count, from the start of the table.
         """
         sizes: dict[str, int] = {}
         for block in self[:block_count]:
@@ -160,9 +160,9 @@ class AllocationTable(Reported, Framed, RowTable[Allocation]):
         return column
 
     def columns(self) -> dict[str, Values]:
-        """Return their properties as columns.
+        """Return the blocks' properties as columns.
 
-        A million blocks are read column by column, because an object for each takes a minute.
+        This does not make an object for each block, which would take a minute for a million blocks.
         """
         record = self.record
         strings = np.array([*record.strings, ""], object)

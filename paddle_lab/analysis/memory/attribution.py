@@ -1,4 +1,4 @@
-"""The owners of each block: op, layer and line of every allocation, as arrays."""
+"""The owners of all blocks: the op, the layer and the line of each, as arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.trace.trees import Keys, taken
 
 
 class Attribution:
-    """Arrays shared by the answers about memory; each is computed on first use.
+    """Arrays that all answers about memory use. Each array is computed on first use.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ class Attribution:
     def frames(self) -> Keys:
         """The frame to show for each block, int32, shape ``[allocations]``; -1 for none.
 
-        It comes from the allocating stack, else from the op: for backward, the forward op's line.
+        It comes from the stack that allocated the block, otherwise from the op. In backward, this
+        is the line of the forward op.
         """
         record = self.record
         frames = record.stack_frames["frame"]
@@ -43,7 +44,7 @@ class Attribution:
 
     @cached_property
     def lines(self) -> Keys:
-        """Line of each block as the first frame on that line, int32, shape ``[allocations]``."""
+        """The first frame on the line of each block, int32, shape ``[allocations]``."""
         frames = self.record.frames
         if not len(frames):
             return np.full(len(self.record.allocations), -1, np.int32)
@@ -53,10 +54,10 @@ class Attribution:
 
     @cached_property
     def layers(self) -> Keys:
-        """The layer of each block, as a position in ``strings``; int32, ``[allocations]``."""
+        """The layer of each block, as a position in ``strings``; int32, shape ``[allocations]``."""
         record, blocks = self.record, self.record.allocations
         layers = layers_of_scopes(record)
-        # Inside backward the scope is the backward call; the op gives the layer instead.
+        # In backward, the scope is the backward call, so the layer comes from the op.
         layer = taken(taken(layers, record.ops["scope"]), blocks["op"])
         layer = np.where(layer >= 0, layer, taken(layers, blocks["scope"]))
         owner = np.zeros(len(record.tensors) + 1, np.int32)

@@ -1,4 +1,4 @@
-"""Tells which addresses were allocated at a moment: blocks, and the holes between blocks."""
+"""Which addresses were allocated at a moment: the blocks, and the holes between them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ in larger chunks; on a host, the heap and the mappings are further apart."""
 def address_ranges(
     address: npt.NDArray[Any], size_bytes: npt.NDArray[Any]
 ) -> tuple[Addresses, Addresses]:
-    """Return the address ranges of blocks; blocks at most ``GAP_BYTES`` apart are in one range.
+    """Return the address ranges of blocks. Gaps up to ``GAP_BYTES`` do not end a range.
 
     Parameters
     ----------
@@ -37,7 +37,8 @@ def address_ranges(
     Returns
     -------
     tuple
-        First address and the address after the last, ascending, int64, shape ``[ranges]`` each.
+        The first address of each range, and the address after its last one, ascending, int64, shape
+        ``[ranges]`` each.
     """
     if not len(address):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -53,8 +54,8 @@ def address_ranges(
 class BlockMap(Reported):
     """The blocks that were alive at a moment, by address, and the address ranges around them.
 
-    A range is a stretch of addresses in which the trace saw blocks at any time. Paddle does not
-    report where its own chunks begin, so a range may be part of a chunk, or several in a row.
+    In a range, the trace saw blocks at any time. Paddle does not report where its chunks begin. So
+    a range may be a part of a chunk, or several chunks in a row.
     """
 
     time_ns: int
@@ -73,17 +74,17 @@ class BlockMap(Reported):
 
     @property
     def allocated_bytes(self) -> int:
-        """Sum of the blocks' sizes."""
+        """The sum of the blocks' sizes."""
         return self.allocations.total_bytes
 
     @property
     def free_bytes(self) -> int:
-        """Sum of the holes' sizes."""
+        """The sum of the holes' sizes."""
         return int((self.hole_end - self.hole_start).sum())
 
     @property
     def largest_hole_bytes(self) -> int:
-        """The largest block that still fits between the others."""
+        """The size of the largest hole."""
         return int((self.hole_end - self.hole_start).max(initial=0))
 
     def _report(self) -> Report:
@@ -130,7 +131,7 @@ def block_map(
     begin = table["address"][by_address].astype(np.int64)
     range_of_block = np.searchsorted(range_start, begin, side="right") - 1
     # A hole lies between the end of all earlier blocks and the start of the next block. The ends of
-    # ranges act as empty blocks; the space between two ranges is no hole.
+    # a range count as empty blocks. The space between two ranges is no hole.
     starts = np.concatenate([range_start, begin, range_end])
     ends = np.concatenate([range_start, begin + table["bytes"][by_address], range_end])
     order = np.argsort(starts, kind="stable")

@@ -1,4 +1,4 @@
-"""Memory at one moment, divided by op, layer, line or kind."""
+"""The memory at a moment, divided by op, layer, line or kind."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ class Share:
 
     @property
     def count(self) -> int:
-        """Number of blocks."""
+        """The number of blocks."""
         return len(self.blocks)
 
     @property
     def allocations(self) -> AllocationTable:
-        """The blocks, largest first."""
+        """The blocks, the largest first."""
         return self.blocks.largest_first()
 
 
 class Breakdown(Reported, Framed, RowList[Share]):
-    """The shares of the memory allocated at a moment, largest first; they add up to all of it.
+    """The shares of the memory allocated at a moment, the largest first. They add up to all of it.
 
     Parameters
     ----------
     shares
-        Largest first.
+        The shares, the largest first.
     grouping
         ``"op"``, ``"layer"``, ``"line"`` or ``"kind"``.
     time_ns
@@ -82,7 +82,7 @@ class Breakdown(Reported, Framed, RowList[Share]):
         return sum(share.bytes for share in self)
 
     def said(self, share: Share) -> str:
-        """Return a share's label in the chosen language; names stay as they are."""
+        """Return a share's label in the chosen language. Names are not translated."""
         if share.label == UNSEEN:
             return say("memory.before_unused")
         if share.label == _FROM_BEFORE:
@@ -155,7 +155,7 @@ def breakdown(
 
 
 def _groups(attribution: Attribution, alive: Keys, grouping: Grouping) -> npt.NDArray[Any]:
-    """Return each block's group number: an op's or a frame's key, a kind's or layer's position."""
+    """Return a group number for each block: the key of its op or frame, or a position in names."""
     blocks = attribution.record.allocations
     if grouping == "kind":
         return blocks["kind"][alive].astype(np.int32)
@@ -171,7 +171,7 @@ def _groups(attribution: Attribution, alive: Keys, grouping: Grouping) -> npt.ND
 def _described(
     attribution: Attribution, grouping: Grouping, group: int
 ) -> tuple[str, Op | None, Frame | None]:
-    """Return the label of a group, and the group's op and frame if it has them."""
+    """Return the label of a group, and its op and frame if it has them."""
     if group < 0:
         return _FROM_BEFORE if group == _BEFORE else f"{_OUTSIDE} {grouping}s", None, None
     if grouping == "kind":

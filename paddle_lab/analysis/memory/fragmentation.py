@@ -1,4 +1,4 @@
-"""Fragmentation: memory that Paddle has reserved and not allocated."""
+"""Fragmentation: memory that Paddle has reserved but not allocated."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MISREAD = 0.01
 class Fragmentation(Framed):
     """Reserved and allocated memory of one place over time, as step functions.
 
-    On a CPU Paddle reserves nothing: each block comes from the system and returns to the system. On
+    On a CPU Paddle reserves nothing: it gets each block from the system and returns it there. So on
     a CPU, and if the counter of reserved memory was not read, :attr:`is_known` is False and the
     arrays are empty.
     """
@@ -50,15 +50,15 @@ class Fragmentation(Framed):
 
     @property
     def largest_ns(self) -> int:
-        """The first moment at which this much was reserved but not allocated."""
+        """The first moment with the most bytes that were reserved but not allocated."""
         return int(self.time_ns[self.unused_bytes.argmax()]) if self.is_known else 0
 
     def at(self, time_ns: int) -> int:
-        """Return the bytes reserved but not allocated at a moment; 0 if unknown."""
+        """Return the bytes that were reserved but not allocated at a moment; 0 if unknown."""
         return self._at(self.unused_bytes, time_ns)
 
     def reserved_at(self, time_ns: int) -> int:
-        """Return the bytes reserved at a moment; 0 if unknown."""
+        """Return the bytes that were reserved at a moment; 0 if unknown."""
         return self._at(self.reserved_bytes, time_ns)
 
     def _at(self, values: Bytes, time_ns: int) -> int:
@@ -92,14 +92,14 @@ def fragmentation(record: Record, place: int, timeline: Timeline) -> Fragmentati
         return _unknown()
     rows = rows[np.argsort(totals["time_ns"][rows], kind="stable")]
     counted_ns = totals["time_ns"][rows]
-    # The first reading counts from the beginning of the trace.
+    # The first value that was read holds from the beginning of the trace.
     counted_ns = np.append(min(0, int(counted_ns[0])), counted_ns[1:])
     time_ns = np.union1d(counted_ns, timeline.time_ns)
     last = np.searchsorted(counted_ns, time_ns, side="right") - 1
     reserved, allocated = totals["reserved_bytes"][rows][last], timeline.at_each(time_ns)
     if np.mean(reserved < allocated) > _MISREAD:
         return _unknown()
-    # The two counters are not read at exactly the same moment.
+    # The two counters are not read at the same moment, so "reserved" may be below "allocated".
     return Fragmentation(time_ns, allocated, np.maximum(reserved, allocated))
 
 

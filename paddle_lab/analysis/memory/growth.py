@@ -1,4 +1,4 @@
-"""Leaks: lines whose living memory grows from step to step."""
+"""Leaks: lines of code whose living memory grows from step to step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paddle_lab.words import say
 
 @dataclass(frozen=True)
 class LineGrowth:
-    """Memory of the ops of one line that grew from step to step."""
+    """The memory that ops on one line allocated, and that grew from step to step."""
 
     frame: Frame | None
     """The first frame on the line, None if the line is unknown."""
@@ -44,24 +44,24 @@ class LineGrowth:
 
     @property
     def ops(self) -> list[str]:
-        """The names of at most three ops that allocated most of these bytes."""
+        """The names of at most three ops, those that allocated most of these bytes."""
         named = self.allocations.bytes_by_name(lambda block: block.label if block.op else "", 1000)
         return [name for name, _ in named[:3]]
 
 
 class Growth(Reported, Framed, RowList[LineGrowth]):
-    """Lines whose living memory grew over the steps of a trace, the fastest first.
+    """Lines whose living memory grew over the steps of a trace, the fastest growth first.
 
     Parameters
     ----------
     lines
-        Fastest first.
+        The lines, the fastest growth first.
     step_count
         How many steps ended in the trace.
     compared_count
-        How many of them are compared: all but the first, whose allocations often stay.
+        How many of these steps are compared: all but the first, whose allocations often stay.
     bytes_per_step
-        Growth of all memory of the device, whichever lines allocated it.
+        Growth of all memory of the device, from all lines.
     """
 
     def __init__(
@@ -112,12 +112,12 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
 def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     """Return the lines whose living memory grew from step to step.
 
-    The living memory of each line is compared at the end of each step except the first,
-    which also makes gradients, optimizer states and caches that stay. A line is returned if more
-    memory of one of its ops was alive in the later half of the steps than in the earlier half, and
-    if it grew at least twice, once in the later half. So a block that is allocated once, late, or a
-    cache that is full is no leak. Larger batches are no leak either: the number of blocks must
-    grow, or each block must be computed from the previous one.
+    The living memory of each line is compared at the ends of steps. The first step is not compared,
+    because it makes gradients, optimizer states and caches that stay. A line is returned if one of
+    its ops has more living memory in the later half of the steps than in the earlier half, and if
+    this memory grew at least twice, once in the later half. So a single late block is no leak, and
+    neither is a full cache. Larger batches are no leak either: the number of blocks must grow, or
+    each block must be computed from the previous one.
 
     Parameters
     ----------
@@ -134,13 +134,13 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
         return Growth([], step_count=len(step_ns), compared_count=count, bytes_per_step=0.0)
     blocks = record.allocations
     start, end = blocks["start_ns"][keys], blocks["end_ns"][keys]
-    # Alive after compared step s: first <= s < last.
+    # A block is alive after the compared steps ``s`` with ``first <= s < last``.
     first = np.searchsorted(compared_ns, start, side="left")
     last = np.where(end < 0, count, np.searchsorted(compared_ns, end, side="left"))
     survives = np.flatnonzero(first < last)
     kept, first, last = keys[survives], first[survives], last[survives]
     size = blocks["bytes"][kept]
-    # A line's ops are compared one by one, to separate leaks from memory that merely lives long.
+    # Compare each op of a line on its own, to tell leaks from memory that only lives long.
     line_of_block = attribution.lines[kept]
     op_of_block = blocks["op"][kept]
     op_name, in_backward = taken(record.ops["name"], op_of_block), blocks["grad_node"][kept] >= 0
@@ -192,7 +192,7 @@ def _alive_after(
     Parameters
     ----------
     source, first, last, amounts
-        For each block: its source, the steps between which it is alive, its amount.
+        For each block: its source, the range of steps in which it is alive, and its amount.
     """
     sources, steps = shape
     change = np.zeros(sources * (steps + 1), np.int64)
@@ -205,7 +205,7 @@ def _alive_after(
 def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """Return which rows grow from step to step, bool, shape ``[rows]``.
 
-    If two optimizers step alternately, memory rises and falls between their steps: so both the
+    If two optimizers step alternately, memory rises and falls between their steps. So both the
     minimum and the maximum of a row must grow.
     """
     half = alive_bytes.shape[1] // 2
@@ -219,7 +219,7 @@ def _rises(alive_bytes: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
 
 
 def _per_step(alive_bytes: npt.NDArray[np.int64]) -> float:
-    """Return the growth per step: the difference of the halves' means, over their distance."""
+    """Return the growth per step: the difference between the means of the two halves, per step."""
     count = len(alive_bytes)
     half = count // 2
     return float(alive_bytes[-half:].mean() - alive_bytes[:half].mean()) / (count - half)

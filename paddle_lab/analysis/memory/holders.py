@@ -21,7 +21,7 @@ from paddle_lab.words import say
 
 @dataclass(frozen=True)
 class Holder:
-    """A name that kept blocks alive: a variable, ``Out[5]``, ``loss``'s backward graph."""
+    """A name that kept blocks alive: a variable, ``Out[5]``, the backward graph of ``loss``."""
 
     name: str
     kind: str
@@ -31,7 +31,7 @@ class Holder:
 
     @property
     def bytes(self) -> int:
-        """The sum of their sizes."""
+        """The sum of the blocks' sizes."""
         return self.allocations.total_bytes
 
 
@@ -59,9 +59,9 @@ class HolderTable(Reported, Framed, RowList[Holder]):
         return Report("", names, rows, numbers=(0, 1), row_count=len(alike))
 
     def alike(self) -> list[tuple[str, Holder]]:
-        """Return one holder for each set of blocks, with its name and the number of other holders.
+        """Return one holder for each set of blocks, with its name and how many others hold the set.
 
-        A parameter is held by its layer and its optimizer, but is only one block.
+        For example, a layer and an optimizer hold the same parameter, which is only one block.
         """
         by_blocks: dict[bytes, list[Holder]] = {}
         for holder in self:

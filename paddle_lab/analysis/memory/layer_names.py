@@ -1,4 +1,4 @@
-"""Names of layers, unique even if two models have the same path."""
+"""Names of layers, which differ even if two models have the same path."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class LayerNames:
 
     @property
     def names(self) -> list[str]:
-        """Name of each layer."""
+        """The name of each layer."""
         return [
             path if layer == root else self._name(path, root)
             for layer, (path, root) in enumerate(zip(self._paths, self._roots, strict=True))
         ]
 
     def owners(self, tensors: Keys) -> list[str]:
-        """Return the name of the layer that each of these parameters belongs to.
+        """Return for each parameter the name of the layer that has it.
 
         Parameters
         ----------
@@ -53,7 +53,8 @@ class LayerNames:
             Keys of tensors that have a path, shape ``[tensors]``.
         """
         paths, roots = self._record.tensors["path"][tensors], self._roots_of_tensors()[tensors]
-        # An optimizer makes a new tensor row for each parameter and step: many rows with few paths.
+        # Each optimizer step makes a new row for each parameter, so there are many rows with few
+        # paths.
         width = len(self._paths) + 1
         pairs, which = np.unique(paths.astype(np.int64) * width + roots + 1, return_inverse=True)
         names = [
@@ -63,7 +64,7 @@ class LayerNames:
         return [names[pair] for pair in which.tolist()]
 
     def _owner(self, path: str, root: int) -> str:
-        # If a limited trace lacks a parameter's uses, its path may still belong to only one model.
+        # In a limited trace a parameter may have no uses. But only one model may have its path.
         having = self._roots_with.get(path, ())
         return self._name(path, next(iter(having)) if root < 0 and len(having) == 1 else root)
 
@@ -76,7 +77,7 @@ class LayerNames:
     def _roots_of_tensors(self) -> npt.NDArray[np.int64]:
         """Return the model in whose layers each tensor was used, -1 for none.
 
-        After an optimizer's step a parameter has another tensor row, but the same model.
+        After an optimizer's step a parameter has another row, but the same model.
         """
         record = self._record
         first = outermost(record.tensors["previous"])

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class Memory(PlaceMemory):
-    """What Paddle had allocated on one place while a trace was recorded, with advice.
+    """The memory that Paddle allocated on one place during a trace, with advice.
 
-    A moment is a number of ns since the trace began, as in ``op.start_ns``. Where the moment is
-    optional, the default is the moment of the peak.
+    A moment is a number of ns since the trace began, as in ``op.start_ns``. If a method's moment is
+    optional, it defaults to the moment of the peak.
     """
 
     def figure(self) -> figure:
@@ -26,7 +26,7 @@ class Memory(PlaceMemory):
         Returns
         -------
         bokeh.plotting.figure
-            Pass it to ``bokeh.io.show`` or ``bokeh.io.save``; it can be changed before.
+            You can change it, and pass it to ``bokeh.io.show`` or ``bokeh.io.save``.
         """
         from paddle_lab.analysis.figures.memory_figure import memory_figure
 
@@ -38,11 +38,11 @@ class Memory(PlaceMemory):
 
     @property
     def leak(self) -> str:
-        """A sentence on the memory that grows from step to step; ``""`` if little does."""
+        """A sentence about memory that grows from step to step; ``""`` if it grows little."""
         found = leak_advice(self, total_bytes=self.peak_bytes)
         return found[1] if found else ""
 
     @cached_property
     def out_of_memory(self) -> OutOfMemory | None:
-        """The facts about Paddle's out-of-memory error; None if the trace ended otherwise."""
+        """The facts about Paddle's out-of-memory error; None if there was no such error."""
         return out_of_memory(self)

@@ -27,18 +27,17 @@ PlaceT = TypeVar("PlaceT", bound="PlaceMemory")
 
 
 class PlaceMemory:
-    """What Paddle had allocated on one place while a trace was recorded.
+    """The memory that Paddle allocated on one place during a trace.
 
-    A moment is a number of ns since the trace began, as in ``op.start_ns``. Where the moment is
-    optional, the default is the moment of the peak.
+    A moment is a number of ns since the trace began, as in ``op.start_ns``. If a method's moment is
+    optional, it defaults to the moment of the peak.
 
     Parameters
     ----------
     attribution
         The owners of the blocks.
     place
-        ``"cpu"``, ``"gpu:0"``. The default is a device if there is one; among several devices, the
-        one with the highest peak.
+        ``"cpu"`` or ``"gpu:0"``. The default is the device with the highest peak, or else the CPU.
 
     Raises
     ------
@@ -78,7 +77,7 @@ class PlaceMemory:
 
     @cached_property
     def allocations(self) -> AllocationTable:
-        """The blocks of the place, by start; those from before the trace come first."""
+        """The blocks of the place by their start, first those from before the trace."""
         is_here = self.record.allocations["place"] == self._codes[self.place]
         return AllocationTable(self.attribution, np.flatnonzero(is_here).astype(np.int32))
 
@@ -94,7 +93,7 @@ class PlaceMemory:
 
     @property
     def is_partial(self) -> bool:
-        """Whether a part of the run's memory was not recorded, as when another profiler is active.
+        """Whether some of the memory was not recorded, as when another profiler is active.
 
         The peak is then the highest recorded value; later values are missing.
         """
@@ -102,22 +101,22 @@ class PlaceMemory:
 
     @property
     def peak_bytes(self) -> int:
-        """The most that was allocated at any moment."""
+        """The largest number of bytes that was allocated at any moment."""
         return self.timeline.peak_bytes
 
     @property
     def peak_ns(self) -> int:
-        """The first moment at which that much was allocated."""
+        """The first moment of the peak."""
         return self.timeline.peak_ns
 
     @property
     def start_bytes(self) -> int:
-        """Allocated when the trace began."""
+        """The bytes that were allocated when the trace began."""
         return self.timeline.start_bytes
 
     @property
     def end_bytes(self) -> int:
-        """Allocated when the trace ended."""
+        """The bytes that were allocated when the trace ended."""
         return self._counted[-1] if self.is_partial and self._counted else self.timeline.end_bytes
 
     @property
@@ -126,21 +125,21 @@ class PlaceMemory:
         return self.timeline.unseen_bytes
 
     def alive_at(self, time_ns: int | None = None) -> AllocationTable:
-        """Return the blocks that were alive at a moment, largest first."""
+        """Return the blocks that were alive at a moment, the largest first."""
         return AllocationTable(self.attribution, self._alive(time_ns)).largest_first()
 
     def still_alive(self) -> AllocationTable:
-        """Return the blocks that the traced code allocated and left alive, largest first."""
+        """Return the blocks that the traced code allocated and did not free, the largest first."""
         blocks = self.record.allocations
         keys = self.alive_at(self.timeline.end_ns).keys
         return AllocationTable(self.attribution, keys[blocks["start_ns"][keys] >= 0])
 
     def by_op(self, time_ns: int | None = None) -> Breakdown:
-        """Return the memory at a moment by op; blocks of backward count for their forward op."""
+        """Return the memory at a moment by op. Blocks of backward belong to the forward op."""
         return self._breakdown("op", time_ns)
 
     def by_layer(self, time_ns: int | None = None) -> Breakdown:
-        """Return the memory of each layer at a moment. A parameter counts for its own layer."""
+        """Return the memory at a moment by layer. A parameter belongs to its own layer."""
         return self._breakdown("layer", time_ns)
 
     def by_line(self, time_ns: int | None = None) -> Breakdown:
@@ -165,7 +164,7 @@ class PlaceMemory:
         return growth(self.attribution, self.allocations.keys)
 
     def holders(self) -> HolderTable:
-        """Return which objects kept blocks alive when the cell ended, largest first."""
+        """Return the objects that kept blocks alive when the cell ended, the largest first."""
         return holders(self.attribution, self.allocations.keys)
 
     def _alive(self, time_ns: int | None) -> Keys:
@@ -195,7 +194,7 @@ class PlaceMemory:
         return max(candidates, key=lambda place: self.on(place).peak_bytes)
 
     def one_line(self) -> str:
-        """Return one line: the peak, and the bytes allocated at the start and the end."""
+        """Return a line of text: the peak, and the bytes allocated at the start and at the end."""
         return say(
             "memory.line_partial" if self.is_partial else "memory.line",
             size=size_text(self.peak_bytes),
@@ -217,7 +216,7 @@ class PlaceMemory:
 
 
 def _places(record: Record) -> dict[str, int]:
-    """Return the places by name, with their positions in ``strings``, by first block."""
+    """Return the position of each place's name in ``strings``, ordered by first block."""
     codes = np.concatenate([record.allocations["place"], record.memory_totals["place"]])
     unique, first = np.unique(codes, return_index=True)
     return {record.text(code): code for code in unique[np.argsort(first)].tolist()}

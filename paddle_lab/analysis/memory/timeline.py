@@ -1,4 +1,4 @@
-"""How much was allocated and reserved at each moment: the running total and its peak."""
+"""How much was allocated at each moment: the running total and its peak."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Timeline:
-    """Allocated memory of one place as a step function that changes at each ``time_ns``."""
+    """The allocated memory of a place: a step function that changes at each ``time_ns``."""
 
     time_ns: Times
     """Moments at which the allocated bytes changed, ascending, int64, shape ``[events]``."""
@@ -29,7 +29,7 @@ class Timeline:
 
     @property
     def peak_bytes(self) -> int:
-        """The most that was allocated at any moment."""
+        """The largest number of bytes that was allocated at any moment."""
         return max(self.start_bytes, int(self.allocated_bytes.max(initial=0)))
 
     @property
@@ -42,7 +42,7 @@ class Timeline:
 
     @property
     def end_bytes(self) -> int:
-        """Allocated when the trace ended."""
+        """The bytes that were allocated when the trace ended."""
         return int(self.allocated_bytes[-1]) if len(self.time_ns) else self.start_bytes
 
     @property
@@ -51,11 +51,11 @@ class Timeline:
         return int(self.time_ns[-1]) if len(self.time_ns) else 0
 
     def at(self, time_ns: int) -> int:
-        """Return how much was allocated at a moment."""
+        """Return how many bytes were allocated at a moment."""
         return int(self.at_each(np.array([time_ns]))[0])
 
     def at_each(self, moments: Times) -> Bytes:
-        """Return how much was allocated at each of these moments, int64, shape ``[moments]``."""
+        """Return how many bytes were allocated at each moment, int64, shape ``[moments]``."""
         totals = np.append(self.start_bytes, self.allocated_bytes)
         found: Bytes = totals[np.searchsorted(self.time_ns, moments, side="right")]
         return found
@@ -93,8 +93,8 @@ def changes(
 ) -> tuple[Times, npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """Return the allocations and releases of some blocks in order.
 
-    At the same moment, releases come before allocations, except for blocks that begin and end at
-    that moment.
+    At the same moment, releases come before allocations. But a block that begins and ends at that
+    moment is released last.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def changes(
 
 
 def counted(record: Record, place: int) -> list[int]:
-    """Return the values of Paddle's counter for a place, in order; empty without readings."""
+    """Return all values of Paddle's counter for a place, in order."""
     totals = record.memory_totals
     values: list[int] = totals["allocated_bytes"][totals["place"] == place].tolist()
     return values

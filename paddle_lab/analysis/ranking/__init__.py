@@ -1,1 +1,1 @@
-"""``trace.table(by=…)``: what ops, layers, lines, iterations and grad nodes cost."""
+"""``trace.table(by=…)``: the cost of ops, layers, lines, iterations and grad nodes."""

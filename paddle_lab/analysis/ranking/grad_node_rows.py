@@ -20,9 +20,9 @@ _NOT_KNOWN = ("self_ns", "total_ns")
 
 
 def grad_node_columns(record: Record) -> dict[str, Values]:
-    """Return one row per name of grad nodes, over their runs.
+    """Return one row for each name of grad nodes, with sums over their runs.
 
-    Paddle does not say how long a grad node ran, nor how large its outputs were.
+    Paddle does not report how long a grad node ran, nor how large its outputs were.
     """
     nodes, ran = record.grad_nodes, node_runs(record)
     codes, name = np.unique(nodes["name"], return_inverse=True)
@@ -48,7 +48,7 @@ def grad_node_columns(record: Record) -> dict[str, Values]:
 
 
 def node_runs(record: Record) -> npt.NDArray[Any]:
-    """Return the grad node of each run; a node of a retained graph may run several times."""
+    """Return the grad node of each run. A node of a retained graph may run several times."""
     members = record.backward_members
     kind = np.append(record.backward_calls["kind"], _REMAINING)[members["backward_call"]]
     ran: npt.NDArray[Any] = members["grad_node"][kind != _REMAINING]
@@ -56,7 +56,7 @@ def node_runs(record: Record) -> npt.NDArray[Any]:
 
 
 def _saved_bytes(record: Record) -> npt.NDArray[Any]:
-    """Return the bytes that each grad node keeps; -1 if several nodes may keep them."""
+    """Return the bytes that each grad node keeps; -1 if its op made several nodes."""
     op = record.grad_nodes["op"]
     nodes_of_op = np.bincount(op[op >= 0], minlength=len(record.ops))
     saved = taken(record.op_costs["saved_bytes"], op)
@@ -64,7 +64,7 @@ def _saved_bytes(record: Record) -> npt.NDArray[Any]:
 
 
 def _sums(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> Partial:
-    """Return the sum of the known values of each row; below 0 a value is not known."""
+    """Return the sum of the known values of each row. A value below 0 is unknown."""
     known = np.bincount(row, np.maximum(values, 0), count).astype(np.int64)
     return Partial(known, (known == 0) & (_unknown(values, row, count) > 0))
 
@@ -76,7 +76,7 @@ def _unknown(values: npt.NDArray[Any], row: npt.NDArray[Any], count: int) -> npt
 def _parameters(record: Record, name: npt.NDArray[Any], count: int) -> dict[str, Values]:
     """Return the parameters whose gradients the nodes accumulate; unknown for other nodes."""
     tensors, leaf = record.tensors, record.grad_nodes["parameter"]
-    # An optimizer's step makes a new tensor row of the same parameter.
+    # After an optimizer's step, the same parameter has a new tensor row.
     leaf = taken(outermost(tensors["previous"]), leaf)
     is_parameter = taken(tensors["kind"] == TENSOR_KINDS.index("parameter"), leaf) == 1
     parameter, first = np.unique(leaf[is_parameter], return_index=True)
@@ -94,7 +94,7 @@ def _parameters(record: Record, name: npt.NDArray[Any], count: int) -> dict[str,
 
 
 def _dtypes(record: Record, name: npt.NDArray[Any], count: int) -> Values:
-    """Return the dtypes of the gradients that nodes pass on, or that a leaf receives."""
+    """Return the dtypes of the gradients that nodes pass on or, for leaves, receive."""
     edges = record.grad_edges
     found: list[Any] = [None] * count
     for end in ("source", "target"):

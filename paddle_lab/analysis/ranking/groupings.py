@@ -1,4 +1,4 @@
-"""Which rows of a table a span belongs to: ops, layers, lines or loop iterations."""
+"""Which row of a table each span belongs to: an op, a layer, a line or a loop iteration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Grouping:
-    """Rows, and the tree of the units (calls, stacks, nested ops) that spans belong to."""
+    """The rows of a table, and the tree of units (calls, stacks, nested ops) with the spans."""
 
     names: dict[str, Values]
     """The columns that name a row."""
@@ -37,11 +37,11 @@ class Grouping:
 
     @property
     def row_count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(next(iter(self.names.values())))
 
     def memberships(self) -> tuple[Numbers, Numbers]:
-        """Return each pair of a used unit and a row that contains the unit, once."""
+        """Return all pairs of a unit with spans and a row that contains the unit, each once."""
         used = np.unique(self.unit)
         at, pairs = used, [used * self.row_count + self.own_row[used]]
         while len(at):
@@ -54,7 +54,7 @@ class Grouping:
 
 
 def _with_rest(own: npt.NDArray[Any], unit: Numbers, names: dict[str, Values]) -> npt.NDArray[Any]:
-    """Put the spans without a row into an extra last row, which has no name."""
+    """Put spans that have no row into an extra last row without a name."""
     if not np.any(own[unit] < 0):
         return own
     count = len(next(iter(names.values())))
@@ -65,7 +65,7 @@ def _with_rest(own: npt.NDArray[Any], unit: Numbers, names: dict[str, Values]) -
 
 
 def by_op(record: Record, spans: Spans) -> Grouping:
-    """Group spans by the name of their op; ``backward`` calls are ops here."""
+    """Group spans by the name of their op. A ``backward`` call counts as an op."""
     kinds = record.backward_calls["kind"]
     texts = [
         record.text(int(record.ops["name"][op])) if op >= 0 else BACKWARD_KINDS[kinds[call]]
@@ -73,7 +73,7 @@ def by_op(record: Record, spans: Spans) -> Grouping:
     ]
     number = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     name = np.fromiter((number[text] for text in texts), np.int64, len(texts))
-    # A unit is a name inside a unit: spans that are nested in the same way share a unit.
+    # A unit is a name inside another unit. So spans with the same nesting share a unit.
     unit = np.zeros(len(spans), np.int64)
     parents: list[Numbers] = []
     rows: list[Numbers] = []
@@ -94,7 +94,7 @@ def by_op(record: Record, spans: Spans) -> Grouping:
 
 
 def by_layer(record: Record, spans: Spans) -> Grouping:
-    """Group spans by the innermost layer; what ran outside of layers is the last row."""
+    """Group spans by the innermost layer. Spans outside of layers are the last row."""
     scopes = record.scopes
     is_call = scopes["layer"] >= 0
     called, first = np.unique(scopes["layer"][is_call], return_index=True)
@@ -115,7 +115,7 @@ def by_layer(record: Record, spans: Spans) -> Grouping:
 
 
 def by_turn(record: Record, spans: Spans) -> Grouping:
-    """Group spans by the innermost iteration of a loop; the rest is the last row."""
+    """Group spans by the innermost loop iteration. Spans outside of loops are the last row."""
     turns, loops, texts = record.turns, record.loops, record.strings
     loop = turns["loop"]
     number = np.full(len(record.scopes), -1, np.int64)
@@ -137,7 +137,10 @@ def by_turn(record: Record, spans: Spans) -> Grouping:
 def _by_scope(
     record: Record, spans: Spans, row: npt.NDArray[Any]
 ) -> tuple[Numbers, Numbers, Numbers]:
-    """Return each span's unit, and each unit's parent and row; the last unit is outside scopes."""
+    """Return the unit of each span, and the parent and the row of each unit.
+
+    The last unit is for spans outside of scopes.
+    """
     count = len(record.scopes)
     unit = np.where(spans.scope < 0, count, spans.scope).astype(np.int64)
     parent = np.append(record.scopes["parent"], -1).astype(np.int64)
@@ -145,7 +148,7 @@ def _by_scope(
 
 
 def by_line(record: Record, spans: Spans) -> Grouping:
-    """Group spans by the user's line that called them. The last row has spans of unknown lines."""
+    """Group spans by the user's line that called them. Spans of unknown lines are the last row."""
     stacks, frames = record.stacks, record.frames
     places = np.stack([frames[name] for name in ("file", "cell", "line")], axis=1)
     _, first, place = np.unique(

@@ -42,17 +42,17 @@ _UNKNOWN_SHOWN = 8
 class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
     """What the ops, layers, lines, loop iterations or grad nodes of a trace cost.
 
-    ``table["flops"]`` is a column, ``table[0]`` and each row in ``for row in table`` a dictionary.
-    An unknown value is None.
+    ``table["flops"]`` is a column. ``table[0]`` is a row, which is a dictionary; ``for row in
+    table`` iterates over the rows. An unknown value is None.
 
     Attributes
     ----------
     by
         The kind of the rows, such as ``"op"``.
     host
-        The host time of the cell, which its parts add up to.
+        The host time of the cell, divided into parts.
     unknown
-        Names of ops and grad nodes whose FLOPs are not known, and how often each ran.
+        Names of ops and grad nodes whose FLOPs are unknown, and how often each ran.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
         return dict(self._cells)
 
     def _report(self) -> Report:
-        # A column without known values is left out: grad nodes have no host time.
+        # Do not show a column without known values: grad nodes have no host time.
         shown = [name for name in _SHOWN if any(row[name] is not None for row in self)]
         header = [say(f"reports.table.column.{name}") for name in (self.by, *shown)]
         rows = [
@@ -106,7 +106,7 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
 
 
 def time_notes(host: HostTime) -> list[str]:
-    """Return sentences on the parts of a cell's host time; none for a saved program."""
+    """Return sentences about the parts of a cell's host time; none for a saved program."""
     if not host.wall_ns:
         return []
     in_ops = int(host.spans.self_ns[host.spans.thread == 0].sum())
@@ -122,7 +122,7 @@ def time_notes(host: HostTime) -> list[str]:
 
 
 def unknown_notes(unknown: dict[str, int]) -> list[str]:
-    """Return a sentence on the ops and grad nodes whose FLOPs are not known, if there are any."""
+    """Return a sentence about the ops and grad nodes whose FLOPs are unknown, if there are any."""
     if not unknown:
         return []
     names = [f"{name} ×{count:,}" for name, count in list(unknown.items())[:_UNKNOWN_SHOWN]]
@@ -132,7 +132,7 @@ def unknown_notes(unknown: dict[str, int]) -> list[str]:
 
 
 def ranked_table(record: Record, by: str = "op") -> RankedTable:
-    """Return the table of a record with answer tables.
+    """Return the cost table of a record with answer tables.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def _taken(values: Values, order: list[int]) -> Values:
 
 
 def _unknown(record: Record) -> dict[str, int]:
-    """Return names of ops and grad nodes without known FLOPs and their calls, most first."""
+    """Return the names of ops and grad nodes with unknown FLOPs, and how often each ran."""
     ran = node_runs(record)
     names = np.append(
         record.ops["name"][record.op_costs["flops"] < 0],
@@ -171,7 +171,7 @@ def _unknown(record: Record) -> dict[str, int]:
 
 
 def cell_text(row: dict[str, Any], name: str) -> str:
-    """Return the text of a cell: ``"4.1 G"``; ``"≥ 4.1 G"`` if a part is unknown, ``"–"``."""
+    """Return the text of a cell: ``"4.1 G"``, ``"≥ 4.1 G"`` if a part is unknown, or ``"–"``."""
     value = row[name]
     if value is None:
         return "–"
@@ -180,7 +180,7 @@ def cell_text(row: dict[str, Any], name: str) -> str:
 
 
 def _amount(count: int) -> str:
-    """Return a number with three digits and a decimal prefix."""
+    """Return a number with three digits and a decimal prefix, such as ``"4.1 G"``."""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if count >= 0.9995 * 10**power:  # 999,600 is "1 M"
             return f"{count / 10**power:.3g} {prefix}"

@@ -1,4 +1,4 @@
-"""The sums of what spans cost, for each row of a grouping."""
+"""The costs of spans, summed for each row of a grouping."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Sums:
     record
         A record with answer tables.
     spans
-        Its spans.
+        The spans of the record.
     grouping
         The rows to which the units belong.
     """
@@ -40,7 +40,7 @@ class Sums:
         self._unit_of_op[spans.op[spans.op >= 0]] = grouping.unit[spans.op >= 0]
 
     def columns(self) -> dict[str, Values]:
-        """Return the columns after the names; all but ``self_ns`` include what ran inside a row."""
+        """Return the columns after the names. All except ``self_ns`` include inner spans."""
         spans, grouping = self._spans, self._grouping
         own_row = grouping.own_row[grouping.unit]
         count = grouping.row_count
@@ -55,7 +55,7 @@ class Sums:
         unknown = {}
         for name in COSTS:
             cost, missing, counted = map(self._inside, self._cost(name))
-            # A saved program leaves extents open, so the sum of output bytes is not known.
+            # A saved program has unknown extents, so the sum of output bytes is unknown.
             is_unknown = (missing > 0) & ((cost == 0) | (name == "output_bytes"))
             found[name] = Partial(cost, (counted == 0) | is_unknown)
             unknown[f"unknown_{name}"] = missing
@@ -63,9 +63,9 @@ class Sums:
         return {**found, **self._read_parameters(), "dtype": self._dtypes()}
 
     def _cost(self, name: str) -> tuple[Numbers, Numbers, Numbers]:
-        """Return each span's known cost, and how many of its costs are unknown and known.
+        """Return the known cost of each span, and how many parts are unknown and known.
 
-        A backward call costs what the grad nodes in its graph cost.
+        The cost of a backward call is the sum of the costs of the grad nodes in its graph.
         """
         record, spans = self._record, self._spans
         of_ops, of_nodes = self._costs(name)
@@ -81,7 +81,7 @@ class Sums:
         return sums[0], sums[1], sums[2]
 
     def _costs(self, name: str) -> tuple[Numbers, Numbers | None]:
-        """Return the cost of each op, and the cost of one run of each grad node if there is one."""
+        """Return the cost of each op and, if it is known, the cost of one run of each grad node."""
         record = self._record
         if name == "kernel_ns":
             runs = np.bincount(node_runs(record), minlength=len(record.grad_nodes))
@@ -94,12 +94,12 @@ class Sums:
         """Return the sum over all spans inside each row."""
         grouping = self._grouping
         of_unit = np.bincount(grouping.unit, values, len(grouping.parent))
-        # Floats add integers exactly up to 2**53, and to 16 digits beyond.
+        # Sums of floats are exact for integers up to 2**53. Larger sums have 16 correct digits.
         sums = np.bincount(self._row, of_unit[self._unit], grouping.row_count)
         return sums.astype(np.int64)
 
     def _distinct(self, op: npt.NDArray[Any], value: npt.NDArray[Any]) -> tuple[Numbers, Numbers]:
-        """Return the distinct pairs of a row and a value of an op that is inside the row."""
+        """Return the distinct pairs of a row and a value that some op inside the row has."""
         most = int(value.max(initial=0)) + 1
         pairs = np.unique(self._unit_of_op[op] * most + value)
         unit, value = np.divmod(pairs, most)
@@ -110,7 +110,7 @@ class Sums:
         return rows, values
 
     def _read_parameters(self) -> dict[str, Values]:
-        """Return how many parameters the ops inside each row read, each counted once."""
+        """Return how many parameters the ops inside each row read. Each parameter counts once."""
         read = parameters(self._record)
         row, tensor = self._distinct(read.op, read.tensor)
         count = self._grouping.row_count
@@ -135,5 +135,5 @@ class Sums:
 
 
 def _parts(cost: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], ...]:
-    """Return the known costs, and which are unknown and known."""
+    """Return the known costs, and masks of the unknown and of the known ones."""
     return np.maximum(cost, 0), cost < 0, cost >= 0

@@ -1,4 +1,4 @@
-"""Stacks and frames as readable objects."""
+"""Stacks and frames as objects."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def place(file: str, line: int, cell: int | None) -> str:
 
 
 class Frame(RecordRow):
-    """One Python frame: a place in a function that was running."""
+    """A Python frame: a line in a function that was running."""
 
     __slots__ = ()
     _table_name = "frames"
@@ -43,14 +43,14 @@ class Frame(RecordRow):
 
     @property
     def text(self) -> str:
-        """The line's source, stripped; ``""`` if the trace does not contain it."""
+        """The source of the line, stripped; ``""`` if the trace does not contain it."""
         return self._whole_line().strip()
 
     @property
     def statement(self) -> str:
-        """The statement that ran: one of several on the line, if Python reports the column.
+        """The statement of the line that ran, if Python reports the column.
 
-        Otherwise, and before Python 3.11, it is :attr:`text`.
+        Otherwise, and before Python 3.11, it is the whole line: :attr:`text`.
         """
         line, column = self._whole_line(), self._cell("column")
         is_known = column >= 0 and (
@@ -81,32 +81,32 @@ class Placed:
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's code, else of another library; None if unknown."""
+        """The innermost frame of the user's code, otherwise of another library; None if unknown."""
         raise NotImplementedError
 
     @property
     def file(self) -> str:
-        """File of that frame."""
+        """The file of :attr:`frame`; ``""`` if unknown."""
         return self.frame.file if self.frame else ""
 
     @property
     def line(self) -> int:
-        """The number of the frame's line, from 1; 0 if unknown."""
+        """The line number of :attr:`frame`, from 1; 0 if unknown."""
         return self.frame.line if self.frame else 0
 
     @property
     def function(self) -> str:
-        """Function of that frame."""
+        """The function of :attr:`frame`; ``""`` if unknown."""
         return self.frame.function if self.frame else ""
 
     @property
     def cell(self) -> int | None:
-        """Execution count of the notebook cell of that frame, None for a file."""
+        """The execution count of the notebook cell of :attr:`frame`, None for a file."""
         return self.frame.cell if self.frame else None
 
     @property
     def where(self) -> str:
-        """That frame's place: ``"Cell 4, line 7"``; ``""`` if unknown."""
+        """The place of :attr:`frame`: ``"Cell 4, line 7"``; ``""`` if unknown."""
         return self.frame.where if self.frame else ""
 
 
@@ -124,8 +124,8 @@ def stack_of(record: Record, stack: int) -> list[Frame]:
 def stack_frames(record: Record) -> Keys:
     """Return the frame to show for each stack, int32, shape ``[stacks]``.
 
-    It is the user's innermost frame, else the innermost library frame, else the innermost frame.
-    For frames that only start a thread, the function that the thread runs is shown instead.
+    It is the innermost frame of the user's code, otherwise of a library, otherwise of any code.
+    Frames that only start a thread are skipped: the function of the thread is shown instead.
     """
     frame, caller = record.stacks["frame"], record.stacks["caller"]
     kind = taken(record.frames["kind"], frame)
@@ -154,5 +154,5 @@ def source_line(record: Record, file: int, cell: int, line: int) -> str:
 
 @lru_cache(maxsize=8)
 def _lines(text: str) -> list[str]:
-    # Callers often ask for several lines of the same text.
+    # The result is cached, because callers often ask for several lines of a text.
     return text.splitlines()

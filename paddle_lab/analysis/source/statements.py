@@ -1,4 +1,4 @@
-"""Finds which statement of a line ran: ``b = g(a)`` of ``a = f(x); b = g(a)``."""
+"""Finds the statement of a line that ran: ``b = g(a)`` in ``a = f(x); b = g(a)``."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def statement_at(line: str, column: int) -> str:
     Parameters
     ----------
     line
-        A single line of Python; it may begin or end inside of a statement.
+        A single line of Python. It may begin or end inside of a statement.
     column
-        From 0, in characters.
+        The column in characters, from 0.
 
     Returns
     -------
     str
-        The statement. If the line has only one: the whole line, including a comment.
+        The statement. If the line has only one statement, the whole line, including a comment.
     """
     spans = _spans(line)
     if len(spans) < 2:
@@ -63,7 +63,7 @@ def _spans(line: str) -> list[tuple[int, int]]:
 
 
 def _tokens(line: str) -> Iterator[tuple[int, str, int, int]]:
-    """Yield a line's tokens (kind, text, begin, end), up to the first that is not valid."""
+    """Yield a line's tokens (kind, text, begin, end), up to the first invalid token."""
     try:
         for token in tokenize.generate_tokens(io.StringIO(line.rstrip("\r\n") + "\n").readline):
             if token.type != tokenize.INDENT and token.start[0] == 1:

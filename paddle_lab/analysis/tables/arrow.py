@@ -21,8 +21,8 @@ _OF_TYPE = {str: "string", float: "float64", int: "int64", bool: "bool_"}
 def arrow_stream(columns: Mapping[str, Values], requested_schema: object | None = None) -> object:
     """Return a PyCapsule with one batch of rows, as ``__arrow_c_stream__`` must return it.
 
-    Integers are int64, floats float64, texts utf8, and lists are lists of these. A list without a
-    known value has the type null, which readers join with any other.
+    Integers are int64, floats float64, texts utf8, and lists are lists of these. A list without
+    known values has the type null, which readers can combine with any type.
 
     Parameters
     ----------

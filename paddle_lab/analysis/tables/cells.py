@@ -1,4 +1,4 @@
-"""Functions that make properties of rows: one function for each type of column."""
+"""Functions that make properties of rows, one function for each type of column."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ T = TypeVar("T")
 
 
 class Cell(property, Generic[T]):
-    """A property of a row that is read from the column of the same name.
+    """A property of a row. Its value is read from the column of the same name.
 
     Parameters
     ----------
     value
-        The property's value, from the record and the number in the cell.
+        A function that computes the value from the record and the number in the cell.
     doc
         The property's docstring.
     """
@@ -51,25 +51,25 @@ def number(*, doc: str) -> Cell[int]:
 
 
 def optional(*, doc: str) -> Cell[int | None]:
-    """Return a property whose value is the number in the cell, None for a negative number."""
+    """Return a property whose value is the number in the cell, or None if it is negative."""
     return Cell(lambda _, value: value if value >= 0 else None, doc=doc)
 
 
 def flag(*, doc: str) -> Cell[bool]:
-    """Return a property that is true or false."""
+    """Return a property whose value is a bool."""
     return Cell(lambda _, value: bool(value), doc=doc)
 
 
 def real(*, doc: str) -> Cell[float]:
-    """Return a property that is a float, of a column of type ``f32``."""
+    """Return a property whose value is a float, for a column of type ``f32``."""
     return Cell(lambda _, value: float(np.int32(value).view(np.float32)), doc=doc)
 
 
 def text(*, doc: str) -> Cell[str]:
-    """Return a property that is text."""
+    """Return a property whose value is text."""
     return Cell(lambda record, code: record.text(code), doc=doc)
 
 
 def choice(names: Sequence[str], *, doc: str) -> Cell[str]:
-    """Return a property that is one of an enumeration's names."""
+    """Return a property whose value is one of an enumeration's names."""
     return Cell(lambda _, position: names[position], doc=doc)

@@ -1,4 +1,4 @@
-"""The cells of a table's columns; some cells may be unknown."""
+"""The cells of a table's columns. Some cells may be unknown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Partial:
-    """The cells of a column in which some are unknown."""
+    """The cells of a column, some of which are unknown."""
 
     values: npt.NDArray[Any]
     is_unknown: npt.NDArray[np.bool_]
@@ -29,7 +29,7 @@ class Partial:
 
 
 def optional(values: npt.NDArray[Any]) -> Partial:
-    """Return a column in which a negative number means that the value is unknown."""
+    """Return a column in which negative numbers stand for unknown values."""
     return Partial(values, values < 0)
 
 

@@ -23,7 +23,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Framed:
-    """A table that other libraries can read.
+    """A table that other libraries can also read.
 
     pandas, Polars, DuckDB, pyarrow and others also read the table itself, because it has the Arrow
     PyCapsule interface: ``polars.DataFrame(table)``, ``pyarrow.table(table)``,
@@ -77,13 +77,13 @@ class Framed:
 
 
 def attributes(rows: Iterable[Any], names: Sequence[str]) -> dict[str, Values]:
-    """Return a column for each name: this attribute of all rows."""
+    """Return a column for each name: the attribute of this name of all rows."""
     rows = list(rows)
     return {name: [getattr(row, name) for row in rows] for name in names}
 
 
 def csv_text(columns: Mapping[str, Values]) -> str:
-    """Return a line of column names, and one line for each row."""
+    """Return the text of a CSV file: a line of column names, and a line for each row."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -1,4 +1,4 @@
-"""``trace.kernels``: how long the kernels of each op and grad node took."""
+"""``trace.kernels``: the kernel times of each op and grad node."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FRAME_COLUMNS = (
 
 
 class KernelTime(OpRow):
-    """The kernels of one op or of one grad node, or the kernels outside of both."""
+    """The kernels of one op or grad node, or all kernels outside of ops and grad nodes."""
 
     __slots__ = ()
     _table_name = "kernel_times"
@@ -38,18 +38,18 @@ class KernelTime(OpRow):
 
     @property
     def op_key(self) -> int | None:
-        """Key of the op; None for a grad node and for kernels outside."""
+        """The key of the op; None for other rows."""
         key = self._cell("op")
         return key if key >= 0 else None
 
     @property
     def kernel_ns(self) -> int:
-        """Time of the kernels: on the device if one was recorded, else on the host."""
+        """The time of the kernels: on the device if it was recorded, otherwise on the host."""
         return self.host_ns if self.device_ns is None else self.device_ns
 
     @property
     def roofline_share(self) -> float | None:
-        """The shortest time that this machine allows, divided by the kernels' time; None: unknown.
+        """The shortest possible time divided by the kernels' time; None if unknown.
 
         More than 1 if data came from a cache. See :mod:`paddle_lab.analysis.kernels.roofline`.
         """
@@ -58,7 +58,7 @@ class KernelTime(OpRow):
 
     @property
     def name(self) -> str:
-        """Name of the op or grad node, ``""`` for kernels outside."""
+        """The name of the op or grad node, ``""`` for kernels outside of them."""
         return str(self._table.names(np.array([self.key]))[0])
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class KernelTime(OpRow):
 
 
 class KernelTable(OpRowTable[KernelTime]):
-    """The times of kernels, the longest first; empty unless ``profile=True``."""
+    """The times of kernels, the longest first. It is empty without ``profile=True``."""
 
     _table_name = "kernel_times"
     _index = "kernel_time"

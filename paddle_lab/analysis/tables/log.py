@@ -12,7 +12,7 @@ from paddle_lab.words import say
 
 
 class LogEntry(OpRow):
-    """One entry of the log, which reads its data from a row of the table."""
+    """An entry of Paddle's log. It reads its data from a row of the table."""
 
     __slots__ = ()
     _table_name = "log"
@@ -28,7 +28,7 @@ class LogEntry(OpRow):
 
     @property
     def name(self) -> str:
-        """The name of the grad node or op that wrote the entry, ``""`` outside of them."""
+        """The name of the grad node or op that wrote the entry, ``""`` if none did."""
         return str(self._table.names(np.array([self.key]))[0])
 
     def __repr__(self) -> str:
@@ -37,7 +37,7 @@ class LogEntry(OpRow):
 
 
 class LogTable(OpRowTable[LogEntry]):
-    """Paddle's log in the order in which it was written; empty unless ``log=`` is given."""
+    """Paddle's log in the order in which it was written. It is empty without ``log=``."""
 
     _table_name = "log"
     _index = "entry"
@@ -56,7 +56,7 @@ class LogTable(OpRowTable[LogEntry]):
         return self._with_keys(self.keys[rows])
 
     def of_op(self, op: int) -> LogTable:
-        """Return the entries written by an op, and by the grad nodes that it made."""
+        """Return the entries that an op wrote, and those that its grad nodes wrote."""
         return self._with_keys(self.keys[self.op_keys[self.keys] == op])
 
     def _columns(self) -> dict[str, Values]:

@@ -29,13 +29,13 @@ class OpRow(RecordRow, Placed):
 
     @property
     def op(self) -> Op | None:
-        """The op; for a grad node, the op that made the node, None if unknown."""
+        """The op of the row; for a grad node, the op that made the node. None if unknown."""
         op = int(self._table.op_keys[self.key])
         return self._table.ops[op] if op >= 0 else None
 
     @property
     def layer(self) -> str:
-        """Path of that op's innermost layer, ``""`` outside layers."""
+        """The path of the op's innermost layer, ``""`` outside of layers."""
         return self.op.layer if self.op else ""
 
     @property
@@ -45,7 +45,7 @@ class OpRow(RecordRow, Placed):
 
 
 class OpRowTable(Reported, Framed, RowTable[RowT]):
-    """A table of such rows."""
+    """A table of rows that belong to ops or grad nodes."""
 
     _row_type: ClassVar[type[OpRow]]
 
@@ -59,13 +59,13 @@ class OpRowTable(Reported, Framed, RowTable[RowT]):
 
     @cached_property
     def op_keys(self) -> Keys:
-        """For each row of the record's table: the op, or the op of the grad node; -1 for none."""
+        """For each row of the record's table: its op, or the op that made its grad node; or -1."""
         rows = self.record.tables[self._table_name]
         makers = taken(self.record.grad_nodes["op"], rows["grad_node"])
         return np.where(rows["op"] < 0, makers, rows["op"]).astype(np.int32)
 
     def names(self, keys: Keys) -> npt.NDArray[np.object_]:
-        """Return the name of the grad node or op of each row, ``""`` for rows without either."""
+        """Return the name of the grad node or op of each row, ``""`` if it has neither."""
         record, rows = self.record, self.record.tables[self._table_name]
         op, node = rows["op"][keys], rows["grad_node"][keys]
         codes = np.where(

@@ -1,4 +1,4 @@
-"""``trace.ops``: the ops as row objects, over columns that stay arrays."""
+"""``trace.ops``: the ops of a trace as row objects. The columns stay arrays."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from paddle_lab.words import say
 
 
 class Op(RecordRow, Placed):
-    """One op that was called. It reads its data from a row of the table."""
+    """A call of an op. It reads its data from a row of the table."""
 
     __slots__ = ("_table",)
     _table_name = "ops"
@@ -51,7 +51,7 @@ class Op(RecordRow, Placed):
 
     @property
     def layer(self) -> str:
-        """Path of the innermost layer whose call it is part of, ``""`` outside layers.
+        """The path of the innermost layer that called the op, ``""`` outside of layers.
 
         If the path begins with a number, or if two models have the same path, the model's name
         comes first: ``"critic.0"``.
@@ -60,23 +60,23 @@ class Op(RecordRow, Placed):
 
     @property
     def layer_class(self) -> str:
-        """Class of that layer: ``"Linear"``."""
+        """The class of the layer, such as ``"Linear"``."""
         return self._layer_text(self._record.layers["class"])
 
     @property
     def region(self) -> str | None:
-        """Name of the innermost region, None outside regions."""
+        """The name of the innermost region, None outside of regions."""
         scope = int(self._table.region_scopes[self.key])
         return self._record.text(int(self._record.scopes["name"][scope])) if scope >= 0 else None
 
     @property
     def stack(self) -> list[Frame]:
-        """The Python frames that called the op, innermost first."""
+        """The Python frames that called the op, the innermost first."""
         return stack_of(self._record, self._cell("stack"))
 
     @property
     def frame(self) -> Frame | None:
-        """The innermost frame of the user's code, else of another library; None if unknown."""
+        """The innermost frame of the user's code, otherwise of another library; None if unknown."""
         stack = self._cell("stack")
         frame = int(self._record.stack_frames["frame"][stack]) if stack >= 0 else -1
         return Frame(self._record, frame) if frame >= 0 else None
@@ -103,7 +103,7 @@ class Op(RecordRow, Placed):
         return self._record.text(int(of_layer[layer])) if layer >= 0 else ""
 
     def _tensors(self, role: str) -> list[Tensor]:
-        """Return the op's tensors of one role, in the order of the record."""
+        """Return the op's tensors with one role, in the order of the record."""
         starts, order = self._table.uses
         rows = order[starts[self.key] : starts[self.key + 1]]
         uses = self._record.uses
@@ -127,22 +127,22 @@ class OpTable(Reported, Framed, RowTable[Op]):
 
     @cached_property
     def grad_nodes(self) -> tuple[Keys, Keys]:
-        """Grad nodes by op, from :func:`paddle_lab.analysis.graph.pairing.grad_nodes_of_ops`."""
+        """The grad nodes of each op, as :func:`.pairing.grad_nodes_of_ops` returns them."""
         return grad_nodes_of_ops(self.record)
 
     @cached_property
     def region_scopes(self) -> Keys:
-        """Scope of each op's innermost region, int32, shape ``[all ops]``; -1 outside regions."""
+        """The scope of each op's innermost region, int32, shape ``[ops]``; -1 for none."""
         return innermost_scopes(self.record, "region")
 
     @cached_property
     def layers(self) -> Keys:
-        """Innermost layer of each scope, -1 outside layers; an extra last entry is -1."""
+        """The innermost layer of each scope, -1 outside of layers. The last entry is always -1."""
         return layers_of_scopes(self.record)
 
     @cached_property
     def uses(self) -> tuple[Keys, Keys]:
-        """Rows of ``uses`` by op, from :func:`paddle_lab.trace.trees.csr`."""
+        """The rows of ``uses`` of each op: see :func:`paddle_lab.trace.trees.csr`."""
         return csr(self.record.uses["op"], len(self.record.ops))
 
     def _columns(self) -> dict[str, Values]:
@@ -177,7 +177,7 @@ class OpTable(Reported, Framed, RowTable[Op]):
         }
 
     def _tensor_texts(self, role: str) -> list[list[str]]:
-        """Return each op's tensors of one role, as texts."""
+        """Return each op's tensors with one role, as texts."""
         uses = self.record.uses
         is_asked = (uses["role"] == ROLES.index(role)) & (uses["tensor"] >= 0)
         rows = rows_by(np.where(is_asked, uses["op"], -1), uses["tensor"], len(self.record.ops))

@@ -1,4 +1,4 @@
-"""Base classes of all tables: a row that reads the cells of a table, and a sequence of rows."""
+"""Base classes of tables: a row that reads cells of a table, and a sequence of such rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TableT = TypeVar("TableT", bound="RowTable[Any]")
 
 
 class RecordRow:
-    """One row of a record's table: a view that reads a cell on access."""
+    """A row of a record's table. It reads a cell when an attribute is accessed."""
 
     __slots__ = ("_record", "key")
 
@@ -41,17 +41,17 @@ class RecordRow:
 
 
 class RowTable(Generic[RowT]):
-    """Some rows of one table of a record, over columns that stay arrays.
+    """Some rows of a table of a record. The columns stay arrays.
 
-    The class is no ``Sequence``, because Polars would take a sequence for a list of values and not
-    read the columns.
+    The class is not a ``Sequence``, because Polars would treat a sequence as a list of values and
+    would not read the columns.
 
     Parameters
     ----------
     record
         A record with answer tables.
     keys
-        Which rows, int32, shape ``[rows]``; all by default.
+        The keys of the rows, int32, shape ``[rows]``; all by default.
     """
 
     _table_name: ClassVar[str]
@@ -85,7 +85,7 @@ class RowTable(Generic[RowT]):
 
 
 class RowList(Generic[RowT]):
-    """Rows of an answer that are in no table of the record."""
+    """Rows of an answer that are not in a table of the record."""
 
     def __init__(self, rows: Sequence[RowT]) -> None:
         self._rows = rows

@@ -1,4 +1,4 @@
-"""What the rows of ``grad_stats`` and ``value_stats`` have in common."""
+"""What rows of ``grad_stats`` and rows of ``value_stats`` have in common."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Bucket:
 class Measured(OpRow):
     """A row with the statistics of an array.
 
-    Smallest, largest, mean and norm are over the finite values, in single precision; for complex
-    numbers, over the magnitudes.
+    Smallest, largest, mean and norm are computed over the finite values, in single precision; for
+    complex numbers, over the magnitudes.
     """
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class Measured(OpRow):
 
     @property
     def zero_share(self) -> float:
-        """The share of zeros, 0 to 1."""
+        """The share of zeros, from 0 to 1."""
         return self.zeros / self.elements if self.elements else 0.0
 
     def shown(self, value: float | None) -> str:
@@ -55,7 +55,7 @@ class Measured(OpRow):
 
     @property
     def histogram(self) -> list[Bucket]:
-        """Nonzero finite values by binary exponent and sign, from the most negative on."""
+        """Counts of nonzero finite values by sign and exponent, the most negative first."""
         table, starts, rows = self._table.histograms
         rows = rows[starts[self.key] : starts[self.key + 1]]
         exponents, signs, counts = (
@@ -68,11 +68,11 @@ class Measured(OpRow):
 
 
 class MeasuredTable(OpRowTable[RowT]):
-    """A table of such rows."""
+    """A table of rows with statistics."""
 
     @cached_property
     def histograms(self) -> tuple[Table, Keys, Keys]:
-        """The table with the histograms, and for each row of this table its histogram's rows."""
+        """The table of histograms, and for each row of this table the rows of its histogram."""
         of = self._table_name.removesuffix("_stats")
         table = self.record.tables[f"{of}_histograms"]
         return table, *csr(table[f"{of}_stat"], len(self.record.tables[self._table_name]))

@@ -1,4 +1,4 @@
-"""``trace.backward_calls`` and ``trace.regions``: a short summary of each."""
+"""``trace.backward_calls`` and ``trace.regions``: a short summary of each call and region."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lab.trace.trees import nearest_marked, taken
 
 @dataclass(frozen=True)
 class BackwardCall:
-    """One call that computed gradients; ``"remaining"`` means graphs that no call has run."""
+    """A call that computed gradients. The kind ``"remaining"`` is for graphs that no call ran."""
 
     key: int
     kind: str
@@ -33,7 +33,7 @@ class BackwardCall:
 
 @dataclass(frozen=True)
 class Region:
-    """One execution of a ``with paddle_lab.region(name)`` block."""
+    """An execution of a ``with paddle_lab.region(name)`` block."""
 
     key: int
     """Row in the record's ``scopes``."""
@@ -92,7 +92,7 @@ def backward_calls(record: Record) -> BackwardCalls:
 
 
 def _calls_around(record: Record) -> list[int]:
-    """Return for each backward call the backward call that it is nested in, -1 for none."""
+    """Return for each backward call the backward call around it, -1 for none."""
     called, scopes = record.scopes["backward_call"], record.backward_calls["scope"]
     nearest = nearest_marked(record.scopes["parent"], called >= 0)
     around: list[int] = taken(called, taken(nearest, scopes)).tolist()
@@ -100,7 +100,7 @@ def _calls_around(record: Record) -> list[int]:
 
 
 def regions(record: Record) -> Regions:
-    """Return the regions of a record with answer tables, in the order they were entered."""
+    """Return the regions of a record with answer tables, in the order in which they began."""
     scopes = record.scopes
     op_counts = dict(
         zip(record.groups["scope"].tolist(), record.groups["op_count"].tolist(), strict=True)

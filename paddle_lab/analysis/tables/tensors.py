@@ -22,19 +22,19 @@ _EXTENT = re.compile(r"-?\d{1,18}")
 
 
 def parse_shape(shape: str) -> tuple[int, ...]:
-    """Return the extents in a shape's text: ``(4, 2, 3)`` for ``"[4, 2, 3]"``."""
+    """Parse the text of a shape: ``"[4, 2, 3]"`` becomes ``(4, 2, 3)``."""
     return tuple(int(extent) for extent in _EXTENT.findall(shape))
 
 
 def extents() -> cells.Cell[tuple[int, ...]]:
-    """Return a property that is a shape."""
+    """Return a property whose value is a shape."""
     return cells.Cell(
         lambda record, code: parse_shape(record.text(code)), doc="Extents, outermost first."
     )
 
 
 class Tensor(RecordRow):
-    """One value of a tensor. It reads its data from a row of the table."""
+    """A value of a tensor. It reads its data from a row of the table."""
 
     __slots__ = ()
     _table_name = "tensors"
@@ -64,7 +64,7 @@ class Tensor(RecordRow):
 
 
 def tensor_texts(record: Record, keys: npt.NDArray[Any]) -> list[str]:
-    """Return ``str(tensor)`` of many tensors."""
+    """Return the same as ``str(tensor)`` for many tensors."""
     path, name, dtype, shape = (
         record.tensors[column][keys].tolist() for column in ("path", "name", "dtype", "shape")
     )

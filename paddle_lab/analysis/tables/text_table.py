@@ -19,7 +19,7 @@ _TEXT = "text-align: left"
 
 
 def text_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] = ()) -> str:
-    """Return aligned lines, the header first; the columns in ``numbers`` are flush right."""
+    """Return aligned lines, the header first. The columns in ``numbers`` are right-aligned."""
     cells = [tuple(header), *(tuple(_one_line(cell) for cell in row) for row in rows)]
     widths = [max(text_width(row[column]) for row in cells) for column in range(len(header))]
     return "\n".join(
@@ -39,15 +39,15 @@ def text_width(text: str) -> int:
 
 
 def padded(text: str, width: int, *, is_number: bool = False) -> str:
-    """Return a text padded with spaces to a width: on the right, for a number on the left."""
+    """Pad a text with spaces to a width: on the right, or on the left for a number."""
     spaces = " " * (width - text_width(text))
     return spaces + text if is_number else text + spaces
 
 
 def html_table(header: Row, rows: Sequence[Row], *, numbers: Sequence[int] | None = None) -> str:
-    """Return the same table as HTML. The text of cells is escaped; backticks enclose code.
+    """Return the table as HTML. The text of cells is escaped. Text in backticks becomes code.
 
-    Without ``numbers``, the page's own style aligns the columns. A notebook aligns all to the
+    Without ``numbers``, the page's style aligns the columns. A notebook aligns all columns to the
     right.
     """
     styles = [""] * len(header)
@@ -72,14 +72,14 @@ def _one_line(text: str) -> str:
 
 
 def header(words: str, *columns: str) -> list[str]:
-    """Return the shown names of columns, from the table of texts named ``words``."""
+    """Return the translated names of columns. ``words`` is the prefix of their keys."""
     same = ("NaN", "Inf")
     return [name if name in same else say(f"{words}.column.{name}") for name in columns]
 
 
 @dataclass(frozen=True)
 class Report:
-    """A table in its shown form: the title, and the first rows if there are any."""
+    """A table as it is shown: a title, and the first rows if there are any."""
 
     title: str
     header: Row = ()
@@ -112,7 +112,7 @@ class Report:
 
 
 class Reported:
-    """A class whose objects a notebook shows as a report."""
+    """A class whose objects are shown as reports in a notebook."""
 
     def _report(self) -> Report:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""``trace.values``: the statistics of the tensors' values, as rows and as a table."""
+"""``trace.values``: statistics of the values of tensors, as rows and as a table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REALS = ("smallest", "largest", "mean", "deviation", "norm")
 
 
 class Value(Measured):
-    """The values of one tensor when its op had made it, or when the trace first saw it.
+    """The values of a tensor, after its op had made it or when the trace first saw it.
 
     It reads its data from a row of ``value_stats``.
     """
@@ -33,31 +33,31 @@ class Value(Measured):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents, outermost first."""
+        """The extents of the tensor, the outermost first."""
         return self.tensor.shape
 
     @property
     def dtype(self) -> str:
-        """``"float32"``."""
+        """The dtype of the tensor, such as ``"float32"``."""
         return self.tensor.dtype
 
     @property
     def path(self) -> str:
-        """Path of a layer's parameter or buffer, ``""`` for other tensors."""
+        """The path of a layer's parameter or buffer, ``""`` for other tensors."""
         return self.tensor.path
 
     @property
     def deviation(self) -> float | None:
         """Population standard deviation of the finite values, as ``numpy.std`` computes it.
 
-        None if only a check looked at the tensor, without ``values=``.
+        It is None if only a check examined the tensor, without ``values=``.
         """
         deviation = float(self._table.deviations[self.key])
         return None if np.isnan(deviation) else deviation
 
     @property
     def op_name(self) -> str:
-        """Name of the op that made the tensor, ``""`` if none did."""
+        """The name of the op that made the tensor, ``""`` if no op did."""
         return self.op.name if self.op else ""
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class ValueTable(MeasuredTable[Value]):
 
     @cached_property
     def op_keys(self) -> Keys:
-        """The op that made the tensor of each row; -1 if none did."""
+        """For each row: the op that made the tensor; -1 if no op did."""
         return taken(self.record.tensors["producer"], self.record.value_stats["tensor"])
 
     @cached_property
@@ -88,7 +88,7 @@ class ValueTable(MeasuredTable[Value]):
 
     @property
     def worst(self) -> ValueTable:
-        """The same rows in another order: NaN and Inf first, then by falling magnitude."""
+        """The same rows, sorted: first those with NaN or Inf, then by falling magnitude."""
         stats = self.record.value_stats
         is_bad = (stats["nans"][self.keys] > 0) | (stats["infs"][self.keys] > 0)
         ends = [np.abs(from_bits(stats[name][self.keys])) for name in ("smallest", "largest")]

@@ -1,1 +1,1 @@
-"""Host time: of ops, layers, lines and loop iterations, and what passed outside Paddle's ops."""
+"""Host time: of ops, layers, lines and loop iterations, and the time outside of Paddle's ops."""

@@ -1,17 +1,16 @@
 """Host time as spans: ops and backward calls, one inside another, and the gaps between them.
 
-This is the one definition of self time; ``js/src`` draws the same.
+This module defines self time. ``js/src`` uses the same definition.
 
 - A *span* is one op, or one call of ``backward``. ``paddle.grad`` is an op and has one span.
 - A span's *total time* lasts from its begin to its end. Its *self time* is the total time without
-  the spans directly inside it. Spans are inside a PyLayer's op, inside ``paddle.grad``, and inside
-  the backward of a PyLayer (also of recomputation). So no time is counted twice.
+the spans directly inside it, so no time is counted twice. Spans can be inside a PyLayer's op,
+inside ``paddle.grad``, and inside the backward of a PyLayer (also in recomputation).
 - Each thread has its own spans. The *cell's thread* is thread 0: it opened the trace.
-- *Outside Paddle's ops* is the rest of the cell's thread: the time of the cell in which none of
-  its spans ran. It is Python code of the user, of libraries and of Paddle itself, and waiting.
-  Other threads run at the same time, and add nothing to it.
-- The trace's *own time* is the time that the trace itself spent in these gaps. It was measured,
-  and is not part of the time outside Paddle's ops.
+- *Outside Paddle's ops* is the time in which no span of the cell's thread ran. In this time, Python
+code of the user, of libraries or of Paddle ran, or the thread waited. Other threads do not count.
+- The trace's *own time* is the time that the trace itself used in these gaps. It is measured, and
+it is not a part of the time outside Paddle's ops.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Spans:
-    """Spans sorted by thread and start. Each comes after the span around it. Shape ``[spans]``."""
+    """Spans sorted by thread and start. Each span comes after the span around it."""
 
     op: Keys
     """The op; -1 for a backward call."""
@@ -62,7 +61,7 @@ class Spans:
 
 @dataclass(frozen=True)
 class Gaps:
-    """The parts of the cell's thread in which no span ran, in order. Shape ``[gaps]``."""
+    """The gaps of the cell's thread, in which no span ran, in order. Shape ``[gaps]``."""
 
     start_ns: Times
     end_ns: Times
@@ -75,7 +74,7 @@ class Gaps:
 def spans(record: Record) -> Spans:
     """Return the spans of a record."""
     ops, calls, times = record.ops, record.backward_calls, record.backward_times
-    # A call of ``paddle.grad`` that returned is an op, with the same times.
+    # A call of ``paddle.grad`` that returned is also an op with the same times.
     called = times["backward_call"]
     is_op = (calls["kind"][called] == _PADDLE_GRAD) & (calls["error"][called] == 0)
     grad_calls = {
@@ -125,10 +124,10 @@ def spans(record: Record) -> Spans:
 
 
 def _parents(start: Times, end: Times, thread: Keys) -> Keys:
-    """Return the span directly around each span, from spans by thread, begin and falling end."""
+    """Return the span directly around each span. Spans are sorted by thread, begin, falling end."""
     parent = np.full(len(start), -1, np.int32)
     is_inside_last = (start[1:] < end[:-1]) & (thread[1:] == thread[:-1])
-    # Outer spans come first, so that inner spans overwrite them.
+    # Outer spans come first. So inner spans overwrite what they wrote.
     for span in np.flatnonzero(is_inside_last).tolist():
         last = int(np.searchsorted(thread, thread[span], side="right"))
         after = span + int(np.searchsorted(start[span:last], end[span], side="left"))
@@ -150,7 +149,7 @@ class HostTime:
 
     @property
     def outside_ns(self) -> int | None:
-        """The time outside of Paddle's ops, None if the time is not known."""
+        """The time outside of Paddle's ops, None if it is unknown."""
         gaps = self.gaps
         if not self.is_complete:
             return None
@@ -158,17 +157,17 @@ class HostTime:
 
     @property
     def own_ns(self) -> int | None:
-        """The trace's own time in the cell's thread, None if the time is not known."""
+        """The trace's own time in the cell's thread, None if it is unknown."""
         return int(self.gaps.own_ns.sum()) if self.is_complete else None
 
     @property
     def other_threads_ns(self) -> int:
-        """The self times of the spans of other threads than the cell's."""
+        """The sum of the self times of all spans in other threads than the cell's."""
         return int(self.spans.self_ns[self.spans.thread != 0].sum())
 
 
 def host_time(record: Record) -> HostTime:
-    """Return where the host time of a record went.
+    """Return the host time of a record, divided into parts.
 
     For a complete record, ``spans.self_ns`` of thread 0, ``outside_ns`` and ``own_ns`` add up to
     ``wall_ns``.
@@ -191,7 +190,7 @@ def _gaps(record: Record, found: Spans, wall_ns: int) -> Gaps:
     outer = mine[is_outer]
     start = np.append(0, found.end_ns[outer])
     end = np.append(found.start_ns[outer], wall_ns)
-    # The trace's own time is known at the begin of each span, also of inner ones, and at the end.
+    # The trace's own time was read at the begin of each span, also of inner ones, and at the end.
     own = np.concatenate([[0], found.own_ns[mine], record.own_times["own_ns"][-1:]])
     at = np.append(np.flatnonzero(is_outer) + 1, len(own) - 1)
     own = np.clip((own[at] - own[at - 1]) if len(own) > len(mine) + 1 else 0, 0, end - start)

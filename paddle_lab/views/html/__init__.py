@@ -1,1 +1,1 @@
-"""Pages and outputs in HTML: the saved page, and the output that replaces a missing widget."""
+"""HTML: the saved page, and the output that is shown where a widget cannot be shown."""

@@ -1,7 +1,7 @@
-"""The HTML of a trace for readers without widgets: no kernel, no extension, nbconvert.
+"""The HTML of a trace where no widget can be shown: no kernel, no extension, nbconvert.
 
-JupyterLab and Notebook 7 sanitize such HTML: they remove SVG elements and scripts. A picture in
-an ``<img>``, tables and ``<details>`` stay.
+JupyterLab and Notebook 7 sanitize such HTML: they remove SVG elements and scripts. A picture in an
+``<img>``, tables and ``<details>`` remain.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MOST_FINDINGS = 30
 
 
 def fallback_html(record: Record) -> str:
-    """Return the HTML for any reader: a picture, the summary, and the lines that called ops.
+    """Return HTML for any page: a picture, the summary, and the lines that called ops.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def fallback_html(record: Record) -> str:
 
 
 def still_content(record: Record) -> str:
-    """Return the content of the HTML below its first sentence.
+    """Return the HTML that comes after the first sentence.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def still_content(record: Record) -> str:
 
 
 def _findings(record: Record) -> str:
-    """Return the findings: the worst ones in full, the others folded."""
+    """Return the findings: the worst ones in full, the others in a part that opens on a click."""
     findings = finding_texts(record)
     items = [
         f"<p><b>{finding.sign} {say(f'page.severity.{finding.severity}')}</b> "
@@ -84,11 +84,11 @@ def _findings(record: Record) -> str:
 
 
 def _picture(record: Record, room_bytes: int) -> str:
-    """Return the ladder as an image, with as many rows as fit."""
+    """Return the ladder as an image with as many rows as fit."""
     room_bytes = (room_bytes - 200) * 3 // 4
     fitting = _ROWS[0]
     for most_rows in _ROWS:
-        # Each try costs as much as the picture, so skip sizes that cannot fit.
+        # Each try takes as long as the final picture. So skip sizes that cannot fit.
         if most_rows > max(fitting, _ROWS[-1]):
             continue
         folded = fold(record, most_rows=most_rows)
@@ -102,9 +102,9 @@ def _picture(record: Record, room_bytes: int) -> str:
 
 
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
-    """Return a table that opens on a click. The first of ``rows`` is the heading of the table."""
+    """Return a table that opens on a click. The first row is its heading."""
     if not rows:
         return ""
-    # A page shows several spaces as one.
+    # HTML shows several spaces as one space.
     body = [[cell.replace("  ", "\u00a0" * 4) for cell in row] for row in rows[1:]]
     return f"<details><summary>{title}</summary>{html_table(rows[0], body)}</details>"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.words import language, say
 
-# Types of output that our JupyterLab plugin shows; also in js/src/labextension/graph_mime.ts.
+# Types of output that our JupyterLab plugin shows. js/src/labextension/graph_mime.ts has the same.
 GRAPH_MIME_TYPE: Final = "application/vnd.paddle-lab.graph+json"
 """A graph. The plugin shows its widget, or draws the output's own data if there is no widget."""
 LIVE_MIME_TYPE: Final = "application/vnd.paddle-lab.live+json"
@@ -24,13 +24,13 @@ class GraphOutput:
     payload
         A record with its answer tables, packed.
     stored
-        Makes the bytes that a notebook stores: the payload, or a reduced copy if it is too large.
+        Returns the bytes that a notebook stores: the payload, or a reduced copy if it is too large.
     still_content
-        Makes the HTML that a notebook keeps for readers without widgets.
+        Returns the HTML that a notebook stores for pages without widgets.
     text
         The text for a terminal.
     view
-        The graph to show first.
+        The view to show first.
     height
         Height of the view, in pixels.
     """
@@ -46,7 +46,8 @@ class GraphOutput:
         height: int,
     ) -> None:
         self.payload = payload
-        # Dropped once called, because they hold the whole trace.
+        # These functions hold the whole trace, so each is replaced by its result after the first
+        # call.
         self._stored: Callable[[], bytes] | bytes = stored
         self._still_content: Callable[[], str] | str = still_content
         self._text = text
@@ -55,24 +56,24 @@ class GraphOutput:
 
     @property
     def stored(self) -> bytes:
-        """The payload that a notebook stores, whole or reduced."""
+        """The bytes that a notebook stores: the payload, or a reduced copy."""
         if callable(self._stored):
             self._stored = self._stored()
         return self._stored
 
     def still_html(self, note: str) -> str:
-        """Return the HTML shown instead of the graph; ``note`` says why, and what to do."""
+        """Return the HTML shown instead of the graph. ``note`` says why, and what to do."""
         if callable(self._still_content):
             self._still_content = self._still_content()
         return still_html(self._still_content, note)
 
     def early_data(self, widget: dict[str, str]) -> dict[str, Any]:
-        """Return the output's data before what a notebook stores is made.
+        """Return a first version of the output's data, without the data that a notebook stores.
 
         Parameters
         ----------
         widget
-            Identifies the widget, which has the data.
+            Identifies the widget, which has the data already.
         """
         return {GRAPH_MIME_TYPE: {"widget": widget, "language": language()}}
 
@@ -82,11 +83,12 @@ class GraphOutput:
         Parameters
         ----------
         note
-            The sentence above the picture, for pages that cannot draw the graph, such as nbconvert.
+            The sentence above the picture, for pages that cannot draw the graph, such as those of
+            nbconvert.
         more
             More data for our JupyterLab plugin.
         """
-        # Paddle Lab's plugin for JupyterLab draws this if there is no kernel and no widget.
+        # If there is no kernel and no widget, our JupyterLab plugin draws the graph from this.
         graph = {
             "payload": base64.b64encode(self.stored).decode("ascii"),
             "height": self.height,
@@ -103,7 +105,7 @@ class GraphOutput:
 
 
 class StillGraph:
-    """Shows a graph without a widget: our JupyterLab plugin draws it, other pages show a picture.
+    """Shows a graph without a widget. Our JupyterLab plugin draws it; other pages show a picture.
 
     Parameters
     ----------
@@ -129,20 +131,20 @@ def still_html(content: str, note: str) -> str:
     content
         The result of :func:`~paddle_lab.views.html.fallback.still_content`.
     note
-        Why the graph itself is not shown, and what to do; code is between backticks.
+        Why the graph itself is not shown, and what to do. Code is in backticks.
     """
     sentences = sentence_html(say("environments.still", reason=note))
     return f"<div><p><i>{sentences}</i></p>{content}</div>"
 
 
 def kernel_lacks(error: ImportError) -> str:
-    """Return which package for widgets the kernel's environment lacks, and what to do about it.
+    """Return a sentence: which package for widgets is missing in the kernel, and what to do.
 
     Parameters
     ----------
     error
-        The error of importing the widgets. A missing module is named by its top-level
-        package.
+        The error raised by the import of the widgets. For a missing module, the sentence names its
+        top-level package.
     """
     if isinstance(error, ModuleNotFoundError) and error.name:
         return say("environments.kernel_lacks", package=error.name.partition(".")[0])

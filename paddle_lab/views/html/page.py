@@ -1,4 +1,4 @@
-"""HTML files that need no network: the interactive graph, and pages without scripts.
+"""HTML files that work offline: the interactive graph, and pages without scripts.
 
 The data of a graph comes last, in pieces (``js/src/loading/page_payload.ts``).
 """
@@ -49,7 +49,8 @@ def html_page(record: Record, *, payload: bytes) -> str:
     script = _escaped(_static("standalone.js"))
     style = _static("widget.css").replace("</style", "<\\/style") + _PAGE_STYLE
     title = full_title(record)
-    # The page may load nothing and run only its own script, whatever text the trace contains.
+    # The policy lets the page run only its own script and load nothing, whatever the trace
+    # contains.
     policy = "; ".join(
         (
             "default-src 'none'",
@@ -83,7 +84,7 @@ def html_page(record: Record, *, payload: bytes) -> str:
 
 
 def plain_page(content: str, title: str) -> str:
-    """Return HTML as a whole page, which runs no script and loads nothing."""
+    """Return HTML as a whole page that runs no scripts and loads nothing."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
         f'<!DOCTYPE html>\n<html lang="{_LANGUAGES[language()]}"><head><meta charset="utf-8">'
@@ -107,7 +108,7 @@ def _escaped(script: str) -> str:
 
 def _static(name: str) -> str:
     text = static_file(name).read_text(encoding="utf-8")
-    # Browsers hash a script's text with every newline as a line feed.
+    # Browsers replace every newline in a script by a line feed before they hash the script.
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

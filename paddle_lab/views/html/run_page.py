@@ -1,6 +1,6 @@
-"""A run of several ranks as HTML: its findings, and its collectives as rungs between the ranks.
+"""A run of several ranks as HTML: its findings, and a row for each collective.
 
-It is a table with few styles, because JupyterLab keeps no style sheets and no scripts of outputs.
+It uses tables with inline styles, because JupyterLab removes style sheets and scripts from outputs.
 """
 
 from __future__ import annotations
@@ -37,16 +37,17 @@ def run_content(
     world: int,
     newest: int = 0,
 ) -> str:
-    """Return the run as HTML for a notebook's output or a page.
+    """Return a run as HTML for a notebook's output or for a page.
 
     Parameters
     ----------
     alive
-        Whether the process of each rank runs.
+        Whether the process of each rank is running.
     world
         How many ranks the job has.
     newest
-        How many of the newest collectives to show of a run that goes on; 0 for a whole run.
+        How many of the newest collectives to show, for a run that is not finished; 0 shows a whole
+        run.
     """
     head = say(
         "runs.live.head" if newest else "runs.summary",
@@ -81,7 +82,7 @@ def _finding(finding: RunFinding) -> str:
 
 
 def _placed(place: Place) -> str:
-    """Return a place, and the text of the line if the file is on this machine."""
+    """Return a place and, if the file is on this machine, the text of the line."""
     source = linecache.getline(*place).strip()[:_MOST_SOURCE] if place[1] else ""
     return f"<code>{escape(place_said(place))}</code>" + (
         f'</td><td style="{_LEFT}"><code style="white-space: pre">{escape(source)}</code>'
@@ -93,7 +94,7 @@ def _placed(place: Place) -> str:
 def _ranks(
     logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Sequence[Collective]
 ) -> str:
-    """Return a table of the ranks: state, waits, the ranks they waited for, and current lines."""
+    """Return a table of the ranks: state, time of waiting, ranks they waited for, current lines."""
     waited = waited_for(collectives)
     names = [say(f"runs.column.{name}") for name in ("rank", "waited", "waited_for", "now")]
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names)
@@ -153,7 +154,7 @@ def _rungs(
 
 
 def _first_shown(collectives: Sequence[Collective], findings: Sequence[RunFinding]) -> int:
-    """Return where to begin, so that the first finding is shown."""
+    """Return the first collective to show, so that the first finding is visible."""
     begun = next((finding.time_ns for finding in findings if finding.time_ns), 0)
     before = sum(1 for one in collectives if one.begin_ns < begun)
     return max(0, min(before - _MOST_RUNGS // 2, len(collectives) - _MOST_RUNGS))

@@ -1,4 +1,4 @@
-"""The built front end inside the package."""
+"""The built files of the front end in the package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def static_file(name: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        If this installation lacks the file; the message says what to do.
+        If this installation lacks the file. The message says what to do.
     """
     path = _FOLDER / name
     if not path.is_file():
@@ -29,9 +29,9 @@ def static_file(name: str) -> Path:
 
 
 def widget_module(name: str) -> Path | str:
-    """Return a widget's built module: its text, or its path if anywidget should watch it.
+    """Return a widget's built module: its text or, if anywidget should watch it, its path.
 
-    anywidget keeps every widget of a watched file alive, to notify it of changes.
+    anywidget keeps every widget of a watched file alive, to notify the widget of changes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Chooses the groups that a copy of the trace closes, so that its ops fit."""
+"""Chooses which groups a reduced copy of a trace closes, to have fewer ops."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ _MOST_POINTED_AT = 200
 
 
 def closed_groups(record: Record, *, most_ops: int) -> Keys:
-    """Return the outermost closed group that each op is in, -1 for none. Shape ``[ops]``.
+    """Return the outermost closed group around each op, -1 for none, shape ``[ops]``.
 
-    Groups are opened until about ``most_ops`` ops and closed groups are visible: groups that
-    findings point at first, copies of earlier siblings last, outer groups before inner ones.
+    Groups are opened until about ``most_ops`` ops and closed groups are visible. Groups that
+    findings mark are opened first, copies of earlier siblings last, and outer groups before inner
+    ones.
 
     Parameters
     ----------
     record
         A record with answer tables.
     most_ops
-        About how many ops should remain.
+        About how many ops the copy should have.
     """
     parent, op_group = record.groups["parent"], record.op_groups["group"]
     depth = depths(parent)
     rank = _ranks(record)
-    # Groups inside a copy are opened no sooner than the copy.
+    # A group inside a copy is opened after the copy.
     for rows in levels(depth)[1:]:
         rank[rows] = np.where(
             rank[rows] == _POINTED_AT, _POINTED_AT, np.maximum(rank[rows], rank[parent[rows]])
         )
     rows_inside = np.bincount(np.append(op_group, parent) + 1, minlength=len(parent) + 1)
     first_op = record.groups["first_op"]
-    # The first copies are opened, with all groups inside them.
+    # Copies are opened one after the other, each with all groups inside it.
     order = np.lexsort((depth, first_op, np.where(rank == _COPY, 0, depth), rank))
-    # Opening a group replaces the one op that represents it by its content.
+    # An opened group replaces one op, which stood for it, by its content.
     seen = rows_inside[0] + np.cumsum(rows_inside[1:][order] - 1)
     is_closed = np.zeros(len(parent), np.bool_)
     is_closed[order[np.maximum.accumulate(seen) > most_ops]] = True
@@ -53,7 +54,7 @@ def closed_groups(record: Record, *, most_ops: int) -> Keys:
 
 
 def _ranks(record: Record) -> npt.NDArray[np.int64]:
-    """Return when each group may be opened: ``_POINTED_AT``, ``_PLAIN`` or ``_COPY``."""
+    """Return the rank of each group, in which order they open: findings', others, copies."""
     groups = record.groups
     keys = np.stack([groups[name] for name in ("parent", "structure", "kind")])
     order = np.lexsort((groups["first_op"], *keys[::-1]))

@@ -1,7 +1,7 @@
-"""Dropping the inside of groups: one op and one grad node replace the content of a group.
+"""Drops the inside of groups: one op and one grad node replace the content of a group.
 
-Such an op is a row like any other, named for example ``"22 ops, not stored"``. It keeps the edges
-into and out of the group. The table ``stand_ins`` has the number of ops that it replaces.
+The new op is an ordinary row with a name such as ``"22 ops, not stored"``. It keeps the edges into
+and out of the group. The table ``stand_ins`` says how many ops it replaces.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from paddle_lab.words import say
 
 @dataclass
 class _Contracted:
-    """Rows of a table, some of which are replaced by one row for each closed group."""
+    """Rows of a table. In each closed group, one row replaces all rows."""
 
     group: Keys
     """The closed group that each row is in, -1 for a row that stays. Shape ``[rows]``."""
@@ -54,18 +54,18 @@ class _Contracted:
         self.image[self.inside] = self.first[self.number]
 
     def sums(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Return the sum of ``values``, one for each row, over each group."""
+        """Return for each group the sum of ``values``, which has one value for each row."""
         sums = np.zeros(len(self.first), np.int64)
         # ``ufunc.at`` takes 100 times as long if it has to convert the values.
         np.add.at(sums, self.number, values[self.inside].astype(np.int64))
         return sums
 
     def counts(self) -> npt.NDArray[np.int64]:
-        """Return how many rows are in each group."""
+        """Return the number of rows in each group."""
         return np.bincount(self.number, minlength=len(self.first))
 
     def keep(self, tables: Tables, name: str) -> Flags:
-        """Drop the replaced rows; return which remaining rows replace others."""
+        """Drop the replaced rows. Return for each remaining row whether it replaces others."""
         stays = self.image == np.arange(len(self.image))
         keep_rows(tables, name, stays, image=self.image, whole=self.group < 0)
         is_stand_in: Flags = self.group[stays] >= 0
@@ -73,14 +73,14 @@ class _Contracted:
 
 
 def contracted(record: Record, closed_group: Keys) -> Record:
-    """Return the record with one op, and one grad node, for each closed group.
+    """Return the record with a single op and a single grad node for each closed group.
 
     Parameters
     ----------
     record
         A record with answer tables.
     closed_group
-        The closed group that each op is in, -1 for an op that stays. Shape ``[ops]``.
+        The closed group of each op, -1 for an op that stays, shape ``[ops]``.
     """
     tables, strings = dict(record.tables), StringPool(record.strings)
     ops = _Contracted(closed_group)
@@ -108,10 +108,10 @@ def contracted(record: Record, closed_group: Keys) -> Record:
 
 
 def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
-    """Return the closed group that each grad node is in, -1 for one that stays."""
+    """Return the closed group of each grad node, -1 for a grad node that stays."""
     op = paired_ops(record, record.inner_grad_nodes)
     group: Keys = np.append(ops.group, np.int32(-1))[op]
-    # A grad node that no op made, such as a leaf, belongs to the nodes that pass gradients to it.
+    # A grad node without an op, such as a leaf, belongs to the nodes that pass it gradients.
     source, target = (record.grad_edges[name] for name in ("source", "target"))
     most = np.full(len(group), -1, group.dtype)
     least = np.full(len(group), len(record.groups), group.dtype)
@@ -121,7 +121,7 @@ def _closed_group_of_nodes(record: Record, ops: _Contracted) -> Keys:
 
 
 def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
-    """Name the op of each closed group; it keeps the values that all ops of the group share."""
+    """Name the op of each closed group, and store what the group's ops share, such as the stack."""
     rows, stacks, first = tables["ops"], tables["stacks"], ops.first
     last = np.zeros_like(first)
     np.maximum.at(last, ops.number, ops.inside)
@@ -141,7 +141,7 @@ def _name_ops(tables: Tables, ops: _Contracted, strings: StringPool) -> None:
 
 
 def _name_nodes(tables: Tables, ops: _Contracted, nodes: _Contracted, strings: StringPool) -> None:
-    """Name the grad node of each closed group, and pair it with the group's op."""
+    """Name the grad node of each closed group, and assign the group's op to it."""
     first = nodes.first
     columns = {name: column.copy() for name, column in tables["grad_nodes"].columns.items()}
     columns["name"][first] = _names("reports.reduced.nodes_here", nodes, strings)
@@ -153,14 +153,14 @@ def _name_nodes(tables: Tables, ops: _Contracted, nodes: _Contracted, strings: S
 
 
 def _names(key: str, rows: _Contracted, strings: StringPool) -> npt.NDArray[np.int32]:
-    """Return the name of the row of each closed group: how many rows it replaces."""
+    """Return a name for the row of each closed group, which says how many rows it replaces."""
     counts, of_group = np.unique(rows.counts(), return_inverse=True)
     names = [strings[say(key, n=n)] for n in counts.tolist()]
     return np.array(names, np.int32)[of_group]
 
 
 def _sum_costs(tables: Tables, name: str, rows: _Contracted) -> None:
-    """Give the row of each closed group the sum of the group's costs, -1 if one is unknown."""
+    """Store the sum of a group's costs in the group's row; -1 if one of the costs is unknown."""
     columns = {column: values.copy() for column, values in tables[name].columns.items()}
     for values in columns.values():
         values[rows.first] = np.where(rows.sums(values < 0) > 0, -1, rows.sums(values))
@@ -174,7 +174,7 @@ def _move_into_groups(tables: Tables, name: str, rows: _Contracted) -> None:
 
 
 def _stand_ins(record: Record, ops: _Contracted, nodes: _Contracted) -> Table:
-    """Return how many ops or grad nodes each op and grad node of a closed group replaces."""
+    """Return the table ``stand_ins``: how many ops or grad nodes each new row replaces."""
     is_leaf = record.grad_nodes["parameter"] >= 0
     no_op, no_node = np.full(len(nodes.first), -1), np.full(len(ops.first), -1)
     columns = {
@@ -187,7 +187,7 @@ def _stand_ins(record: Record, ops: _Contracted, nodes: _Contracted) -> Table:
 
 
 def _keep_edges(tables: Tables, name: str, is_stand_in: Flags) -> None:
-    """Drop edges inside closed groups, and all but one between a group and another row."""
+    """Drop edges inside closed groups, and keep one edge between a group and each other row."""
     source, target = tables[name]["source"], tables[name]["target"]
     keep_rows(tables, name, source != target)
     source, target = tables[name]["source"], tables[name]["target"]

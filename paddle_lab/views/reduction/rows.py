@@ -1,4 +1,4 @@
-"""Drops rows of tables, and changes the keys in all other tables accordingly."""
+"""Drops rows of tables, and updates the keys in all other tables."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def taken(table: Table, rows: npt.NDArray[Any]) -> Table:
 
 
 def changed(table: Table, **columns: npt.NDArray[Any]) -> Table:
-    """Return the table with some columns replaced; their types stay."""
+    """Return the table with some columns replaced. The dtypes of the columns do not change."""
     cast = {name: column.astype(table[name].dtype) for name, column in columns.items()}
     return Table({**table.columns, **cast})
 
@@ -67,20 +67,20 @@ def keep_rows(
     image: Keys | None = None,
     whole: Flags | None = None,
 ) -> None:
-    """Drop rows of a table, and make the other tables refer to the rows that stay.
+    """Drop rows of a table, and update the keys of these rows in all other tables.
 
     Parameters
     ----------
     tables
-        Tables by name; changed in place.
+        Tables by name. The dictionary is changed in place.
     name
         The table that loses rows.
     stays
         Which rows of the table stay, shape ``[rows]``.
     image
-        The row that replaces each row, -1 for none; by default each row stays itself.
+        The row that replaces each row, -1 for none. By default no row is replaced.
     whole
-        The rows that keep their details; by default all rows that stay.
+        The rows whose details in other tables stay. By default these are all rows that stay.
     """
     details = stays if whole is None else whole
     for other, column in _DETAILS.get(name, ()):
@@ -99,7 +99,7 @@ def keep_rows(
 
 
 def keep_distinct(tables: Tables, name: str, *columns: npt.NDArray[Any]) -> None:
-    """Drop rows that equal an earlier row in all of ``columns``."""
+    """Drop rows that are equal to an earlier row in all of ``columns``."""
     number = np.zeros(len(tables[name]), np.int64)
     for column in columns:
         pairs = number << 32 | (column.astype(np.int64) + 1)
@@ -115,9 +115,9 @@ def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str,
     Parameters
     ----------
     parent
-        The column with each row's parent; the ancestors of a used row stay too.
+        The column with each row's parent. The ancestors of a used row also stay.
     unless
-        Tables whose references do not count; they then refer to the nearest ancestor that stays.
+        Tables whose references do not count. They then refer to the nearest ancestor that stays.
     """
     used = np.zeros(len(tables[name]), np.bool_)
     tell_more = {other for other, _ in _DETAILS.get(name, ())}

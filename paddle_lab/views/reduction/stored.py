@@ -1,8 +1,8 @@
 """What a notebook stores of a trace: the whole trace, a reduced copy, or a single op.
 
-A copy first drops data that is large and rarely read; it still has every op. If that is not enough,
-it drops the inside of as few groups as possible, and adds up small blocks of memory. If no copy
-fits, a single op replaces all ops; the static picture then shows more.
+A copy first drops data that is large and rarely used, but keeps every op. If it is still too large,
+it drops the inside of some groups, as few as possible, and combines small blocks of memory. If no
+copy is small enough, a single op replaces all ops.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def stored_payload(
     Returns
     -------
     bytes
-        ``payload`` itself if it is small enough, else a packed record that is. If the copy
-        lacks something that a view would show, its first notice says so.
+        ``payload`` itself if it is small enough, otherwise a smaller packed record. If the copy
+        lacks data that a view shows, its first notice says so.
     """
     if len(payload) <= limit_bytes:
         return payload
@@ -87,7 +87,7 @@ def stored_payload(
 
 
 def without_detail(record: Record) -> tuple[Record, list[str]]:
-    """Return the record without large, rarely read data, and the names of the dropped data."""
+    """Return the record without large, rarely used data, and the names of the dropped data."""
     tables = dict(record.tables)
     strings = StringPool(record.strings)
     told = ["addresses"] if len(record.grad_nodes) else []
@@ -100,7 +100,7 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
             if column.endswith("_ns")
         }
         tables[name] = changed(tables[name], **times)
-    # Addresses hardly compress.
+    # Addresses cannot be compressed well.
     addresses = np.zeros(len(record.grad_nodes), np.int64)
     tables["grad_nodes"] = changed(record.grad_nodes, address=addresses)
     histograms = "grad_histograms", "value_histograms"
@@ -134,11 +134,11 @@ def reduced(record: Record, most: int) -> tuple[Record, list[str]]:
 
 
 def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> bytes:
-    """Return the largest packed copy that fits, ``b""`` if none fits."""
+    """Return the largest packed copy that is small enough, ``b""`` if there is none."""
     low, high = (0, 0), (max(len(record.ops), len(record.allocations)), size)
     best = b""
     for tries_left in range(_TRIES, 0, -1):
-        # The guess assumes that each op takes the same number of bytes.
+        # Guess the size from the last copy, as if all ops took the same number of bytes.
         aim = _FIRST_AIM if tries_left == _TRIES else _AIM
         share = (limit_bytes * aim - low[1]) / max(1, high[1] - low[1])
         most = low[0] + int((high[0] - low[0]) * min(share, 0.9))
@@ -156,7 +156,7 @@ def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> by
 
 
 def _summary(record: Record) -> bytes:
-    """Return a packed record of the title and one op, which replaces all ops."""
+    """Return a packed record with the title and a single op, which replaces all ops."""
 
     def cut(text: str) -> str:
         return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
@@ -189,7 +189,7 @@ def _summary(record: Record) -> bytes:
 
 
 def _packed(record: Record, told: list[str]) -> bytes:
-    """Return the packed record, with a notice that names the dropped data."""
+    """Return a packed record with a notice that names the dropped data."""
     parts = listing([say(f"reports.reduced.{name}") for name in told])
     notices = [say("reports.reduced", parts=parts), *record.origin.notices]
     origin = dataclasses.replace(record.origin, notices=notices)

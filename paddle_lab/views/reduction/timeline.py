@@ -1,8 +1,8 @@
-"""The memory timeline of very many blocks: the largest as they are, the others summed up.
+"""The memory timeline of many blocks: the largest blocks as they are, and sums of the others.
 
-The sums are blocks like any other, one for each kind and stretch of time. At the peak, sums and
-large blocks add up to the allocated bytes. Elsewhere a sum has the bytes alive at the highest
-moment of its stretch, or fewer if sums and large blocks would otherwise exceed the peak.
+A sum is a block like any other. There is one for each kind and each stretch of time. At the peak,
+sums and large blocks add up to the allocated bytes. In any other stretch, a sum has the bytes at
+its highest moment, or fewer bytes if the total would exceed the peak.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ _BLOCKS_A_STRETCH: Final = 10
 def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
     """Return the record with the ``most_blocks`` largest blocks, and sums of the others.
 
-    The largest have the most bytes times duration. Blocks that were held at the end stay as well.
+    The size of a block is here its bytes times its duration. Blocks that were alive at the end also
+    stay.
     """
     blocks = record.allocations
     stretches = max(_LEAST_STRETCHES, most_blocks // _BLOCKS_A_STRETCH)
@@ -58,7 +59,7 @@ def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
     made = {"place": place, "start_ns": start, "end_ns": end, "bytes": size, "kind": kind}
     made |= {"thread": 0 * size, "phase": 0 * size, "scope": 0 * size + scope}
     tables["allocations"] = tables["allocations"].appended(**made)
-    # By start, as in every record.
+    # Sort by start, as in every record.
     order = np.argsort(tables["allocations"]["start_ns"], kind="stable")
     new_keys = np.append(np.argsort(order), -1)
     tables["allocations"] = taken(tables["allocations"], order)
@@ -70,7 +71,7 @@ def with_small_blocks_summed_up(record: Record, *, most_blocks: int) -> Record:
 def _sums(
     record: Record, keys: npt.NDArray[Any], stays: npt.NDArray[np.bool_], borders: Numbers
 ) -> Numbers:
-    """Return start, end, bytes and kind of the sums that replace the other blocks.
+    """Return the start, end, bytes and kind of the sums that replace small blocks.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def _sums(
     """
     small = keys[~stays]
     moments, most = _highest(record, small, borders)
-    # The sum plus the large blocks of another moment of the stretch must not exceed the peak.
+    # A sum plus the highest value of the large blocks in the stretch must not exceed the peak.
     room = timeline(record, keys).peak_bytes - _highest(record, keys[stays], borders)[1]
     share = np.minimum(1, np.maximum(0, room) / np.maximum(most, 1))
     kinds, found = record.allocations["kind"][small], []
@@ -105,9 +106,9 @@ def _highest(record: Record, keys: npt.NDArray[Any], borders: Numbers) -> tuple[
 
 
 def _borders(record: Record, keys: npt.NDArray[Any], last_ns: int, stretches: int) -> Numbers:
-    """Return the borders of the stretches.
+    """Return the borders of the stretches of time.
 
-    Each stretch has the same number of events; the peak has a separate stretch.
+    All stretches have the same number of events, but the peak is a stretch of its own.
     """
     whole = timeline(record, keys)
     times = np.concatenate(([0], whole.time_ns, [last_ns]))

@@ -1,1 +1,1 @@
-"""Static pictures of graphs: folding, the layout of rows and edges, and the SVG."""
+"""Static pictures of graphs: choosing the rows, laying them out, and writing the SVG."""

@@ -1,6 +1,6 @@
 """The rows of a static picture, in execution order, and the frames around them.
 
-Groups are opened from the outside in as long as the rows fit. Siblings that are built alike are
+Groups are opened, the outer ones first, as long as the rows fit. Siblings that are built alike are
 drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
 """
 
@@ -24,7 +24,7 @@ _OPTIMIZER = GROUP_KINDS.index("optimizer")
 
 @dataclass
 class Frame:
-    """An open group around rows ``first`` to ``last``."""
+    """A frame around rows ``first`` to ``last``, which are in an open group."""
 
     item: Item
     depth: int
@@ -34,7 +34,7 @@ class Frame:
 
 @dataclass
 class Folded:
-    """Rows and frames, and the row of every op."""
+    """Rows and frames, and the row of each op."""
 
     rows: list[Item] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
@@ -52,9 +52,10 @@ def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Fo
     record
         A record with answer tables.
     depth
-        How many levels of groups to open; as many as fit ``most_rows`` by default.
+        How many levels of groups to open; by default as many as fit into ``most_rows``.
     most_rows
-        The most rows. If even the outermost level has more, a gap replaces the rows in the middle.
+        The largest number of rows. If even the outermost level has more, a gap replaces the rows in
+        the middle.
     """
     items = GroupItems(record, most_rows)
     folded = _arranged(items, _opened(record, items, depth, most_rows))
@@ -65,12 +66,12 @@ def fold(record: Record, *, depth: int | None = None, most_rows: int = 60) -> Fo
 
 
 def _opened(record: Record, items: GroupItems, depth: int | None, most_rows: int) -> set[int]:
-    """Return the groups to open; the first group of an item represents the item."""
+    """Return the groups to open. An item is represented by its first group."""
     may_open = (record.groups["op_count"] > 1) & (record.groups["kind"] != _OPTIMIZER)
     opened: set[int] = set()
     waiting = deque((item, 0) for item in items.of(-1))
     count = len(waiting)
-    # With more items than rows, none can be opened.
+    # If there are already more items than rows, none can be opened.
     while waiting and (depth is not None or count <= most_rows):
         item, level = waiting.popleft()
         if not item.groups or not may_open[item.groups[0]]:
@@ -105,7 +106,7 @@ def _arranged(items: GroupItems, opened: set[int]) -> Folded:
 
 
 def _shorten(folded: Folded, most_rows: int) -> None:
-    """Replace the rows in the middle by one; more of the beginning is kept than of the end."""
+    """Replace the rows in the middle by a gap. Keep more rows at the beginning than at the end."""
     rows, start = folded.rows, most_rows * 2 // 3
     end = len(rows) - (most_rows - start - 1)
     hidden, removed = rows[start:end], end - start - 1
@@ -120,7 +121,7 @@ def _shorten(folded: Folded, most_rows: int) -> None:
 
 
 def _place_ops(record: Record, folded: Folded) -> None:
-    """Store the row of each op."""
+    """Store the row of each op in ``folded``."""
     op_group, parent = record.op_groups["group"], record.groups["parent"]
     row_of_op = np.full(len(op_group), -1, np.int32)
     row_of_group = np.full(len(parent) + 1, -1, np.int32)
@@ -132,8 +133,8 @@ def _place_ops(record: Record, folded: Folded) -> None:
     is_inside = row_of_op < 0
     row_of_op[is_inside] = row_of_group[op_group[is_inside]]
     folded.is_shown = row_of_op >= 0
-    # A repeated block has the same ops in the same order as the first block. The innermost
-    # repetition is last among the frames.
+    # A repeated block has the same ops in the same order as the first block. Inner repetitions come
+    # later in the list of frames, so they are handled first.
     ops_inside = _ops_inside(op_group, parent)
     for frame in reversed(folded.frames):
         first, *others = frame.item.groups
@@ -154,7 +155,7 @@ def _ops_inside(op_group: Keys, parent: Keys) -> Callable[[int], Keys]:
     for group in range(len(parents) - 1, -1, -1):
         if parents[group] >= 0:
             size[parents[group]] += size[group]
-    # Each group gets a place such that the groups inside it have the places right after it.
+    # Give each group a position, and give the groups inside it the positions right after it.
     place, free = [0] * len(parents), [0] * len(parents)
     top = 0
     for group, around in enumerate(parents):
@@ -181,9 +182,9 @@ def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:
     Parameters
     ----------
     folded
-        Changed in place.
+        The rows and frames, which are changed in place.
     kept
-        bool, shape ``[rows]``.
+        Which rows to keep; bool, shape ``[rows]``.
     """
     rows_before = np.append(0, np.cumsum(kept)).tolist()
     new_row = np.append(np.where(kept, rows_before[:-1], -1), -1)

@@ -1,4 +1,4 @@
-"""The items directly in a group: ops and groups. Neighbours of one structure are one item."""
+"""The items directly in a group: ops and groups. Adjacent groups of one structure are one item."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBER_AT_END = re.compile(r"^(.*?)(\d+)$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Item:
-    """A part directly inside a group: one op, groups with the same structure, or a gap."""
+    """A part directly inside a group: an op, groups with the same structure, or a gap."""
 
     ops: tuple[int, ...] = ()
     groups: tuple[int, ...] = ()
@@ -30,14 +30,14 @@ class Item:
 class GroupItems:
     """Items of groups, in the order of their first ops.
 
-    Ops that only initialize parameters are left out, if the record also has other ops.
+    Ops that only initialize parameters are omitted if the record has other ops.
 
     Parameters
     ----------
     record
         A record with answer tables.
     most_rows
-        The most ops at each end of a long run that are items of their own.
+        How many ops to show at each end of a long sequence of ops.
     """
 
     def __init__(self, record: Record, most_rows: int) -> None:
@@ -50,13 +50,13 @@ class GroupItems:
         order = np.argsort(np.append(np.arange(len(op_group)), groups["first_op"]), kind="stable")
         order = order[~_is_left_out(record)[order]]
         holder = np.append(op_group, groups["parent"])[order]
-        # The top level, -1, comes first.
+        # The top level has the number -1, so it comes first.
         self._starts, rows = csr(holder + 1, len(groups) + 1)
         self._inside = order[rows]
         self.of = cache(self._of)
 
     def _of(self, group: int) -> tuple[Item, ...]:
-        """Return the items directly in a group (-1: the top level)."""
+        """Return the items directly in a group, or at the top level for -1."""
         inside = self._inside[self._starts[group + 1] : self._starts[group + 2]].tolist()
         items: list[Item] = []
         for kind, run in groupby(inside, self._kind):
@@ -67,14 +67,14 @@ class GroupItems:
         return tuple(items)
 
     def _kind(self, key: int) -> int | None:
-        """Return a key that is equal for neighbours of one structure, None for ops."""
+        """Return a key that adjacent groups with equal structure share, None for ops."""
         if key < self._first_group:
             return None
         structure: int = self._structure[key - self._first_group]
         return structure if structure >= 0 else -1 - key
 
     def _ops(self, ops: tuple[int, ...]) -> Iterator[Item]:
-        """Yield ops one by one; only those at both ends if there are very many."""
+        """Yield ops one by one. If there are very many, yield only those at both ends."""
         ends = self._most_rows
         if len(ops) <= 2 * ends + 1:
             yield from (Item((op,)) for op in ops)
@@ -84,7 +84,7 @@ class GroupItems:
         yield from (Item((op,)) for op in ops[-ends:])
 
     def _groups(self, groups: tuple[int, ...]) -> list[Item]:
-        """Return groups with the same structure as one item, or as one item each if few."""
+        """Return one item for groups with the same structure; few groups are separate items."""
         fewest = 2 if self._op_count[groups[0]] > 1 else 4
         if len(groups) >= fewest:
             return [Item(groups=groups)]
@@ -92,7 +92,7 @@ class GroupItems:
 
 
 def _is_left_out(record: Record) -> npt.NDArray[np.bool_]:
-    """Mark ops, and then groups, that only initialize parameters. Mark none if all ops do."""
+    """Mark ops and groups that only initialize parameters. If all ops do so, mark none."""
     group, is_initial = (record.op_groups[name] for name in ("group", "is_initial"))
     if is_initial.all():
         return np.zeros(len(group) + len(record.groups), bool)
@@ -102,7 +102,7 @@ def _is_left_out(record: Record) -> npt.NDArray[np.bool_]:
 
 
 def fold_label(first: str, last: str) -> str:
-    """Return one label for a run: ``layers.0–11``, ``relu``, ``conv1–3``, ``a … z``."""
+    """Return a label for several items: ``layers.0–11``, ``relu``, ``conv1–3`` or ``a … z``."""
     if first == last:
         return first
     start, end = _NUMBER_AT_END.match(first), _NUMBER_AT_END.match(last)

@@ -27,7 +27,7 @@ _DETACH = EDGE_KINDS.index("detach")
 
 
 class RowEdge(NamedTuple):
-    """Edges from one row to another, drawn as a single line."""
+    """Edges from one row to another row. They are drawn as one line."""
 
     source: int
     target: int
@@ -36,21 +36,21 @@ class RowEdge(NamedTuple):
 
 
 def forward_edges(record: Record, folded: Folded) -> list[RowEdge]:
-    """Return the data flow down between rows, without edges from one repetition to the next."""
+    """Return the data flow from rows to lower rows, without edges between repetitions."""
     edges = record.op_edges
     row = folded.row_of_op
     source, target = row[edges["source"]], row[edges["target"]]
-    # The optimizer reads tensors of every row; its edges would hide all others.
+    # An optimizer reads tensors of all rows. Its edges would hide all other edges.
     is_step = record.ops["phase"] == _OPTIMIZER
     kept = (source >= 0) & (source < target) & ~is_step[edges["target"]] & ~is_step[edges["source"]]
-    # Parameters are chips, even if an op of the trace filled them.
+    # Parameters are drawn as chips, even if an op of the trace wrote their values.
     kept &= ~np.isin(record.tensors["kind"][edges["tensor"]], _CHIPS)
     shapes = record.tensors["shape"][edges["tensor"]]
     return _distinct(record, source, target, shapes, edges["kind"] == _DETACH, kept)
 
 
 def backward_edges(record: Record, folded: Folded) -> list[RowEdge]:
-    """Return the flow of gradients between rows, upwards."""
+    """Return the flow of gradients from rows to upper rows."""
     edges = record.grad_edges
     row = np.append(folded.row_of_op, -1)
     op = np.append(record.grad_nodes["op"], -1)
@@ -68,7 +68,7 @@ def _distinct(
     kept: npt.NDArray[np.bool_],
 ) -> list[RowEdge]:
     rows = np.flatnonzero(kept)
-    # If one of several values carries a gradient, the line is solid: that edge is put first.
+    # Sort edges with gradients first: if one of several edges has a gradient, the line is solid.
     rows = rows[np.argsort(is_detach[rows], kind="stable")]
     pairs = source[rows].astype(np.int64) << 32 | target[rows]
     rows = rows[np.unique(pairs, return_index=True)[1]]
@@ -81,7 +81,7 @@ def _distinct(
 
 @dataclass(frozen=True)
 class EdgePainter:
-    """Paints one column's edges."""
+    """Paints the edges of one column."""
 
     svg: SvgWriter
     row_y: Sequence[float]
@@ -94,7 +94,7 @@ class EdgePainter:
     """The colour of a line that carries a gradient, or that could carry one."""
 
     def paint(self, edges: Sequence[RowEdge]) -> None:
-        """Paint edges between rows."""
+        """Paint all edges between rows."""
         bows = [edge for edge in edges if abs(edge.target - edge.source) > 1]
         spans = [(min(edge[:2]), max(edge[:2])) for edge in bows]
         for edge, lane in zip(bows, assign_lanes(spans, most=LANES), strict=True):
@@ -103,7 +103,7 @@ class EdgePainter:
         for edge in edges:
             if abs(edge.target - edge.source) != 1:
                 continue
-            # Write a shape only if it changes; a gradient has the shape of its tensor.
+            # Write a shape only if it changed. A gradient has the shape of its tensor.
             is_told = self.side < 0 and edge.shape != last_shape
             self._paint_straight(edge, edge.shape if is_told else "")
             last_shape = edge.shape
@@ -122,7 +122,7 @@ class EdgePainter:
     def _paint_bow(self, edge: RowEdge, away: float) -> None:
         start, end = self.row_y[edge.source], self.row_y[edge.target]
         down = 1 if end > start else -1
-        # Lines start low and end high, so that lines of one row stay apart.
+        # Lines begin and end 4 px from the middle of a row, so that the lines of a row stay apart.
         start, end = start + 4 * down, end - 4 * down
         turn = min(26.0, abs(end - start) / 2) * down
         x = self.left if self.side < 0 else self.left + BOX_WIDTH_PX
@@ -141,15 +141,15 @@ class EdgePainter:
 
 
 def assign_lanes(spans: Sequence[tuple[int, int]], *, most: int) -> list[int]:
-    """Return a lane for each line around rows, from 0 (nearest); shorter lines are nearer.
+    """Return a lane for each line that passes rows, from 0 (nearest). Shorter lines are nearer.
 
     Parameters
     ----------
     spans
-        First and last row of each line, first < last. Lines that start at the same row, or end
-        at the same row, may share a lane: they are read as one line that branches.
+        The first and the last row of each line. Lines that start at the same row, or end at the
+        same row, may share a lane, because they look like a line that branches.
     most
-        How many lanes there are; lines without a free lane use the last one.
+        The number of lanes. Lines without a free lane use the last one.
     """
     lanes: list[list[tuple[int, int]]] = [[] for _ in range(most)]
     answer = [0] * len(spans)

@@ -1,4 +1,4 @@
-"""The places of a ladder's columns, rows and frames, in px."""
+"""The positions of a ladder's columns, rows and frames, in px."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BOWS_PX = FIRST_LANE_PX + LANES * LANE_PX
 
 @dataclass(frozen=True)
 class LadderLayout:
-    """Places of a picture's parts."""
+    """The positions of a picture's parts."""
 
     forward: float | None
     """Left edge of the ops' boxes, None if they are not shown."""
@@ -35,7 +35,7 @@ class LadderLayout:
 
 
 def ladder_layout(folded: Folded, *, view: str, top: float) -> LadderLayout:
-    """Return the places of rows and frames; the first one begins at ``top``."""
+    """Return the positions of rows and frames. The first one begins at ``top``."""
     y = top
     row_y: list[float] = []
     tops, bottoms = ([0.0] * len(folded.frames) for _ in range(2))
@@ -58,7 +58,10 @@ def ladder_layout(folded: Folded, *, view: str, top: float) -> LadderLayout:
 
 
 def _columns(view: str, edge: float) -> tuple[float | None, float | None, float]:
-    """Return the left edges of both columns, and the width with ``edge`` px at each side."""
+    """Return the left edges of both columns, and the width of the picture.
+
+    The picture has ``edge`` px of space at each side.
+    """
     left = edge + _BOWS_PX
     beside_first = left + BOX_WIDTH_PX + CHIPS_PX
     if view == "ladder":

@@ -1,4 +1,4 @@
-"""The boxes of a ladder, and the chips next to them."""
+"""Paints the boxes of a ladder, and the chips next to them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from paddle_lab.words import say
 
 @dataclass(frozen=True)
 class RowPainter:
-    """Paints both sides of a row."""
+    """Paints the ops and the grad nodes of a row."""
 
     svg: SvgWriter
     layout: LadderLayout
 
     def paint(self, content: RowContent, y: float) -> None:
-        """Paint a row: its op or group, and its grad nodes, as far as the view shows them."""
+        """Paint a row: its ops and its grad nodes, if the view shows them."""
         forward, backward = self.layout.forward, self.layout.backward
         if forward is not None:
             self._paint_ops(content, forward, y)
@@ -38,7 +38,7 @@ class RowPainter:
         if content.raised or content.in_place:
             colour = colours.warn
             mark = say("page.box.raised" if content.raised else "page.box.in_place")
-        # If grad nodes are not shown, ops carry their marks.
+        # If grad nodes are not shown, their marks are shown on the ops.
         told = content.mark
         if self.layout.backward is None:
             told = RowMark.first(content.mark, content.grad_mark)
@@ -52,7 +52,7 @@ class RowPainter:
         self._paint_chips(content, chip_x, y, room)
 
     def _paint_grad_nodes(self, content: RowContent, x: float, y: float) -> None:
-        # Without the forward side, its marks and the number of leaves are shown here.
+        # If ops are not shown, their marks and the number of leaves are shown here.
         is_alone = self.layout.forward is None
         told = RowMark.first(content.grad_mark, content.mark) if is_alone else content.grad_mark
         self._paint_box(content, x, y, self.svg.colours.backward, content.grad_label, "", told)

@@ -1,4 +1,4 @@
-"""The ladder: forward on the left going down, the paired grad nodes on the right going up."""
+"""Paints the ladder: the forward on the left going down, grad nodes on the right going up."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from paddle_lab.views.svg.writer import Span, SvgWriter
 
 
 def paint_ladder(svg: SvgWriter, record: Record, folded: Folded, layout: LadderLayout) -> None:
-    """Paint rows, frames and edges, back to front.
+    """Paint rows, frames and edges, those at the back first.
 
     Parameters
     ----------
     svg
-        Where to paint.
+        The picture to which the elements are added.
     record
         A record with answer tables.
     folded
-        What to paint.
+        The rows and frames to paint.
     layout
-        The places of rows and frames.
+        The positions of rows and frames.
     """
     colours, row_y, forward, backward = svg.colours, layout.row_y, layout.forward, layout.backward
     reader = RowReader(record, folded)
@@ -35,7 +35,7 @@ def paint_ladder(svg: SvgWriter, record: Record, folded: Folded, layout: LadderL
         is_region = reader.is_region(frame.item)
         _paint_frame(svg, frame, top, bottom, layout.width, is_region=is_region)
     if forward is not None and backward is not None:
-        # The pairing: a faint line from each op to its grad nodes.
+        # A faint line leads from each op to its grad nodes.
         for content, y in zip(contents, row_y, strict=True):
             if content.grad_label:
                 path = f"M{forward + BOX_WIDTH_PX:g} {y:g}H{backward:g}"
@@ -75,7 +75,7 @@ def _paint_title(
     room = width - 2 * x
     name = Span(title[0], 11.5, svg.colours.ink, is_bold=True).fitted(room * 0.6)
     kind = Span(title[1], 11, svg.colours.soft).fitted(room - name.width_px - 7)
-    # A halo keeps lines behind a title away from its letters.
+    # The halo separates the letters of a title from lines behind them.
     halo: dict[str, Any] = {
         "paint_order": "stroke",
         "stroke": _ground(svg, frame),

@@ -1,4 +1,4 @@
-"""The colours of static pictures, equal to the front end's theme."""
+"""The colours of static pictures, which are those of the front end's theme."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Palette:
     detach: str
 
     def of_phase(self, phase: str) -> str:
-        """Return the colour of an op of this phase."""
+        """Return the colour of an op in this phase."""
         return {"backward": self.backward, "optimizer": self.optimizer}.get(phase, self.forward)
 
     def of_severity(self, severity: str) -> str:
-        """Return the text colour for findings of this severity."""
+        """Return the colour of text about findings of this severity."""
         return {"error": self.warn, "warning": self.caution}.get(severity, self.soft)
 
 

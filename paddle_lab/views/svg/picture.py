@@ -1,4 +1,4 @@
-"""A static picture of a trace: one SVG, no script, no network, readable without a kernel."""
+"""A static picture of a trace: an SVG without scripts that needs no network and no kernel."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def svg_picture(
     theme
         ``"light"`` or ``"dark"``.
     depth
-        How many levels of groups to open; as many as fit 60 rows by default.
+        How many levels of groups to open; by default as many as fit into 60 rows.
     folded
         The rows to draw; by default they are chosen here.
     has_style_sheet
-        As for :class:`~paddle_lab.views.svg.writer.SvgWriter`.
+        See :class:`~paddle_lab.views.svg.writer.SvgWriter`.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def _paint_header(
 
 
 def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
-    """Return sentences and their colours: the worst finding, and unexplained failures."""
+    """Return sentences and their colours: the worst finding, and failures without a finding."""
     findings = finding_texts(record)
     problems = [(sentence, palette.warn) for sentence in failures(record)]
     if not findings:
@@ -110,12 +110,12 @@ def _problems(record: Record, palette: Palette) -> list[tuple[str, str]]:
     if len(findings) > 1:
         message = say("reports.picture.more", message=message, n=len(findings) - 1)
     first = (f"{worst.sign} {message}", palette.of_severity(worst.severity))
-    # An error among the findings already says why it failed.
+    # A finding that is an error already explains the failure.
     return [first] if worst.severity == "error" else [first, *problems]
 
 
 def _note(record: Record, folded: Folded, view: str) -> str:
-    """Say what the picture does not show."""
+    """Return a sentence about what the picture does not show."""
     if not len(record.ops):
         return say("reports.picture.no_op")
     if not folded.rows:

@@ -1,4 +1,4 @@
-"""The texts on a row of a static picture, and next to it."""
+"""The texts in a row of a static picture, and next to it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NODE_SUFFIX = re.compile(r"Node(Final)?$")
 
 @dataclass
 class RowContent:
-    """The texts and marks of one row."""
+    """The texts and marks of a row."""
 
     label: str
     detail: str = ""
@@ -72,7 +72,7 @@ class RowReader:
         kind = record.tensors["kind"]
         is_data = (kind == _EXTERNAL) & (producers(record)[0] < 0)
         self._is_chip = np.isin(kind, (_PARAMETER, _BUFFER)) | is_data
-        # Few tensors were modified, so search for their producers only among these.
+        # Few tensors were modified, so only these are searched for producers.
         self._modified = np.flatnonzero(record.tensors["previous"] >= 0)
 
     def read(self, row: int) -> RowContent:
@@ -98,7 +98,7 @@ class RowReader:
         return content
 
     def title(self, item: Item) -> tuple[str, str]:
-        """Return an open group's name and class, with ``×12`` if it represents 12 groups."""
+        """Return the name and class of an open group, with ``×12`` if it stands for 12 groups."""
         groups = self._record.groups
         names = [self._record.text(int(groups["label"][group])) for group in item.groups]
         count = f"  ×{len(names)}" if len(names) > 1 else ""
@@ -124,14 +124,14 @@ class RowReader:
         )
 
     def is_region(self, item: Item) -> bool:
-        """Return whether a group is a part that the user named."""
+        """Return whether a group is a region, which the user named."""
         return self._kind(item.groups[0]) == "region"
 
     def _kind(self, group: int) -> str:
         return GROUP_KINDS[self._record.groups["kind"][group]]
 
     def _class(self, group: int) -> str:
-        """Return a layer's class, or the kind of a group that is a region or a PyLayer."""
+        """Return the class of a layer, or the kind of another group such as a region."""
         name = self._record.text(int(self._record.groups["class"][group]))
         kind = self._kind(group)
         return name or (say(f"page.group_kind.{kind}") if kind in _NAMED_KINDS else "")
@@ -160,7 +160,7 @@ class RowReader:
         ):
             if kind in (_PARAMETER, _BUFFER):
                 label = record.text(path).rpartition(".")[2] or record.text(name)
-                # BatchNorm's running mean is a parameter to Paddle, but nothing trains it.
+                # For Paddle, the running mean of BatchNorm is a parameter, but it is not trained.
                 is_trained = kind == _PARAMETER and not is_fixed
                 (content.parameters if is_trained else content.buffers).append(label)
             else:
@@ -181,14 +181,14 @@ class RowReader:
         content.leaf_count = len(np.unique(leaves))
 
     def _leaf_sources(self) -> Keys:
-        """Return the source of each grad edge that ends in a leaf, -1 for the others."""
+        """Return the source of each edge that ends in a leaf, -1 for other edges."""
         edges = self._record.grad_edges
         is_leaf = np.append(self._record.grad_nodes["parameter"] >= 0, False)
         return np.where(is_leaf[edges["target"]], edges["source"], -1).astype(np.int32)
 
 
 def _rows_of(by_key: tuple[Keys, Keys], keys: Keys) -> Keys:
-    """Return what :func:`~paddle_lab.trace.trees.csr` sorted under each of ``keys``."""
+    """Return the rows of all ``keys``, from the result of :func:`~paddle_lab.trace.trees.csr`."""
     starts, order = by_key
     counts = starts[keys + 1] - starts[keys]
     first = starts[keys] - np.cumsum(counts) + counts

@@ -17,7 +17,7 @@ _ROLES = (*_NAMED, "", "path")
 
 @dataclass(frozen=True)
 class RowMark:
-    """The mark of the worst finding about a row's op or grad node."""
+    """The mark of the worst finding on a row's op or grad node."""
 
     severity: str
     role: str
@@ -30,17 +30,17 @@ class RowMark:
 
     @staticmethod
     def first(*marks: RowMark | None) -> RowMark | None:
-        """Return the most important mark, None if there is none."""
+        """Return the mark with the lowest rank, None if there is none."""
         return min((mark for mark in marks if mark), key=lambda mark: mark.rank, default=None)
 
     @property
     def rank(self) -> tuple[int, int]:
-        """The mark with the lowest rank is drawn."""
+        """The rank of the mark. The mark with the lowest rank is drawn."""
         return SEVERITIES.index(self.severity), _ROLES.index(self.role)
 
 
 def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[int, RowMark]]:
-    """Return the marks of ops and of grad nodes, each by row; empty without findings."""
+    """Return the marks of ops and the marks of grad nodes, by row; empty without findings."""
     of_ops: dict[int, RowMark] = {}
     of_grad_nodes: dict[int, RowMark] = {}
     if "findings" not in record.tables:
@@ -51,7 +51,7 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
     def put(severity: str, role: str, op: int, grad_node: int) -> None:
         mark = RowMark(severity, role)
         maker = op_of_node[grad_node] if grad_node >= 0 else -1
-        # If both are given, the mark belongs to the grad node; the op only made the node.
+        # A mark with an op and a grad node is drawn at the grad node if the op only made this node.
         op = -1 if grad_node >= 0 and op == maker and role else op
         for marks, key in ((of_ops, op), (of_grad_nodes, maker)):
             row = row_of_op[key] if key >= 0 else -1
@@ -65,7 +65,7 @@ def row_marks(record: Record, folded: Folded) -> tuple[dict[int, RowMark], dict[
         put(severities[finding], "", op, grad_node)
     columns = (marks[name].tolist() for name in ("finding", "role", "op", "grad_node"))
     for finding, role, op, grad_node in zip(*columns, strict=True):
-        # The paths of other findings would hide the path of the first one.
+        # Draw only the path of the first finding. Paths of other findings would hide it.
         if MARK_ROLES[role] in _NAMED or (MARK_ROLES[role] == "path" and finding == 0):
             put(severities[finding], MARK_ROLES[role], op, grad_node)
     return of_ops, of_grad_nodes

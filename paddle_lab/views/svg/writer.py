@@ -1,4 +1,4 @@
-"""SVG as text: every string that comes from a trace passes through :func:`xml_text`."""
+"""Writes SVG as text. Every string from a trace passes through :func:`xml_text`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _NARROW, _WIDE = frozenset("iljI.,:;'|!()[]{} ftr·"), frozenset("mwMW@%")
 
 
 def xml_text(text: str) -> str:
-    """Return text for XML: escaped, without characters that XML forbids."""
+    """Return text for XML: escaped, and without characters that XML forbids."""
     return escape(_NOT_IN_XML.sub("\ufffd", text), quote=True)
 
 
 def text_width_px(text: str, size_px: float) -> float:
-    """Estimate a text's width in a common sans serif font, rather too wide than too narrow."""
+    """Estimate a text's width in a common sans serif font; rather too much than too little."""
     width = 0.0
     for character in text:
         if character in _NARROW:
@@ -36,13 +36,13 @@ def text_width_px(text: str, size_px: float) -> float:
 
 
 def shorten(text: str, width_px: float, size_px: float) -> str:
-    """Return as much of a text as fits; an ellipsis marks a cut."""
+    """Return as much of a text as fits. An ellipsis marks that it was cut."""
     text = " ".join(text.split())
     if text_width_px(text, size_px) <= width_px:
         return text
     if width_px < text_width_px("…", size_px):
         return ""
-    # Text with more characters than this cannot fit, whatever the characters are.
+    # A text with more characters than this cannot fit, even if they are all narrow.
     end = min(len(text), int(width_px / size_px / 0.3) + 1)
     while end and text_width_px(text[:end] + "…", size_px) > width_px:
         end -= 1
@@ -51,7 +51,7 @@ def shorten(text: str, width_px: float, size_px: float) -> str:
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a line of text in one size and colour."""
+    """A part of a line of text that has one size and one colour."""
 
     text: str
     size_px: float
@@ -59,26 +59,26 @@ class Span:
     is_bold: bool = False
 
     def fitted(self, width_px: float) -> Span:
-        """Return as much of the text as fits."""
+        """Return this span with as much of the text as fits."""
         width_px = width_px / 1.08 if self.is_bold else width_px
         return replace(self, text=shorten(self.text, width_px, self.size_px))
 
     @property
     def width_px(self) -> float:
-        """Estimated width."""
+        """The estimated width of the text."""
         return text_width_px(self.text, self.size_px) * (1.08 if self.is_bold else 1)
 
 
 class SvgWriter:
-    """Collects elements in the order in which they are painted.
+    """Collects the elements of a picture in the order in which they are painted.
 
     Parameters
     ----------
     colours
         The colours for painting.
     has_style_sheet
-        Whether equal styles are written once, in a style sheet: the picture is a quarter smaller.
-        A page whose policy forbids style sheets needs attributes.
+        Whether to write equal styles once, in a style sheet, which makes the picture a quarter
+        smaller. A page whose policy forbids style sheets needs attributes instead.
     """
 
     def __init__(self, colours: Palette, *, has_style_sheet: bool = False) -> None:
@@ -110,7 +110,7 @@ class SvgWriter:
         self._elements.append(f"<text {where}{self._look(style)}>{title}{''.join(parts)}</text>")
 
     def document(self, width: float, height: float, *, title: str) -> str:
-        """Return the picture."""
+        """Return the whole picture as text."""
         size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
         rules = "".join(f".{name}{{{rule}}}" for rule, name in (self._classes or {}).items())
         return "\n".join(
@@ -125,7 +125,7 @@ class SvgWriter:
         )
 
     def _look(self, style: dict[str, object]) -> str:
-        """Return style as attributes, or as the class of all elements with this style."""
+        """Return a style as attributes, or as a class that elements with this style share."""
         known = {
             name.replace("_", "-"): value for name, value in style.items() if value is not None
         }

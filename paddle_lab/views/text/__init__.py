@@ -1,1 +1,1 @@
-"""Views as text: summaries, reports, findings, checks and lines."""
+"""Views as text: summaries, reports, findings, the list of checks, and lines of code."""

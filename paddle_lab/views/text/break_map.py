@@ -1,4 +1,4 @@
-"""The breaks of a compiled function as text and HTML."""
+"""The graph breaks of a compiled function, as text and HTML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddle_lab.words import say
 
 @dataclass(frozen=True)
 class Break:
-    """A line at which ``to_static`` leaves the program, or runs a whole function eagerly."""
+    """A line at which ``to_static`` breaks the graph, or a function that it runs eagerly."""
 
     kind: str
     """``"if"``, ``"while"``, ``"for"``, ``"print"``, ``"tensor-value"``, ``"numpy"`` and others."""
@@ -30,12 +30,12 @@ class Break:
 
     @property
     def advice(self) -> str:
-        """What to write instead, in the language of :func:`paddle_lab.language`."""
+        """What to write instead."""
         return say(f"breaks.advice.{self.kind}")
 
     @property
     def effect(self) -> str:
-        """The cost of the break, in a few words."""
+        """The effect of the break, in a few words."""
         if self.kind == "full-graph":
             return say("breaks.not_compiled")
         if self.function:
@@ -53,7 +53,7 @@ class Break:
 
 @dataclass(frozen=True)
 class Recompilation:
-    """A function that was compiled again, because a value had changed."""
+    """A function that was compiled again because a value had changed."""
 
     file: str
     line: int
@@ -69,7 +69,7 @@ class Recompilation:
 
     @property
     def advice(self) -> str:
-        """What to do, in the language of :func:`paddle_lab.language`."""
+        """What to do."""
         return say("breaks.recompiled_advice")
 
     @property
@@ -83,14 +83,14 @@ class Recompilation:
 
 
 def change_text(cause: str, before: str, now: str) -> str:
-    """Return what changed, as a part of a sentence."""
+    """Return what changed, as part of a sentence."""
     key = "changed" if before and now else "changed_from" if before else "changed_other"
     return say(f"breaks.{key}", cause=cause, before=before, now=now)
 
 
 @dataclass(frozen=True)
 class BreakMap:
-    """What ``to_static`` does with a function. :func:`paddle_lab.explain_static` returns this."""
+    """The graph breaks of a function; the result of :func:`paddle_lab.explain_static`."""
 
     function: str
     """The function's name."""

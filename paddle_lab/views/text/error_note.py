@@ -1,4 +1,4 @@
-"""The note below a traceback: the cause and its line, then what to do."""
+"""The note below a traceback: the cause of the error, its line, and what to do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.error_help.lookup import ErrorHelp
 from paddle_lab.words import say
 
-# Variables of the notebook's theme, with fallbacks; the box is readable in light and dark pages.
+# These are variables of the notebook's theme with fallbacks, for light and dark pages.
 _BOX: Final = (
     "border-left: 4px solid var(--jp-warn-color1, #b85c00); padding: 4px 12px; margin: 6px 0; "
     "color: var(--jp-content-font-color1, inherit); background: var(--jp-layout-color1, inherit)"
@@ -20,7 +20,7 @@ _QUIET: Final = "color: var(--jp-content-font-color2, inherit); font-size: 90%"
 
 
 class ErrorNote:
-    """A note on the error that ended a cell.
+    """A note about the error that ended a cell.
 
     Parameters
     ----------

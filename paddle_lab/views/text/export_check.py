@@ -1,4 +1,4 @@
-"""The result of an export check, as text and as HTML."""
+"""The result of an export check, as text and HTML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paddle_lab.words import say
 
 @dataclass(frozen=True)
 class Blocker:
-    """One thing that blocks an export, or that makes the exported model compute other numbers."""
+    """A line that prevents an export, or after which the exported model's results differ."""
 
     kind: str
     file: str
@@ -25,7 +25,7 @@ class Blocker:
 
     @property
     def cause(self) -> str:
-        """Why this prevents the export, in the language of :func:`paddle_lab.language`."""
+        """Why this line prevents the export."""
         return say(f"export.{self.kind}.cause", said=self.said)
 
     @property
@@ -35,7 +35,7 @@ class Blocker:
 
     @property
     def source(self) -> str:
-        """The line of source; empty if the file is gone."""
+        """The source of the line; empty if the file does not exist any more."""
         return linecache.getline(self.file, self.line).strip()
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ class Blocker:
 
 @dataclass(frozen=True)
 class Stage:
-    """One way to run the model, compared with eager."""
+    """One way to run the model, compared with the eager run."""
 
     name: str
     ran: bool
@@ -60,11 +60,11 @@ class Stage:
 
     @property
     def title(self) -> str:
-        """The stage's name for people."""
+        """The name of the stage for users."""
         return say(f"export.stage.{self.name.replace('_', '-')}")
 
     def row(self) -> tuple[str, str, str, str]:
-        """Return the cells of a table."""
+        """Return the cells of the stage's row in a table."""
         numbers = ["" if one is None else f"{one:.3g}" for one in (self.max_abs, self.max_rel)]
         told = say("export.result.not_run")
         if self.ran:
@@ -75,7 +75,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class FrozenDimension:
-    """An open dimension that the exported model accepts in one size only."""
+    """An open dimension for which the exported model accepts only one size."""
 
     input: str
     axis: int
@@ -85,7 +85,7 @@ class FrozenDimension:
 
 @dataclass(frozen=True)
 class ExportCheck:
-    """What :func:`paddle_lab.check_export` returns. A notebook shows it as tables."""
+    """The result of :func:`paddle_lab.check_export`. A notebook shows it as tables."""
 
     title: str
     blockers: list[Blocker] = field(default_factory=list)
@@ -101,14 +101,14 @@ class ExportCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether the model can be exported, and the exported model computes the same."""
+        """Whether the model can be exported and the exported model returns the same results."""
         return not self.blockers and not self.frozen and not self.unchecked and all(
             stage.ran and not stage.error and not stage.differs for stage in self.stages
         )  # fmt: skip
 
     @property
     def first_difference(self) -> str:
-        """The first stage whose outputs differ from eager, or that fails; empty if none does."""
+        """The first stage that fails or whose outputs differ from eager; empty if there is none."""
         names = (stage.name for stage in self.stages if stage.error or stage.differs)
         return next(names, "")
 
@@ -124,7 +124,7 @@ class ExportCheck:
 
     @property
     def verdict(self) -> str:
-        """The answer in a sentence."""
+        """The result as a sentence."""
         if self.unchecked:
             return say("export.verdict.unchecked", title=self.title, reason=self.unchecked)
         if any(one.kind != "different-result" for one in self.blockers):

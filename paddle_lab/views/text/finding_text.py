@@ -1,4 +1,4 @@
-"""Findings in words, for static pictures and pages."""
+"""Findings as text, for static pictures and pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FindingText:
 
 
 def finding_texts(record: Record) -> list[FindingText]:
-    """Return a record's findings, the worst first; none if it has no table of findings."""
+    """Return the findings of a record, the worst first; none without a table of findings."""
     table = record.tables.get("findings")
     if table is None:
         return []
@@ -54,7 +54,7 @@ def finding_texts(record: Record) -> list[FindingText]:
 
 
 def finding_counts(record: Record) -> str:
-    """Return ``"1 error, 2 warnings"``, ``""`` if nothing was found."""
+    """Return a text such as ``"1 error, 2 warnings"``; ``""`` without findings."""
     severities = [finding.severity for finding in finding_texts(record)]
     counted = [(name, severities.count(name)) for name in SEVERITIES]
     return say("lists.between").join(
@@ -63,7 +63,7 @@ def finding_counts(record: Record) -> str:
 
 
 def finding_lines(record: Record) -> list[str]:
-    """Return the findings as lines of text, each with its advice below."""
+    """Return the findings as lines of text. The advice of each is below it."""
     lines: list[str] = []
     for finding in finding_texts(record):
         lines.append(f"{finding.sign} {finding.message}")
@@ -86,7 +86,7 @@ def _where(file: str, line: int, cell: int) -> str:
 
 
 class CheckList:
-    """The checks, by group and name; a notebook shows them as tables."""
+    """The checks, sorted by group and name. A notebook shows them as tables."""
 
     def __iter__(self) -> Iterator[Check]:
         return iter(checks().values())
@@ -117,7 +117,7 @@ class CheckList:
         )
 
     def _groups(self) -> list[tuple[str, list[tuple[str, str, str, str]]]]:
-        """Return the groups of checks with their rows."""
+        """Return the groups of checks with the rows of their tables."""
         yes, no = _column("yes"), _column("no")
         off = switched_off()
         groups: dict[str, list[tuple[str, str, str, str]]] = {}

@@ -1,4 +1,4 @@
-"""The layers of a model in a table: calls, shapes, parameters, FLOPs, bytes and host time."""
+"""The layers of a model as a table: calls, shapes, parameters, FLOPs, bytes and host time."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ _COLUMNS = (
 
 
 def layer_lines(record: Record, table: RankedTable) -> list[str]:
-    """Return a table of the layers that were called, and sentences on the totals.
+    """Return a table of the layers that were called, and sentences about the totals.
 
-    If there are more than 60 layers, it has the outer ones. A layer's figures include the layers
-    inside it, over all of its calls. Without layers only the sentences are returned.
+    If there are more than 60 layers, only the outer layers are listed. The figures of a layer are
+    sums over its calls and include the layers inside it. Without layers only the sentences are
+    returned.
 
     Parameters
     ----------
     record
         A record with answer tables.
     table
-        Its table by layer.
+        The result of ``trace.table(by="layer")``.
     """
     layers = [row for row in table if row["layer"] is not None]
     if not layers:
@@ -85,9 +86,9 @@ def _called(record: Record) -> Keys:
 
 
 def _last_outputs(record: Record, called: Keys) -> list[str]:
-    """Return the shape of the first output of the last op in the first call of each layer.
+    """Return the shape of each layer's output, which is the output of its last op.
 
-    An ellipsis means that it was not the same in all calls.
+    If the shape differs between calls, an ellipsis follows the shape of the first call.
     """
     scopes, uses = record.scopes, record.uses
     last = np.full(len(scopes) + 1, -1, np.int64)
@@ -108,7 +109,7 @@ def _last_outputs(record: Record, called: Keys) -> list[str]:
 
 
 def _totals(record: Record, table: RankedTable) -> list[str]:
-    # Ops outside of layers also read tensors that become parameters only later.
+    # Count only layers. Ops outside of layers may read tensors before they become parameters.
     in_layers = np.flatnonzero(layers_of_scopes(record)[record.ops["scope"]] >= 0)
     count, size = parameters(record).among(in_layers)
     parameters_told = [say("reports.summary.parameters", n=count, size=size_text(size))]
@@ -121,7 +122,7 @@ def _totals(record: Record, table: RankedTable) -> list[str]:
 
 
 def _flops_by_phase(record: Record) -> str:
-    """Return the FLOPs of each phase's ops; backward also includes the grad nodes."""
+    """Return the FLOPs of the ops in each phase. The backward phase includes grad nodes."""
     of_nodes = record.grad_node_costs["flops"][node_runs(record)]
     told = []
     for number, phase in enumerate(PHASES):

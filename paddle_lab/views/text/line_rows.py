@@ -1,4 +1,4 @@
-"""The lines of the user's code and the ops they called, as rows of a table."""
+"""The lines of the user's code, with the ops that they called, as rows of a table."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
         record.ops["stack"], return_index=True, return_inverse=True
     )
     frames = _own_frames(record, stacks)
-    # Two frames are the same place if file, cell, line and function are equal.
+    # Frames have the same place if their file, cell, line and function are equal.
     place = _equal_rows(np.stack([record.frames[column] for column in _PLACE], axis=1))
     line = _equal_rows(np.append(place, -1)[frames])
-    # The lines, in the order of their first ops.
+    # Sort the lines by their first ops.
     line_of_op = line[stack_of_op]
     first = np.full(line.max() + 1, len(record.ops))
     np.minimum.at(first, line, first_op)
@@ -49,10 +49,10 @@ def line_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
-    """Return the user's frames of each stack, innermost first: as many as are shown, and one more.
+    """Return the user's frames of each stack: as many as are shown, and one more.
 
-    Shape ``[stacks, 5]``, -1 after the last one. A stack without user code has its innermost
-    frame only.
+    The shape is ``[stacks, 5]``; the innermost frame comes first, and -1 follows the last one. For
+    a stack without user code, only its innermost frame is returned.
     """
     frame = np.append(record.stacks["frame"], -1)
     caller = record.stacks["caller"]
@@ -70,7 +70,7 @@ def _own_frames(record: Record, stacks: npt.NDArray[Any]) -> Keys:
 
 
 def _equal_rows(table: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return a number for each row of ``table``, equal for equal rows; shape ``[rows]``."""
+    """Return a number for each row of ``table``. Equal rows have equal numbers."""
     number: npt.NDArray[np.intp] = np.unique(table, axis=0, return_inverse=True)[1].ravel()
     return number
 

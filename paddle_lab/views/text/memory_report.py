@@ -1,4 +1,4 @@
-"""The ledger and the living tensors, as text and as HTML for a notebook."""
+"""The memory ledger of cells and the living tensors, as text and HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _Table = tuple[str, list[str], list[tuple[str, ...]], tuple[int, ...], list[str]
 
 
 class LedgerLine:
-    """A cell's entry as a line below the cell, and a line about a leak if there is one.
+    """The line about memory below a cell, and a line about a leak if there is one.
 
     Parameters
     ----------
     entry
-        The cell's entry.
+        The cell's entry in the ledger.
     leak
-        A sentence about a leak; ``""`` for none.
+        A sentence about a leak, ``""`` if there is none.
     """
 
     def __init__(self, entry: Entry, *, leak: str = "") -> None:
@@ -76,15 +76,15 @@ class MemoryReport:
     Parameters
     ----------
     ledger
-        The cells, the oldest first.
+        The entries of cells, the oldest first.
     tensors
         References to living tensors.
     allocated
-        The bytes that Paddle has allocated, by place.
+        How many bytes Paddle has allocated on each place.
     graphs
-        The backward graphs that living tensors keep.
+        The backward graphs that living tensors keep alive.
     is_complete
-        Whether the search for holders of memory was finished in time.
+        Whether the search for holders ended within its time limit.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class MemoryReport:
 
     @property
     def releasable_bytes(self) -> int:
-        """How many bytes are held only by kept outputs and tracebacks."""
+        """How many bytes are held only by outputs and tracebacks that the notebook keeps."""
         return releasable_bytes(self._storages)
 
     @cached_property
@@ -145,7 +145,7 @@ class MemoryReport:
         return say("memory.ledger.alive_now", places=told)
 
     def _signs(self, rows: Sequence[tuple[str, ...]]) -> list[str]:
-        """Explain the signs in the ledger's rows, if there are any."""
+        """Return sentences that explain the signs in the ledger's rows, if there are any."""
         cells = [text for row in rows for text in row[2:6]]
         signs = []
         if any(text.startswith("≥") for text in cells):

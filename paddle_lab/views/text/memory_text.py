@@ -1,4 +1,4 @@
-"""A summary of a trace's memory in a few lines."""
+"""A trace's memory in a few lines of text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHARES, _ADVICE = 5, 3
 
 
 def memory_lines(record: Record) -> list[str]:
-    """Return lines on the memory of a record with answer tables; empty if it has no memory."""
+    """Return lines about the memory of a record with answer tables; none without memory."""
     if not len(record.allocations) and not len(record.memory_totals):
         return []
     memory = Memory(Attribution(record))

@@ -1,4 +1,4 @@
-"""The collectives of a run, and the set-ups of its ranks, as tables."""
+"""Tables of a run of several ranks: its collectives, and the set-up of each rank."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETUP_COLUMNS = ("rank", "host", "device", "backend", "endpoint", "paddle")
 class CollectiveTable(Reported, Sequence[Collective]):
     """The collectives of a run, in the order in which they began.
 
-    A :class:`~paddle_lab.runs.collectives.Collective` has ``calls``: from a rank to its call with
+    In a :class:`~paddle_lab.runs.collectives.Collective`, ``calls`` maps each rank to its call with
     ``op``, ``reduce_op``, ``root``, ``shape``, ``dtype``, ``place`` (file and line), ``layer``,
     ``begin_ns`` and ``end_ns``.
     """
@@ -37,7 +37,7 @@ class CollectiveTable(Reported, Sequence[Collective]):
         return iter(self._collectives)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each call of each rank, as ``pandas.DataFrame`` takes them."""
+        """Return a row for each call of each rank, for ``pandas.DataFrame``."""
         return [
             {
                 "group": one.group, "sequence": one.sequence, "rank": rank, "op": call.op,
@@ -68,18 +68,18 @@ def _row(one: Collective) -> tuple[str, ...]:
 
 
 def group_said(one: Collective) -> str:
-    """Return the group's number; there is no group before ``init_parallel_env`` has made one."""
+    """Return the number of the group, ``""`` before ``init_parallel_env`` has made a group."""
     return str(one.group) if one.group >= 0 else ""
 
 
 def described(one: Collective) -> str:
-    """Return what the first of the ranks communicates."""
+    """Return what a collective communicates, from the call of its first rank."""
     way = "" if one.channel is None else f"{one.channel[0]} → {one.channel[1]}"
     return ", ".join(part for part in (data_of(one.calls[min(one.calls)]), way) if part)
 
 
 def data_of(call: Call) -> str:
-    """Return what a rank communicates: shape and dtype, reduce op, root, parameter."""
+    """Return what a rank communicates: shape and dtype, reduce op, root, or parameters."""
     if call.op == "backward":
         return say("runs.buckets", n=len(call.buckets)) if call.buckets else "DataParallel"
     shape = "" if call.shape is None else f"[{', '.join(map(str, call.shape))}] {call.dtype}"

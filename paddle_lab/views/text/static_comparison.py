@@ -1,4 +1,4 @@
-"""The ops of an eager run next to the ops of the compiled program, as text and as tables."""
+"""The ops of an eager run next to those of the compiled program, as text and tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_ROWS = 60
 
 @dataclass(frozen=True)
 class ComparedOp:
-    """An op of the eager run, and the corresponding op of the program. Either may be empty."""
+    """An op of the eager run and the corresponding op of the program. One may be missing."""
 
     eager: str
     file: str
@@ -37,7 +37,7 @@ class ComparedOp:
 
     @property
     def source(self) -> str:
-        """The line of source."""
+        """The source of the line."""
         told = (self.file, self.line) if self.file else (self.static_file, self.static_line)
         return linecache.getline(*told).strip()
 
@@ -51,7 +51,7 @@ class ComparedOp:
         return say("export.compare.op", eager=eager, static=static, source=self.source)
 
     def cells(self) -> tuple[str, ...]:
-        """Return the cells of a table."""
+        """Return the cells of this row in a table."""
         numbers = ["" if one is None else f"{one:.3g}" for one in (self.max_abs, self.max_rel)]
         line = str(self.line or self.static_line)
         told = self.error or (say("export.result.differs") if self.differs else "")
@@ -60,7 +60,7 @@ class ComparedOp:
 
 @dataclass(frozen=True, repr=False)
 class StaticComparison(Reported, Framed):
-    """What :func:`paddle_lab.compare_static` returns."""
+    """The result of :func:`paddle_lab.compare_static`."""
 
     title: str
     """The name of the compared function or layer."""
@@ -75,7 +75,7 @@ class StaticComparison(Reported, Framed):
 
     @property
     def verdict(self) -> str:
-        """The answer in a sentence."""
+        """The result as a sentence."""
         if self.unchecked:
             return say("export.verdict.unchecked", title=self.title, reason=self.unchecked)
         if self.first is None:

@@ -1,4 +1,4 @@
-"""A trace in words and figures."""
+"""A trace as text: its title, counts, tables and sentences."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def shown_title(record: Record) -> str:
 
 
 def full_title(record: Record) -> str:
-    """Return the trace's title and counts, as title of a page or picture."""
+    """Return the trace's title and counts, for the title of a page or picture."""
     return say("reports.headline", title=shown_title(record), counts=counts(record))
 
 
 def counts(record: Record) -> str:
-    """Return ``"342 ops · 231 grad nodes · 38 ms"``."""
-    # The ops of compiled programs are shown, but the trace recorded each program as one op.
+    """Return a text such as ``"342 ops · 231 grad nodes · 38 ms"``."""
+    # The ops of compiled programs are in the record but do not count: each program ran as one op.
     inside = [len(record.tables[name]) for name in ("program_ops", "program_grad_nodes")]
     told = [
         say("page.count.op", n=len(record.ops) - inside[0]),
@@ -74,7 +74,7 @@ def duration(duration_ns: int) -> str:
 
 
 def failures(record: Record) -> list[str]:
-    """Return a sentence for the exception that ended the trace and for each failed backward."""
+    """Return sentences about the exception that ended the trace and about failed backward calls."""
     sentences = []
     raised = record.origin.exception
     if raised:
@@ -90,7 +90,7 @@ def failures(record: Record) -> list[str]:
 
 
 def summary_text(record: Record) -> str:
-    """Return a page of text about a record with answer tables."""
+    """Return the summary of a record with answer tables."""
     origin = record.origin
     paddle = f"Paddle {origin.paddle}" if origin.paddle else ""
     python = f"Python {origin.python}" if origin.python else ""
@@ -106,7 +106,7 @@ def summary_text(record: Record) -> str:
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
     groups, *others = (_section(title, rows) for title, rows in sections(record))
     layers = layer_lines(record, ranked_table(record, "layer"))
-    # Parts that the table of layers does not have: regions, loops, the blocks of a program.
+    # Groups that are not in the table of layers: regions, loops, the blocks of a program.
     listed = [GROUP_KINDS.index(kind) for kind in ("layer", "optimizer")]
     has_others = not np.all(np.isin(record.groups["kind"], listed))
     parts += [layers, groups if has_others else [], _odd_lines(record), *others]
@@ -125,14 +125,14 @@ def sections(record: Record) -> list[tuple[str, list[tuple[str, ...]]]]:
 
 
 def _layer_rows(record: Record) -> list[tuple[str, ...]]:
-    """Return layer, class, ops and host time of the outer layers' calls, a heading first."""
+    """Return layer, class, ops and host time for each call of an outer layer, a heading first."""
     groups = record.groups
     depth = depths(groups["parent"])
     outer = np.flatnonzero(depth < _DEEPEST_LAYER)[:_LAYERS]
     if not len(outer):
         return []
     spent = _time_by_group(record)
-    # A saved program that was not run has no times.
+    # A saved program did not run, so it has no times.
     spent_any = bool(record.origin.duration_ns)
     heading = ("layer", "class", "ops", *(["host_time"] if spent_any else []))
     rows: list[tuple[str, ...]] = [_heading(*heading)]
@@ -146,7 +146,7 @@ def _layer_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def _odd_lines(record: Record) -> list[str]:
-    """Return a line for each layer that is built unlike its siblings, a heading first."""
+    """Return a line for each layer that differs from its siblings, a heading first."""
     odd = odd_siblings(record)
     path = record.groups["path"]
     if not odd:
@@ -175,7 +175,7 @@ def _slowest_rows(record: Record) -> list[tuple[str, ...]]:
 def _program_rows(record: Record) -> list[tuple[str, ...]]:
     """Return the compiled programs that ran, in the order of their first runs, a heading first.
 
-    Calls for which nothing was compiled come last.
+    Calls that compiled nothing come last.
     """
     table = record.programs
     rows: list[tuple[str, ...]] = []
@@ -186,7 +186,7 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
         ops, backward_ops = (int(table[column][first]) for column in ("ops", "backward_ops"))
         where = OpTable(record, table["op"][first : first + 1])[0].where
         parameters = int(table["parameters"][first])
-        # It is not known which ops of an Executor's program belong to its backward.
+        # Paddle does not tell which ops of an Executor's program belong to its backward.
         backward = "–" if kind == "executor" else f"{backward_ops:,}"
         by = say(f"page.program.by_{kind}")
         rows.append((where, by, f"{ops:,}", backward, f"{parameters:,}", f"{runs:,}"))
@@ -200,7 +200,7 @@ def _program_rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def backward_lines(record: Record) -> list[str]:
-    """Return a line for each kind of backward call; equal calls from one line share it."""
+    """Return a line for each kind of backward call. Equal calls from one line share a line."""
     alike: dict[tuple[object, ...], list[BackwardCall]] = {}
     for call in backward_calls(record):
         where = call.frame.where if call.frame else ""
@@ -246,15 +246,15 @@ def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 def _time_by_group(record: Record) -> npt.NDArray[np.float64]:
     """Return the host time of each group's ops, nested groups included, in ns."""
-    # A PyLayer's op lasts as long as the ops inside, which are counted separately.
+    # Skip the ops of PyLayers: they last as long as the ops inside, which are counted.
     group = record.op_groups["group"]
     timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
-    # Floats add ns exactly up to 2**53 ns, which is more than a hundred days.
+    # Sums of floats are exact up to 2**53 ns, which is more than a hundred days.
     own = np.bincount(group[timed], record.ops["duration_ns"][timed], len(record.groups))
     return gathered(record.groups["parent"], own, np.add)
 
 
 def _first_line(text: str) -> str:
-    """Return the first line; if Paddle's error only passes on another one, then also its reason."""
+    """Return the first line. If Paddle's error only refers to another error, add its reason."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
     return line.removesuffix(_HANDED_ON) + reason(text) if line.endswith(_HANDED_ON) else line

@@ -1,1 +1,1 @@
-"""Thin widgets around the front end; the only views that import Jupyter's packages."""
+"""Small widgets around the front end. Only these views import Jupyter's packages."""

@@ -1,4 +1,4 @@
-"""A widget that belongs to a cell: its messages, when it opens and closes, its substitute."""
+"""A widget that belongs to a cell: its messages, its opening and closing, its substitute."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _WIDGET_MIME_TYPE: Final = "application/vnd.jupyter.widget-view+json"
 class CellWidget(anywidget.AnyWidget):
     """A widget whose messages all belong to the cell that made it.
 
-    ipykernel 7.4 passes a page's message to the subshell that was current when the widget last sent
-    something (``BaseComm._reply_subshell_for``). In a thread that is the subshell of the last
-    request. JupyterLab ends a page's subshells with the page, so messages of the next page would be
-    lost. The cell's own shell stays.
+    ipykernel 7.4 passes a page's message to the subshell in which the widget last sent something
+    (``BaseComm._reply_subshell_for``). If a thread sends, this is the subshell of the last request.
+    JupyterLab ends a page's subshells with the page, so messages of the next page would be lost. So
+    the widget always sends in the context of its cell, whose shell stays.
 
-    The widget is closed when no cell shows it any more (:mod:`shown_widgets`), and opened again
-    when it is displayed again.
+    The widget is closed when no cell shows it any more (:mod:`shown_widgets`). It opens again when
+    it is displayed again.
     """
 
-    # "model_id" of this widget's substitute, and the substitute's "outputs" once a page has loaded
-    # this widget (js/src/jupyter/take_place.ts).
+    # The "model_id" of this widget's substitute and, after a page has loaded this widget, the
+    # "outputs" of the substitute (js/src/jupyter/take_place.ts).
     _stand_in = traitlets.Dict().tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
@@ -42,12 +42,12 @@ class CellWidget(anywidget.AnyWidget):
         self._stand()
 
     def close(self) -> None:
-        """Remove the widget from the page, and free the page's copy of its data."""
+        """Remove the widget from the page, and free the copy of its data in the page."""
         SHOWN.forget(self)
         if self.comm is None:
             return
         super().close()
-        # A widget with this attribute could not be displayed again.
+        # If this attribute stayed, the widget could not be displayed again.
         self.__dict__.pop("_repr_mimebundle_", None)
         self.layout.close()
         if self._substitute is not None:
@@ -62,11 +62,11 @@ class CellWidget(anywidget.AnyWidget):
         """Handle a message from the page. Messages arrive between cells."""
 
     def substitute_html(self, note: str) -> str:
-        """Return HTML for a page that cannot load the widget. ``note`` says what the page lacks."""
+        """Return HTML for a page that cannot load the widget. ``note`` says what is missing."""
         raise NotImplementedError
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
-        """Return the output's other data by type; ``widget`` identifies the widget in it."""
+        """Return the output's other data by type. ``widget`` identifies the widget in this data."""
         raise NotImplementedError
 
     def _hear(self, _widget: Any, content: Any, _buffers: Any) -> None:
@@ -78,7 +78,8 @@ class CellWidget(anywidget.AnyWidget):
         SHOWN.stand(self, self.close, ask, self.is_at_work)
 
     def _send(self, msg: Any, buffers: Any = None) -> None:
-        # Use a copy, because two threads may send at once, but only one can enter a context.
+        # Use a copy of the context: two threads may send at once, but cannot enter the same
+        # context.
         self._cell.copy().run(super()._send, msg, buffers)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
@@ -100,10 +101,10 @@ class CellWidget(anywidget.AnyWidget):
 
     @traitlets.observe("comm")
     def _keep_open(self, change: Any) -> None:
-        """Keep the comm open, so that the next page can use it.
+        """Keep the comm open for the next page.
 
-        A page without a widget manager closes the comm of each widget. A later page that has one
-        would then send its messages to a closed comm.
+        A page without a widget manager closes the comm of each widget. Messages from a later page
+        with a widget manager would then go to a closed comm.
         """
         comm = change["new"]
 
@@ -117,9 +118,9 @@ class CellWidget(anywidget.AnyWidget):
     def _view_of(self, html: str) -> dict[str, Any]:
         """Return the view of this widget, as an output's data.
 
-        A page that cannot load a widget shows a red error. A Jupyter server may lack anywidget,
-        which the kernel cannot know. So the output shows a widget that every page with widgets has,
-        with HTML in it. A page that can load this widget puts it there.
+        A page that cannot load a widget shows a red error. The kernel does not know whether the
+        Jupyter server has anywidget. So the output is a standard HTML widget, the substitute. A
+        page that can load this widget replaces the substitute by this widget.
 
         Parameters
         ----------
@@ -127,7 +128,8 @@ class CellWidget(anywidget.AnyWidget):
             The HTML shown instead of this widget.
         """
         view = _view(self.model_id)
-        # Colab's page makes a widget only when it is displayed, so it would never make this one.
+        # Colab's page makes a widget only when it is displayed. Inside a substitute it would never
+        # be.
         if "google.colab" in sys.modules:
             return view
         if self._substitute is None:

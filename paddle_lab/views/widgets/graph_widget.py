@@ -1,4 +1,4 @@
-"""The graph of one trace as a notebook widget."""
+"""The widget that shows the graph of a trace."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _LARGEST_HEIGHT_PX = 4000
 
 
 class GraphWidget(CellWidget):
-    """Draws a packed trace. Its state has everything it needs, so it works without a kernel.
+    """Draws a packed trace. Its state contains all data, so it works without a kernel.
 
     Parameters
     ----------
     output
-        What the notebook shows and stores: payload, view (``"forward"``, ``"backward"``,
+        The output that the notebook shows and stores: payload, view (``"forward"``, ``"backward"``,
         ``"ladder"``, ``"memory"``, ``"table"`` or ``"time"``) and height (240 to 4000 pixels).
     page_of
-        Makes the page that the export menu saves, from the payload.
+        Makes the page that the export menu saves. Its argument is the payload.
     value_of
         Computes an op's output again, and returns the answer that is sent to the page.
 
@@ -40,18 +40,18 @@ class GraphWidget(CellWidget):
 
     _esm = widget_module("widget.js")
 
-    # The page drops its copy if JupyterLab's plugin has the same build (js/src/widget.ts).
+    # If JupyterLab's plugin has the same build, the page drops its own copy (js/src/widget.ts).
     _view_script = traitlets.Unicode().tag(sync=True)
     _view_build = traitlets.Unicode().tag(sync=True)
-    # _data: "payload" is drawn. _stored: "payload" is saved instead, if it is smaller. The page
-    # changes its own copy in place (js/src/jupyter/kept_data.ts), because a new dict would be sent
-    # back.
+    # The "payload" of _data is drawn. The "payload" of _stored is saved instead, if it is smaller.
+    # The page changes its copy in place (js/src/jupyter/kept_data.ts), because it would send a new
+    # dict back to the kernel.
     _data = traitlets.Dict().tag(sync=True)
     _stored = traitlets.Dict().tag(sync=True)
     _view = traitlets.Unicode("forward").tag(sync=True)
     _height = traitlets.Int(560).tag(sync=True)
     _language = traitlets.Unicode("en").tag(sync=True)
-    # The selected op and grad node, synchronized both ways; -1 for none.
+    # The selected op and grad node, -1 for none. The page and the kernel can both change them.
     selected_op = traitlets.Int(-1).tag(sync=True)
     selected_grad_node = traitlets.Int(-1).tag(sync=True)
 
@@ -82,17 +82,17 @@ class GraphWidget(CellWidget):
         )
 
     def store(self) -> None:
-        """Make what the notebook stores. The page has received the data by now, and draws it."""
+        """Send the data that the notebook stores. The page already has the data that it draws."""
         output = self._output
         if output.stored is not output.payload and not self._stored:
             self._stored = {"payload": output.stored}
 
     def early_data(self) -> dict[str, Any]:
-        """Return an output that our JupyterLab plugin shows, without what a notebook stores."""
+        """Return an output for our JupyterLab plugin, without the data that a notebook stores."""
         return self._output.early_data(self._identity())
 
     def hear(self, content: Any) -> None:
-        """Answer what the page asks for (js/src/jupyter/asking.ts): a page, or a value."""
+        """Answer a request of the page (js/src/jupyter/asking.ts) for an HTML page or a value."""
         if not isinstance(content, dict):
             return
         if content.get("kind") == "value":
@@ -113,7 +113,7 @@ class GraphWidget(CellWidget):
         self.send({**answer, "kind": "value_begun"})
         loop = getattr(getattr(get_ipython(), "kernel", None), "io_loop", None)
         if loop is not None and current_thread() is not main_thread():
-            # In another thread, a cell may be running. Its random generators must not change.
+            # This thread must not compute now: a running cell may use the random generators.
             loop.add_callback(self._compute_value, content, answer)
         else:
             self._compute_value(content, answer)
@@ -126,9 +126,9 @@ class GraphWidget(CellWidget):
         self.send(answer)
 
     def substitute_html(self, note: str) -> str:
-        """Return a still picture's HTML."""
+        """Return the HTML of a static picture."""
         return self._output.still_html(note)
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
-        """Return the graph as a notebook stores it."""
+        """Return the graph's data, as a notebook stores it."""
         return self._output.data(say("environments.still_elsewhere"), widget=widget)

@@ -1,4 +1,4 @@
-"""Memory while cells run, as a moving chart."""
+"""The live chart: memory while cells run."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ _ANSWER_LIMIT_S: Final = 5.0
 
 
 class LiveMemory(CellWidget):
-    """A chart of a sampler's counters, fed from the sampler's thread while the kernel is busy.
+    """A chart of a sampler's counters. The sampler's thread updates it while the kernel is busy.
 
     Parameters
     ----------
     sampler
-        The sampler to show; the widget starts and stops it.
+        The sampler to show. The widget starts and stops it.
     height
-        Height of the chart, 160 to 2000 pixels.
+        The height of the chart, 160 to 2000 pixels.
     free
-        The function of the button *Free*, called in the main thread. It releases memory and returns
-        a sentence about what was released. Without it there is no button.
+        Called in the main thread if the user presses the button *Free*. It frees memory and returns
+        a sentence about the freed memory. Without it there is no button.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class LiveMemory(CellWidget):
     _height = traitlets.Int(300).tag(sync=True)
     _notice = traitlets.Unicode("").tag(sync=True)
     _has_free = traitlets.Bool(default_value=False).tag(sync=True)
-    # Wall clock at time zero of the messages, in ms; the page shows it in its own time zone.
+    # The wall clock at time 0 of the messages, in ms. The page shows times in its own time zone.
     _epoch_ms = traitlets.Float(0.0).tag(sync=True)
     _language = traitlets.Unicode("en").tag(sync=True)
     is_running = traitlets.Bool(default_value=False).tag(sync=True)
@@ -83,12 +83,12 @@ class LiveMemory(CellWidget):
         atexit.register(self.stop, say("reports.live.kernel_ended"))
 
     def stop(self, because: str = "") -> None:
-        """Stop sampling; the chart stays and says that it has stopped.
+        """Stop sampling. The chart stays, and shows that it has stopped.
 
         Parameters
         ----------
         because
-            The reason that the chart shows, such as ``"%paddle_mem off"``.
+            The reason, which the chart shows, such as ``"%paddle_mem off"``.
         """
         if not self.is_running:
             return
@@ -98,12 +98,12 @@ class LiveMemory(CellWidget):
         self.is_running = False
 
     def close(self) -> None:
-        """Stop, and take the chart out of the page."""
+        """Stop sampling, and remove the chart from the page."""
         self.stop(say("reports.live.closed"))
         super().close()
 
     def is_at_work(self) -> bool:
-        """Whether the chart is sampling. If so, it stays open even if no page shows it."""
+        """Whether the chart is sampling. Then it stays open even if no page shows it."""
         return self.is_running
 
     def substitute_html(self, note: str) -> str:
@@ -111,7 +111,7 @@ class LiveMemory(CellWidget):
         return f"<p>{sentence_html(note)}</p>"
 
     def output_data(self, widget: dict[str, str]) -> dict[str, Any]:
-        """Return the output shown instead of the chart when its kernel is gone."""
+        """Return the data that is shown instead of the chart when its kernel has ended."""
         return {
             LIVE_MIME_TYPE: {
                 "text": say("reports.live.gone"),
@@ -122,10 +122,10 @@ class LiveMemory(CellWidget):
             "text/plain": say("reports.live.text"),
         }
 
-    # -- with the page ----------------------------------------------------------------------------
+    # -- messages of the page --------------------------------------------------------------------
 
     def _send_batch(self, batch: Batch) -> None:
-        """Send new samples; called from the sampler's thread."""
+        """Send new samples. The sampler's thread calls this."""
         if self._answer_limit_s and time.monotonic() > self._answer_limit_s:
             self.stop(say("reports.live.chart_closed"))
             return
@@ -144,7 +144,7 @@ class LiveMemory(CellWidget):
         elif kind == "present":
             self._answer_limit_s = 0.0
         elif kind == "closed":
-            # Other views of this chart, also in other tabs, answer that they exist.
+            # Other views of this chart, perhaps in other tabs, answer this message.
             self._answer_limit_s = time.monotonic() + _ANSWER_LIMIT_S
             self.send({"kind": "who"})
         elif kind == "stop":

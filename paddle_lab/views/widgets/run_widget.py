@@ -1,4 +1,4 @@
-"""Shows a run in a notebook: the page of the run, and a button for the trace of each rank."""
+"""Shows a run in a notebook: the report of the run, and a button for the trace of each rank."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST_BUTTONS: Final = 64
 def run_widget_data(
     content: str, ranks: Sequence[int], widget_of: Callable[[int], ipywidgets.Widget]
 ) -> dict[str, Any]:
-    """Return the widget as the data of a notebook output.
+    """Return the widget as data of a notebook output.
 
     Parameters
     ----------
     content
-        The HTML page of the run.
+        The report of the run as HTML.
     ranks
         The ranks that have a trace.
     widget_of

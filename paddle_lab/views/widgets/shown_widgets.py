@@ -1,10 +1,10 @@
-"""Which widgets are shown below which cells. A widget that no cell shows is closed.
+"""Keeps track of which cells show which widgets, and closes widgets that no cell shows.
 
-ipywidgets keeps every widget forever, since a page may ask for it, and a page keeps every model
-until its widget is closed. So a cell that runs again would leave its earlier widget behind, with
-all its data. The widget is closed here if its cell ran again, was deleted or was cleared, and if
-no page shows it elsewhere (in a view of its own, in another widget). A widget with
-a name in the notebook stays usable, and can be displayed again.
+ipywidgets keeps every widget forever, because a page may request it, and a page keeps the model of
+every widget that is open. So without this module, a cell that runs again would leave its earlier
+widget behind, with all its data. A widget is closed if its cell ran again, was deleted or was
+cleared, and if no page shows it in another place (in a separate view, or inside another widget). If
+a variable holds the widget, it can be displayed again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ShownWidget:
     """When the pages were asked, by ``time.monotonic``."""
 
     def ask_once(self, ask: Callable[[], None]) -> None:
-        """Ask the pages whether they show the widget, unless they were asked already."""
+        """Ask the pages whether they show the widget, if they were not asked before."""
         if self.asked_s is None:
             self.asked_s = time.monotonic()
             self.viewing.clear()
@@ -53,20 +53,20 @@ class ShownWidget:
 
     @property
     def left_s(self) -> float:
-        """How long the pages still have to answer."""
+        """How much time is left for the pages to answer."""
         return 0.0 if self.asked_s is None else self.asked_s + _ANSWER_LIMIT_S - time.monotonic()
 
     @property
     def is_in_a_box(self) -> bool:
         """Whether another widget shows this widget."""
-        # A newer ipywidgets may keep widgets elsewhere. Then no box is found.
+        # A newer ipywidgets may store its widgets in another place. Then none is found.
         others = list(getattr(ipywidgets.widgets.widget, "_instances", {}).values())
         boxes = [getattr(other, "children", None) for other in others]
         return any(self.widget in box for box in boxes if isinstance(box, (tuple, list)))
 
 
 class ShownWidgets:
-    """The widgets of one kernel."""
+    """The widgets of a kernel."""
 
     def __init__(self) -> None:
         self._shown: dict[int, ShownWidget] = {}
@@ -90,10 +90,11 @@ class ShownWidgets:
         close
             Closes the widget.
         ask
-            Asks each page how many views it shows; :meth:`hear` takes the answers. Without ``ask``,
-            the widget is closed as soon as it is below no cell.
+            Asks each page how many views it shows. :meth:`hear` receives the answers. Without
+            ``ask``, the widget is closed as soon as no cell shows it.
         is_at_work
-            Whether the widget is still working, such as sampling. It then stays open unseen.
+            Tells whether the widget is still working, for example sampling. Then it stays open even
+            if no page shows it.
         """
         shell = get_ipython()
         self._watch(shell)
@@ -108,7 +109,7 @@ class ShownWidgets:
         self._shown.pop(id(widget), None)
 
     def hear(self, widget: Any, content: Any) -> bool:
-        """Handle a message from a page; return whether it is about where a widget is shown."""
+        """Handle a message from a page. Return whether it was about where a widget is shown."""
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind not in ("arrived", "views", "cleared"):
             return False
@@ -118,7 +119,8 @@ class ShownWidgets:
         page = str(content.get("page"))
         if kind == "arrived":
             shown.pages.add(page)
-            # A reloaded page does not report that its earlier views are gone, so ask again.
+            # A page that was loaded again does not report that its earlier views are gone, so ask
+            # again.
             shown.asked_s = None
         elif kind == "views" and content.get("count"):
             shown.viewing.add(page)
@@ -155,10 +157,10 @@ class ShownWidgets:
         self._settle()
 
     def _settle(self, *, is_quiet: bool = False) -> None:
-        """Close widgets that no cell shows; first ask pages that may show them.
+        """Close widgets that no cell shows, but first ask the pages that may show them.
 
-        After some quiet time, also close widgets that no page has claimed: a page that is gone does
-        not answer.
+        After some time without messages, also close widgets that no page reported, because a closed
+        page does not answer.
         """
         if self._depth:
             return
@@ -205,9 +207,9 @@ def close_whole(widget: Any) -> None:
 
 
 def _running_cell(shell: Any) -> str | None:
-    """Return the identity of the running cell; ``None`` outside of notebooks.
+    """Return a text that identifies the running cell; ``None`` outside of notebooks.
 
-    JupyterLab, Notebook 7 and VS Code send its id; elsewhere the cell's text identifies it.
+    JupyterLab, Notebook 7 and VS Code send an id. For other front ends the cell's text is used.
     """
     message = _message(shell)
     if message is None:
@@ -221,13 +223,13 @@ def _running_cell(shell: Any) -> str | None:
 
 
 def _deleted_cells(shell: Any) -> list[str]:
-    """Return the cells that were deleted since the last cell ran, if the front end reports them."""
+    """Return cells that were deleted since the last cell ran, if the front end reports them."""
     metadata = (_message(shell) or {}).get("metadata") or {}
     return [f"cell {cell}" for cell in metadata.get("deletedCells") or ()]
 
 
 def _message(shell: Any) -> dict[str, Any] | None:
-    """Return the message that the kernel is answering."""
+    """Return the message that the kernel is handling."""
     if getattr(shell, "kernel", None) is None:
         return None
     message = shell.get_parent()

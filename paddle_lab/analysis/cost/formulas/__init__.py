@@ -1,4 +1,4 @@
-"""The formulas of ops by name, and of grad nodes by the name of their op."""
+"""The formulas of ops by op name, and the formulas of grad nodes by the name of their op."""
 
 from __future__ import annotations
 

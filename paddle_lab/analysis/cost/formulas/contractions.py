@@ -1,8 +1,8 @@
 """Products of matrices: one multiply-add for each term of each sum.
 
-Source: an output of ``[m, k] x [k, n]`` has ``m * n`` elements, each a sum of ``k`` products. So it
-takes ``m * n * k`` multiply-adds (Golub and Van Loan, "Matrix Computations", 1.1). The gradient of
-each input is one more product with the same three extents.
+Source: an output of ``[m, k] x [k, n]`` has ``m * n`` elements, each a sum of ``k`` products. So
+the product takes ``m * n * k`` multiply-adds (Golub and Van Loan, "Matrix Computations", 1.1). The
+gradient of each input is another product with the same three extents.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def bilinear(call: Call) -> Cost:
 
 
 def einsum(call: Call) -> Cost:
-    """A sum over all labels of one operand or of two: one multiply-add for each combination.
+    """A sum over all labels of one or two operands: one multiply-add for each combination.
 
-    Paddle chooses an order for three operands and more, which the record does not have.
+    For three or more operands Paddle chooses an order, which is not in the record.
     """
     found = re.search(r"['\"]([^'\"]+)['\"]", call.attributes)
     extents = _extents(call, found[1]) if found else None
@@ -75,10 +75,10 @@ def einsum_backward(call: Call, needed: Needed) -> Cost:
 
 
 def _extents(call: Call, equation: str) -> dict[str, int] | None:
-    """Return the extent of each label; None if the sum is not one over all combinations.
+    """Return the extent of each label; None if there is not one term for each combination.
 
-    An ellipsis hides labels, a repeated label is a diagonal, and a label that only one of two
-    operands has may be summed before the product.
+    There are three such cases: an ellipsis, which hides labels; a repeated label, which is a
+    diagonal; and a label of only one of two operands, which may be summed before the product.
     """
     left, _, result = equation.replace(" ", "").partition("->")
     operands = left.split(",")

@@ -1,9 +1,9 @@
 """Elementwise ops: one operation for each element of the output.
 
 Source: the convention of XLA's ``HloCostAnalysis`` and of DeepSpeed's flops profiler. A function
-(``exp``, ``tanh``, ``gelu``) counts as one operation, however long it takes. Backward
-follows the chain rule: evaluate the derivative, and multiply it with the gradient. So it takes two
-operations for each element, and fewer if the derivative is available.
+(``exp``, ``tanh``, ``gelu``) counts as one operation. Backward follows the chain rule: evaluate the
+derivative, and multiply it with the gradient. So it takes two operations for each element, or one
+if the derivative is already known.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ def _summed(call: Call, slot: int) -> int:
 
 
 def add_backward(call: Call, needed: Needed) -> Cost:
-    """The gradient passes on unchanged; for a broadcast input it is summed."""
+    """The gradient passes unchanged. For a broadcast input it is summed."""
     return Cost(sum(_summed(call, slot) for slot in set(needed)))
 
 
 def subtract_backward(call: Call, needed: Needed) -> Cost:
-    """As :func:`add_backward`; the second input's gradient is negated."""
+    """Like :func:`add_backward`, but the second input's gradient is negated."""
     return Cost(add_backward(call, needed).flops + (call.out if 1 in needed else 0))
 
 
@@ -73,14 +73,14 @@ def multiply_backward(call: Call, needed: Needed) -> Cost:
 
 
 def binary_backward(call: Call, needed: Needed) -> Cost:
-    """A derivative and a multiplication for each input; a broadcast input's gradient is summed."""
+    """For each input: a derivative and a multiplication. For a broadcast input also a sum."""
     if len(call.shapes) == 1:  # ``2 / x``
         return unary_backward(call, needed)
     return Cost(add_backward(call, needed).flops + 2 * call.out * len(set(needed)))
 
 
 def bias_backward(call: Call, needed: Needed) -> Cost:
-    """The bias in a ``linear``: its gradient is summed over the rows."""
+    """The bias of a ``linear``: its gradient is summed over the rows."""
     return Cost(call.out - prod(call.shapes[2])) if 1 in needed else FREE
 
 
@@ -95,7 +95,7 @@ def add_n(call: Call) -> Cost:
 
 
 def scale(call: Call) -> Cost:
-    """``out = scale * x + bias``: one operation if the scale is not 1, one if the bias is not 0."""
+    """``out = scale * x + bias``: one operation if scale is not 1, and one if bias is not 0."""
     factor = call.attribute("scale")
     if factor is None and len(call.shapes) == 1:
         return UNKNOWN

@@ -1,4 +1,4 @@
-"""The cost of one call, the types of formulas, and formulas that many ops share."""
+"""The cost of a call, the types of formulas, and formulas that many ops share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from paddle_lab.analysis.cost.call import Call
 
 
 class Cost(NamedTuple):
-    """The arithmetic of a call, -1 if it is not known.
+    """The arithmetic of a call; -1 if it is unknown.
 
     Attributes
     ----------
     flops
         All arithmetic operations; a multiply-add counts as 2.
     macs
-        The multiply-adds of products of matrices and of convolutions, each counted as 1. Other
-        arithmetic has none: ``flops`` is ``2 * macs`` plus the other operations.
+        The multiply-adds of products of matrices and of convolutions, each counted as 1. So
+        ``flops`` is ``2 * macs`` plus all other operations.
     """
 
     flops: int
@@ -41,27 +41,27 @@ GradFormula = Callable[[Call, Needed], Cost]
 
 
 def each(steps: int) -> Formula:
-    """Return the formula of ``steps`` operations for each element of the first input."""
+    """Return a formula: ``steps`` operations for each element of the first input."""
     return lambda call: Cost(steps * prod(call.shapes[0]))
 
 
 def each_backward(steps: int) -> GradFormula:
-    """Return the same for a grad node that passes gradients on."""
+    """Return a formula for a grad node: ``steps`` operations for each element, if it has edges."""
     return lambda call, needed: Cost(steps * prod(call.shapes[0])) if needed else FREE
 
 
 def free(call: Call) -> Cost:
-    """No arithmetic."""
+    """Count no arithmetic."""
     return FREE
 
 
 def free_backward(call: Call, needed: Needed) -> Cost:
-    """No arithmetic: the gradient moves, or is zero everywhere."""
+    """Count no arithmetic: the gradient is only moved, or is zero everywhere."""
     return FREE
 
 
 def products_backward(forward: Formula) -> GradFormula:
-    """Return the formula of two inputs' gradients: each takes the multiply-adds of the forward."""
+    """Return a formula for two inputs: each gradient takes the multiply-adds of the forward."""
 
     def backward(call: Call, needed: Needed) -> Cost:
         cost = forward(call)

@@ -1,16 +1,17 @@
-"""Convolutions, attention and recurrent networks: the products, and the elementwise operations.
+"""Convolutions, attention and recurrent networks: their products and elementwise operations.
 
-Sources: Dumoulin and Visin, "A guide to convolution arithmetic for deep learning" (2016). Positions
-in the padding count as well, as in ``paddle.flops`` and in published figures.
+Sources: for convolutions, Dumoulin and Visin, "A guide to convolution arithmetic for deep learning"
+(2016). Positions in the padding count as well, as in ``paddle.flops`` and in published figures.
 
-Vaswani et al., "Attention Is All You Need" (2017); for the backward Dao et al., "FlashAttention"
-(2022). A causal mask changes nothing: the whole product counts, as in PyTorch's ``flop_counter``
-and in nanoGPT's ``transformer_sizing.ipynb``. A kernel may skip half of it.
+For attention, Vaswani et al., "Attention Is All You Need" (2017), and for its backward Dao et al.,
+"FlashAttention" (2022). With a causal mask the whole product still counts, as in PyTorch's
+``flop_counter`` and in nanoGPT's ``transformer_sizing.ipynb``, although a kernel may skip half of
+it.
 
-The equations of ``paddle.nn.LSTMCell``, ``GRUCell`` and ``SimpleRNNCell``. The gates of a step, for
-each element of the hidden state: 21 operations in an LSTM (12 additions of the two products and two
-biases, 5 activations, 4 for the cell and the output), 16 in a GRU, 4 in a simple network.
-``tests/cost/test_models.py`` compares with these cells, op by op.
+For recurrent networks, the equations of ``paddle.nn.LSTMCell``, ``GRUCell`` and ``SimpleRNNCell``.
+In one step, the gates take these operations for each element of the hidden state: 21 in an LSTM (12
+additions of the two products and two biases, 5 activations, 4 for the cell and the output), 16 in a
+GRU, 4 in a simple network. ``tests/cost/test_models.py`` compares them with these cells, op by op.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def transposed(call: Call) -> Cost:
 
 
 def _scores(call: Call) -> tuple[int, int] | None:
-    """Return how many scores there are, and the multiply-adds of one of the two products."""
+    """Return the number of attention scores, and the multiply-adds of one of the two products."""
     if len(call.shapes) < 3 or {len(shape) for shape in call.shapes[:3]} != {4}:
         return None
     (batch, rows, heads, width), (_, columns, _, _) = call.shapes[:2]
@@ -56,23 +57,23 @@ def _scores(call: Call) -> tuple[int, int] | None:
 def attention(call: Call) -> Cost:
     """``softmax(q @ k^T * scale) @ v`` of ``[batch, rows, heads, width]``.
 
-    Two products; for each score a scaling, and 5 operations of the softmax.
+    It takes two products, and for each score 1 operation for the scaling and 5 for the softmax.
     """
     found = _scores(call)
     return multiply_adds(2 * found[1], 6 * found[0]) if found else UNKNOWN
 
 
 def attention_backward(call: Call, needed: Needed) -> Cost:
-    """Five products: the scores once more, and the gradients of scores, values, queries, keys.
+    """Five products: the scores again, and the gradients of scores, values, queries and keys.
 
-    The softmax takes 6 operations for each score once more, its gradient 4, the scaling 1.
+    Each score takes 6 operations for the softmax, 4 for its gradient and 1 for the scaling.
     """
     found = _scores(call)
     return multiply_adds(5 * found[1], 11 * found[0]) if found else UNKNOWN
 
 
 def rnn(call: Call) -> Cost:
-    """An input ``[steps, batch, …]`` multiplies each weight matrix ``steps * batch`` times."""
+    """Multiply each weight matrix ``steps * batch`` times, for an input ``[steps, batch, …]``."""
     gates = _GATES.get(call.attribute("mode"), 0)
     if not gates:
         return UNKNOWN
@@ -83,9 +84,9 @@ def rnn(call: Call) -> Cost:
 
 
 def rnn_backward(call: Call, needed: Needed) -> Cost:
-    """Each product has two gradients, but the first layer's input may need none.
+    """Each product has two gradients, but the input of the first layer may need none.
 
-    A gate needs a derivative and a multiplication: twice the forward's operations.
+    A gate needs a derivative and a multiplication, so twice the operations of the forward.
     """
     forward = rnn(call)
     if forward.flops < 0:

@@ -1,7 +1,7 @@
-"""Ops that only make, move, select or convert values: no arithmetic by definition.
+"""Ops that only make, move, select or convert values, which counts as no arithmetic.
 
-Their gradients move as well. Where an op reads one element several times, backward adds the
-gradients of these reads; such ops are not in :data:`MOVING_BACK`.
+Their gradients are only moved, too. But if an op reads one element several times, its backward adds
+the gradients of these reads. Such ops are not in :data:`MOVING_BACK`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ def broadcast_back(call: Call, needed: Needed) -> Cost:
 
 
 def scattered_back(call: Call, needed: Needed) -> Cost:
-    """Each element of the gradient is added at the position from which the forward read."""
+    """Each element of the gradient is added at the position that the forward read."""
     return Cost(call.out)
 
 
 def placed(call: Call) -> Cost:
-    """Write values at positions. If they are added to old values, count one addition for each."""
+    """Writing values costs nothing. Values that are added to old ones take one addition each."""
     adds = call.attribute("overwrite") is False or call.attribute("accumulate") is True
     if call.name.startswith("put_along_axis") and call.attribute("reduce") != "assign":
         return UNKNOWN

@@ -1,7 +1,7 @@
 """The steps of optimizers, counted from their update rules in Paddle's documentation.
 
-The operations are per element of the parameters. Operations once per step (``1 - beta1``,
-the bias correction) are not counted.
+The operations are for each element of the parameters. Operations that run once per step (``1 -
+beta1``, the bias correction) are not counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def sgd(call: Call) -> Cost:
 def momentum(call: Call) -> Cost:
     """``v = mu * v + g; p -= rate * v``: 4 operations.
 
-    Nesterov's ``p -= rate * (g + mu * v)`` takes 2 more, ``g += decay * p`` also 2, and a
+    Nesterov's ``p -= rate * (g + mu * v)`` takes 2 more, the decay ``g += decay * p`` 2 more, and a
     rescaled gradient 1 more.
     """
     nesterov = call.attribute("use_nesterov") is True
@@ -37,7 +37,7 @@ def adam(call: Call) -> Cost:
 
 
 def adamw(call: Call) -> Cost:
-    """As :func:`adam`, and the decay ``p *= 1 - rate * coeff``: 1 more."""
+    """Count :func:`adam`, and 1 operation for the decay ``p *= 1 - rate * coeff``."""
     decays = call.attribute("with_decay", default=True) is True
     return Cost(adam(call).flops + decays * call.elements(0))
 
@@ -51,7 +51,7 @@ def rmsprop(call: Call) -> Cost:
     """Count 11 operations, 5 more if centered.
 
     ``s = rho * s + (1 - rho) * g * g`` takes 4, ``v = mu * v + rate * g / sqrt(s + epsilon)`` 6,
-    ``p -= v`` 1; ``m = rho * m + (1 - rho) * g`` 3 and ``s - m * m`` 2.
+    and ``p -= v`` 1. If centered, ``m = rho * m + (1 - rho) * g`` takes 3, and ``s - m * m`` 2.
     """
     return Cost((11 + 5 * (call.attribute("centered") is True)) * call.elements(0))
 

@@ -1,6 +1,6 @@
-"""Pooling and interpolation: how many input elements each output element is computed from.
+"""Pooling and interpolation, by the number of input elements behind each output element.
 
-Source: the definitions in Paddle's documentation. A window in the padding counts in full, as for
+Source: the definitions in Paddle's documentation. The padding in a window counts like input, as for
 convolutions.
 """
 
@@ -22,7 +22,7 @@ _TAPS = {"nearest": 1, "linear": 2, "bilinear": 4, "trilinear": 8, "bicubic": 16
 
 
 def _read(call: Call) -> int:
-    """Return how many elements all windows read; -1 if the record does not say."""
+    """Return how many elements all windows read; -1 if the record does not tell."""
     x, out = _spatial(call, call.shapes[0]), _spatial(call, call.outputs[0])
     kernel = call.attribute("kernel_size")
     if len(x) != len(out) or not isinstance(kernel, list):
@@ -40,14 +40,14 @@ def _spatial(call: Call, shape: Shape) -> Shape:
 
 
 def _adaptive(extent: int, outputs: int) -> int:
-    """Return the lengths of all windows along an axis; neighbours may overlap."""
+    """Return the sum of the lengths of all windows along an axis. Windows may overlap."""
     return sum(-((i + 1) * extent // -outputs) - i * extent // outputs for i in range(outputs))
 
 
 def pool(call: Call) -> Cost:
-    """An average takes one addition less than the window has elements, and a division.
+    """An average of ``n`` elements takes ``n - 1`` additions and a division.
 
-    A maximum takes one comparison less than the window has elements.
+    A maximum takes ``n - 1`` comparisons.
     """
     read = _read(call)
     if read < 0:
@@ -59,7 +59,7 @@ def pool(call: Call) -> Cost:
 def pool_backward(call: Call, needed: Needed) -> Cost:
     """Divide each gradient by the size of its window, and add it to each element of the window.
 
-    The gradient of a maximum is added to one element.
+    For a maximum, add the gradient to one element.
     """
     read = _read(call)
     if read < 0:
@@ -69,13 +69,13 @@ def pool_backward(call: Call, needed: Needed) -> Cost:
 
 
 def interpolate(call: Call) -> Cost:
-    """A weighted sum of 2, 4, 8 or 16 elements; the weights are not counted. Nearest only moves."""
+    """A weighted sum of 2, 4, 8 or 16 elements, without the weights. ``nearest`` is free."""
     taps = _TAPS.get(call.name.removesuffix("_interp"), 0)
     return Cost((2 * taps - 1) * call.out) if taps > 1 else FREE if taps else UNKNOWN
 
 
 def interpolate_backward(call: Call, needed: Needed) -> Cost:
-    """Weight each gradient element, and add it to each input element that it was computed from."""
+    """Multiply each gradient with the weights, and add it to the input elements behind it."""
     taps = _TAPS.get(call.name.removesuffix("_interp"), 0)
     return Cost((2 * taps if taps > 1 else 1) * call.out) if taps else UNKNOWN
 

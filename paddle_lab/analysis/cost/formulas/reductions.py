@@ -1,8 +1,8 @@
 """Reductions, softmax and losses, counted step by step from their definitions.
 
 Source: the definitions in Paddle's documentation, with one operation for each arithmetic step on
-each element. Softmax then takes 5: the maximum, a difference, ``exp``, the sum, a division. So does
-the ``flops_computation.py`` of ELECTRA (Clark et al., 2020).
+each element. So a softmax takes 5: the maximum, a difference, ``exp``, the sum, a division. The
+``flops_computation.py`` of ELECTRA (Clark et al., 2020) counts the same.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from paddle_lab.analysis.cost.formulas.formula import (
 
 
 def fold(call: Call) -> Cost:
-    """Reduce ``n`` elements to ``m``: ``n - m`` additions, comparisons or products."""
+    """Reduce ``n`` elements to ``m`` by ``n - m`` additions, comparisons or products."""
     return Cost(max(0, prod(call.shapes[0]) - call.out))
 
 
 def mean(call: Call) -> Cost:
-    """``n - m`` additions, and a division for each of the ``m`` elements of the output."""
+    """Reduce ``n`` elements to ``m`` by ``n - m`` additions and ``m`` divisions."""
     return Cost(prod(call.shapes[0]))
 
 
 def mean_backward(call: Call, needed: Needed) -> Cost:
-    """The gradient is divided once for each element of the output, and copied."""
+    """Divide the gradient once for each element of the output, and copy it."""
     return Cost(call.out)
 
 
 def norm_backward(call: Call, needed: Needed) -> Cost:
-    """Multiply ``x`` with ``dout / out``; only the 2-norm has this simple gradient."""
+    """Multiply ``x`` with ``dout / out``. Only the 2-norm has such a simple gradient."""
     is_euclidean = call.attribute("porder") == 2
     return Cost(prod(call.shapes[0]) + call.out) if is_euclidean else UNKNOWN
 
 
 def cross_entropy(call: Call) -> Cost:
-    """A softmax takes 5 operations for each element, the loss of a label 2 (``-log(p)``).
+    """Count 5 operations for each element (softmax) and 2 for each label (``-log(p)``).
 
     With soft labels, ``-sum(label * log(p))`` takes 3 for each element.
     """
@@ -65,7 +65,7 @@ def negative_likelihood(call: Call) -> Cost:
 
 
 def negative_likelihood_backward(call: Call, needed: Needed) -> Cost:
-    """One value for each row, and zeros."""
+    """Count one operation for each row. All other elements are zeros."""
     return Cost(prod(call.shapes[1]))
 
 
@@ -84,7 +84,7 @@ FORWARD: dict[str, Formula] = {
     "squared_l2_norm": each(2),
     "cross_entropy_with_softmax": cross_entropy,
     "nll_loss": negative_likelihood,
-    # Each of x and label z: the steps of ``max(x, 0) - x * z + log(1 + exp(-|x|))``.
+    # For logits x and labels z: ``max(x, 0) - x * z + log(1 + exp(-|x|))``.
     "sigmoid_cross_entropy_with_logits": each(9),
     "bce_loss": each(8),  # of ``-(z * log(x) + (1 - z) * log(1 - x))``
     "kldiv_loss": each(3),  # of ``z * (log(z) - x)``

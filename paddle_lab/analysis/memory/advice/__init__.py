@@ -1,1 +1,1 @@
-"""What to do about too much memory: after an error, at a peak, and about leaks."""
+"""Advice about too much memory: after an error, at a peak, and for leaks."""

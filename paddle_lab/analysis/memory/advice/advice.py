@@ -1,4 +1,4 @@
-"""Advice against too much memory: sentences that name the lines, ops and layers found."""
+"""Advice about too much memory: sentences that name lines, ops and layers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ Finding = tuple[float, str]
 
 
 def last_resort() -> str:
-    """Return general advice, if nothing specific was found."""
+    """Return general advice, for the case that nothing specific was found."""
     return say("memory.advice.last_resort")
 
 
 def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None = None) -> list[str]:
-    """Return advice on how to lower the memory of a moment, the most promising first.
+    """Return advice on how to lower the memory at a moment, the most promising first.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def advice(memory: PlaceMemory, *, time_ns: int, request: FailedRequest | None =
 def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> list[Finding]:
     table, bytes_of = memory.record.holders, memory.record.allocations["bytes"]
     notebooks = [HOLDER_KINDS.index(kind) for kind in ("output", "traceback")]
-    # The notebook can release only storages that no variable holds.
+    # The notebook can only release a block that no variable holds.
     others = table["allocation"][~np.isin(table["kind"], notebooks)]
     found = []
     for kind in ("output", "traceback"):
@@ -83,7 +83,8 @@ def _held_by_the_notebook(memory: PlaceMemory, total: int, *, failed: bool) -> l
         size = int(bytes_of[sorted(keys.difference(others.tolist()))].sum())
         if held and size >= _WORTH * total:
             names = say("lists.between").join(holder.name for holder in held[:3])
-            # The error's own traceback is not the cause, but it keeps memory from the next attempt.
+            # The traceback of this error is not the cause, but its memory is missing in the next
+            # attempt.
             is_own = failed and kind == "traceback"
             key = "own_traceback" if is_own else kind
             sentence = say(f"memory.advice.{key}", size=size_text(size), names=names)
@@ -132,12 +133,12 @@ def _fragmented(memory: PlaceMemory, time_ns: int, requested_bytes: int | None) 
         return []
     key = "memory.advice.fragmented_enough" if enough else "memory.advice.fragmented"
     sentence = say(key, unused=size_text(unused), reserved=size_text(reserved))
-    # If the unused memory was enough, fragmentation was the cause: this advice comes first.
+    # If the unused memory was large enough for the request, this advice comes first.
     return [(reserved + 1.0 if enough else float(unused), sentence)]
 
 
 def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
-    """Return the growing bytes of a leak and a sentence about it, None if little grows.
+    """Return a weight and a sentence about a leak, None if the memory grows little.
 
     Parameters
     ----------
@@ -158,12 +159,12 @@ def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
     sentence = say("memory.advice.leak", **values)
     if gatherer and worst.frame:
         sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
-    # Rank by the sum of all growing lines: one kept tensor keeps blocks of many lines alive.
+    # Rank by the growth of all lines, because one kept tensor keeps blocks of many lines alive.
     return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
 
 
 def _keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
-    """Return the variable that holds most of these blocks, ``""`` if none holds half of them.
+    """Return the variable that holds most of these bytes, ``""`` if none holds half of them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The allocation that failed, read from the text of Paddle's out-of-memory error."""
+"""The allocation that failed, parsed from the text of Paddle's out-of-memory error."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ class FailedRequest:
         return say("memory.oom.op", op=op, size=asked)
 
     def is_beyond(self, allocated_bytes: int) -> bool:
-        """Tell whether the request is larger than all memory that could be free."""
+        """Tell whether the request is larger than all memory that could be freed."""
         asked = self.requested_bytes or 0
         if self.available_bytes is None:
             return asked > _BEYOND * allocated_bytes
         return asked > allocated_bytes + self.available_bytes
 
     def advice(self, allocated_bytes: int) -> str:
-        """Return a sentence if one request was larger than all allocated memory, else ``""``."""
+        """Return a sentence if the request was larger than all allocated memory, else ``""``."""
         if self.requested_bytes is None or self.requested_bytes < allocated_bytes:
             return ""
         op = self.op
@@ -91,7 +91,7 @@ def is_out_of_memory(text: str) -> bool:
 
 
 def failed_request(ops: OpTable, text: str) -> FailedRequest:
-    """Return the failed request of the out-of-memory error that ended a trace.
+    """Return the failed request of a trace that ended with an out-of-memory error.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def failed_request(ops: OpTable, text: str) -> FailedRequest:
     """
     table = ops.record.ops
     raised = np.flatnonzero(table["raised"])
-    # The error also passes through a PyLayer's own op; the innermost op starts last.
+    # The error also passes through the op of a PyLayer. The innermost op is the one that began
+    # last.
     op = ops[int(raised[np.argmax(table["start_ns"][raised])])] if len(raised) else None
     layer = "" if op is None else _layer(ops.record, op)
     return FailedRequest(op, requested_bytes(text), _size(_AVAILABLE, text), layer)
@@ -114,7 +115,7 @@ def _layer(record: Record, op: Op) -> str:
 
 
 def requested_bytes(text: str) -> int | None:
-    """Return the bytes that Paddle could not allocate, from the error message; None if unknown."""
+    """Return the bytes that Paddle could not allocate, from the error's text; None if unknown."""
     exact = _REQUESTED_BYTES.search(text)
     return int(exact["size"]) if exact else _size(_REQUESTED, text)
 

@@ -1,4 +1,4 @@
-"""An out-of-memory error: the request, the living blocks, and advice."""
+"""An out-of-memory error: the failed request, the living blocks, and advice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 8
 
 @dataclass(frozen=True)
 class OutOfMemory:
-    """The facts about an out-of-memory error."""
+    """What is known about an out-of-memory error."""
 
     request: FailedRequest
     """The failed allocation, and the op that requested it."""
@@ -41,7 +41,7 @@ class OutOfMemory:
 
     @property
     def op(self) -> Op | None:
-        """The op that raised the error; None if the error was raised inside backward."""
+        """The op that raised the error; None if backward raised it."""
         return self.request.op
 
     @property
@@ -73,7 +73,7 @@ def what_to_do(sentences: Sequence[str]) -> str:
 
 
 def out_of_memory(memory: PlaceMemory) -> OutOfMemory | None:
-    """Return the facts about a trace's out-of-memory error, None if it ended otherwise.
+    """Return the facts about a trace's out-of-memory error, None if there was no such error.
 
     Parameters
     ----------
@@ -96,10 +96,10 @@ def out_of_memory(memory: PlaceMemory) -> OutOfMemory | None:
 
 
 def _moment(memory: PlaceMemory, op: Op | None) -> int:
-    """Return the moment of most memory while the op that raised the error ran.
+    """Return the moment with the most memory while the op that raised the error ran.
 
-    The op's own blocks are freed while the error passes through it, so at the moment of the error
-    they are gone. In backward no op is known. Then the search starts at the last op.
+    The op's blocks are freed before the error reaches the user's code. For an error in backward,
+    the op is unknown. Then the search begins at the last op.
     """
     ops = memory.record.ops
     if not len(ops):
