@@ -78,7 +78,7 @@ pytest: $(DONE)/test
 	  $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
 	$(if $(PYTEST_ARGS),,$(PARALLEL_PYTEST) $(OWN_PROCESS))
 
-# Two processes, because the machine is idle half of the time while pages open and kernels start.
+# Three processes, because the machine is idle half of the time while pages open and kernels start.
 # Tests marked `alone` run afterwards in one process. Pytest exits with 5 if PYTEST_ARGS selects no
 # test.
 # A failed test runs once more, because a busy machine may have been too slow. The first failure is
@@ -86,7 +86,7 @@ pytest: $(DONE)/test
 BROWSER_PYTEST = CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest \
   --reruns 1 --rerun-show-tracebacks $(PYTEST_ARGS)
 browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
-	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses logical --maxprocesses 2 \
+	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses 3 \
 	  --dist loadfile || [ $$? -eq 5 ]
 	$(BROWSER_PYTEST) -m "browser and alone" || [ $$? -eq 5 ]
 

@@ -156,7 +156,7 @@ def test_an_interrupt_in_the_middle_comes_through_and_the_trace_is_kept(delay_ms
 
 
 def test_an_interrupt_in_the_captures_code_puts_everything_back(monkeypatch: pytest.MonkeyPatch):
-    """Ctrl+C at every line that puts hooks in place, and at every third of all others."""
+    """Ctrl+C at every line that puts hooks in place, and at every ninth of all others."""
     # Python also tells the line of a ``with`` when the block ends. An error of the trace function
     # then leaves the lock held, which no signal does. Tests in other threads would wait for it.
     monkeypatch.setattr(hooks, "_LOCK", threading.RLock())
@@ -172,7 +172,7 @@ def test_an_interrupt_in_the_captures_code_puts_everything_back(monkeypatch: pyt
     bindings = Bindings()
     not_put_back, other_ends = {}, {}
     for at, (line, runs) in enumerate(lines.runs.items()):
-        if line[0] not in INSTALLING and at % 3:
+        if line[0] not in INSTALLING and at % 9:
             continue
         for run in {1, runs} if line[0] in INSTALLING else {runs}:
             interrupted = LinesOfCapture(line, run)
