@@ -15,8 +15,8 @@ import numpy.typing as npt
 from paddle_lab.comparison.compared import DIFFERENT, INHERITED, INTRODUCED, Compared
 
 Array = npt.NDArray[Any]
-Run = Callable[[int, Sequence[Array]], "list[Array] | None"]
-"""Runs an op of trace b on inputs; ``None`` if it cannot run."""
+Run = Callable[[int, "Sequence[Array | None]"], "list[Array] | None"]
+"""Runs an op of trace b on inputs, ``None`` for those not kept; ``None`` if it cannot run."""
 
 
 def find_origins(found: Compared, run: Run) -> int:
@@ -38,10 +38,8 @@ def find_origins(found: Compared, run: Run) -> int:
             found.origin[row] = INTRODUCED
             continue
         kept = b.record.kept_values
-        inputs = [kept[one] for one in b.tensors_of(op_b, "input") if one in kept]
-        if len(inputs) < len(b.tensors_of(op_b, "input")):
-            continue
-        exact = run(op_b, inputs)
+        reads = a.tensors_of(op_a, "input"), b.tensors_of(op_b, "input")
+        exact = run(op_b, [kept.get(one) for one in reads[1]])
         outputs = [
             (a.record.kept_values[one], z, kept[two])
             for one, z, two in zip(
@@ -54,10 +52,22 @@ def find_origins(found: Compared, run: Run) -> int:
             continue
         made = max(_distance(z, y, x) for x, z, y in outputs)
         came = max(_distance(x, z, x) for x, z, _ in outputs)
+        if _are_equal(found, *reads):  # also if the op does not calculate in float64
+            made, came = max(_distance(x, y, x) for x, _, y in outputs), 0.0
         found.origin[row] = INTRODUCED if made >= came else INHERITED
         if made > most:
             largest, most = row, made
     return largest
+
+
+def _are_equal(found: Compared, inputs_a: list[int], inputs_b: list[int]) -> bool:
+    digests = [
+        [(digest[one], is_known[one]) for one in inputs]
+        for inputs, (digest, is_known) in (
+            (inputs_a, found.a.tensor_digests), (inputs_b, found.b.tensor_digests)
+        )
+    ]  # fmt: skip
+    return digests[0] == digests[1]
 
 
 def _distance(one: Array, other: Array, unit: Array) -> float:
@@ -65,7 +75,9 @@ def _distance(one: Array, other: Array, unit: Array) -> float:
     if one.shape != other.shape:
         return 0.0
     kind = np.complex128 if "c" in one.dtype.kind + other.dtype.kind else np.float64
+    x, y = one.astype(kind).ravel(), other.astype(kind).ravel()
     with np.errstate(all="ignore"):
         norm = np.linalg.norm(unit.astype(kind).ravel()) or 1.0
-        distance = np.linalg.norm((other.astype(kind) - one.astype(kind)).ravel()) / norm
+        is_same = (x == y) | (np.isnan(x) & np.isnan(y))
+        distance = np.linalg.norm(np.where(is_same, 0, y - x)) / norm
     return float(np.nan_to_num(distance, nan=np.inf))

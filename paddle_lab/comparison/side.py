@@ -112,7 +112,9 @@ class Side:
         is_known = np.zeros(len(found), bool)
         tensor = record.value_stats["tensor"][digests["value_stat"]]
         found[tensor], is_known[tensor] = digests["digest"], True
-        return found, is_known
+        producer = record.tensors["producer"]
+        is_known[is_known] = ~self._is_unwritten[producer[is_known]] | (producer[is_known] < 0)
+        return np.where(is_known, found, 0), is_known
 
     @cached_property
     def stat_of_tensor(self) -> dict[int, int]:
@@ -120,6 +122,11 @@ class Side:
         return {
             tensor: row for row, tensor in enumerate(self.record.value_stats["tensor"].tolist())
         }
+
+    @cached_property
+    def _is_unwritten(self) -> npt.NDArray[np.bool_]:
+        """Whether each op returns memory that nothing wrote, such as ``paddle.empty``."""
+        return np.isin(self.name, self._pool.codes(["empty", "empty_like"]))
 
     def digests(self, role: str = "output") -> tuple[Hashes, Hashes]:
         """Return two hashes for each op: of its tensors' digests, and of which tensors have one.
@@ -132,6 +139,8 @@ class Side:
         op = uses["op"][rows]
         known = np.bincount(op[is_known[uses["tensor"][rows]]], minlength=len(self))
         has_some = (known > 0) | (np.bincount(op, minlength=len(self)) == 0)
+        if role == "output":
+            has_some |= self._is_unwritten
         which = mixed(self.used(is_known, role))
         return self.used(digest, role), np.where(has_some, which, _NONE)
 

@@ -94,7 +94,7 @@ class Replay:
                     raise Irreplayable(say("replay.unwritten"))
             return array, self._compared(player, comparable)
 
-    def in_float64(self, op: int, inputs: Sequence[Array]) -> list[Array] | None:
+    def in_float64(self, op: int, inputs: Sequence[Array | None]) -> list[Array] | None:
         """Run one op on other inputs, with floats in double precision; ``None`` if it cannot run.
 
         Parameters
@@ -102,7 +102,8 @@ class Replay:
         op
             The op's row in the record's table ``ops``.
         inputs
-            Values for the tensors that the op read, in order.
+            Values for the tensors that the op read, in order; ``None`` for memory that nothing
+            wrote before.
         """
         key = int(self.log.row_keys[op])
         call = self.log.calls.get(key)
@@ -114,6 +115,11 @@ class Replay:
             self._check()
             with HOOKS.suspended():
                 for number, value in zip(call.reads, inputs, strict=True):
+                    if value is None:
+                        held = self.log.tensors.held.by_number.get(number)
+                        if held is None or held.unwritten is None:
+                            return None
+                        continue
                     kind = value.dtype.kind
                     array = value.astype(wide[kind]) if kind in wide else value
                     player.tensors[number] = self._paddle.to_tensor(array)
