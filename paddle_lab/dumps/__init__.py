@@ -1,1 +1,1 @@
-"""Paddle's own files of graphs, stacks and its log, joined into a record."""
+"""Files that Paddle itself writes (graphs, stacks, its log), joined into a record."""

@@ -1,4 +1,4 @@
-"""A graph in a ``.dot`` file, as written by Paddle or by the package ``graphviz``."""
+"""Parses a graph in a ``.dot`` file, which Paddle or the package ``graphviz`` wrote."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Edge(NamedTuple):
 
 @dataclass
 class Graph:
-    """A graph: nodes by their id in the file, and edges between them."""
+    """A graph: nodes by their id in the file, and the edges between them."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
@@ -65,7 +65,8 @@ def read_dot(text: str) -> Graph:
 
 
 def _edge(source: str, target: str, lines: list[str]) -> Edge:
-    # "name@Grad", "Place(cpu)", "float32[1, 12]"; or "name,", "shape:[1, 12]", "dtype:float32,"
+    # Paddle writes "name@Grad", "Place(cpu)", "float32[1, 12]", or "name,", "shape:[1, 12]",
+    # "dtype:float32,".
     tensor, dtype, shape = "", "", ""
     for line in lines:
         if found := _DTYPE_AND_SHAPE.match(line):

@@ -1,4 +1,4 @@
-"""Finds out which files in a directory are Paddle's dumps, and which process wrote each."""
+"""Finds the files in a directory that Paddle dumped, and the process that wrote each."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Process:
 
 @dataclass
 class ValueFile:
-    """Values of ops: of Paddle's checksums, or of PaDiff's report."""
+    """Values of ops, from Paddle's checksums or PaDiff's report."""
 
     name: str
     ops: list[ValuedOp]
@@ -71,7 +71,7 @@ class DumpFiles:
     Parameters
     ----------
     directory
-        The folder with the files. Subfolders are searched, too. It may also be one file.
+        The folder with the files. Subfolders are searched, too. It may also be a single file.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -109,7 +109,7 @@ class DumpFiles:
             self.notices.append(say("notices.dump.unknown", files=_named(unknown)))
 
     def _read(self, path: Path, name: str) -> tuple[bool, bool]:
-        """Read a file. Tell whether the file is one of Paddle's dumps, and is complete."""
+        """Read a file. Tell whether Paddle dumped the file, and whether the file is complete."""
         if path.stat().st_size > _LARGEST_BYTES:
             return False, False
         if path.name == _REPORT:
@@ -186,7 +186,7 @@ class DumpFiles:
                 number: len(names & process.stacks.ops.keys())
                 for number, process in self.processes.items()
             }
-            # Each process numbers names from 1, so equal names may belong to different processes.
+            # Each process numbers names from 1, so equal names can come from different processes.
             tells = len(set(counts.values())) == len(counts)
             self._owner(counts if tells else {}).forwards.append(graph)
 

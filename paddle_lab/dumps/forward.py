@@ -1,4 +1,4 @@
-"""The ops of one process: names, stacks and tensors, from all files that mention the ops."""
+"""The ops of a process: names, stacks and tensors, from all files that mention the ops."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Op:
 
 
 class Forward:
-    """The ops of a process, by unique name; an op without one, by its grad node.
+    """The ops of a process by their unique names, or by their grad nodes.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ class Forward:
             return ""
         name = backward.ops.get(node.address) or node.name
         name = name.removesuffix("Final").removesuffix(_NODE)
-        # Unique names begin with the name of the op, other names with that of the class.
+        # A unique name begins with the name of the op. Other names begin with the name of the
+        # class.
         is_unique = node.name.endswith(_NODE) and node.name[0].islower()
         return name if is_unique else f"{name}@{node.address:x}"
 
@@ -86,7 +87,7 @@ class Forward:
                 waits[key] += 1
         keys = list(self.ops)
         number = {key: at for at, key in enumerate(keys)}
-        # If several ops could be next, take the one that comes first in the files.
+        # If several ops could be next, take the op that comes first in the files.
         ready, found = [number[key] for key in keys if not waits[key]], []
         while ready:
             found.append(keys[heappop(ready)])

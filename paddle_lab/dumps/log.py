@@ -1,4 +1,4 @@
-"""Paddle's log from a file: each entry with the op or grad node that the log names."""
+"""Reads Paddle's log from a file, and finds the op or grad node that each entry names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LoggedTensor(NamedTuple):
 
 
 def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[LoggedTensor]]]:
-    """Return each op whose tensors the log names, with its inputs and its outputs."""
+    """Return each op whose tensors the log names, with its inputs and outputs."""
     for text in log.text:
         if info := _INFO.match(text):
             yield info[1], _tensors(info[2]), _tensors(text[info.end() :])
@@ -40,7 +40,7 @@ def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[
 
 def _tensors(text: str) -> list[LoggedTensor]:
     found = list(_TENSOR.finditer(text))
-    # A tensor that is indented more is the gradient of another one.
+    # A tensor with more indentation is the gradient of another tensor.
     found = [one for one in found if len(one[1]) == len(found[0][1]) and one[2] != _UNNAMED]
     ends = [*(one.start() for one in found[1:]), len(text)]
     tensors = []
@@ -53,7 +53,7 @@ def _tensors(text: str) -> list[LoggedTensor]:
 
 
 def _named_ops(texts: list[str], ops: Mapping[str, int]) -> list[int]:
-    """Return the op that each entry names, -1 for none. Some ops log only such an entry."""
+    """Return the op that each entry names, -1 for none. Some ops log only such entries."""
     return [ops.get(info[1], -1) if (info := _INFO.match(text)) else -1 for text in texts]
 
 
@@ -67,9 +67,9 @@ def log_rows(
     log
         The entries of one process.
     ops
-        From the ops' unique names to their rows.
+        Maps the unique name of each op to its row.
     nodes
-        From the grad nodes' names and pointers to their rows.
+        Maps the name and the pointer of each grad node to its row.
     """
     op, node = _named_ops(log.text, ops), [-1] * len(log.text)
     begun: dict[int, int] = {}
@@ -87,7 +87,8 @@ def log_rows(
         elif thread in begun and (found := _UNIQUE.match(text)):
             op[begun[thread]] = ops.get(found[1], -1)
         elif thread in begun and _ENDS.match(text):
-            # The unique name came after the first entry: all entries in between are the op's.
+            # The unique name comes after the op's first entry. All entries in between belong to the
+            # op.
             first = begun.pop(thread)
             for at in range(first, entry + 1):
                 if log.native_thread[at] == thread:

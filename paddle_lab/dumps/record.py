@@ -1,4 +1,4 @@
-"""Makes one record of the files that Paddle wrote, with only what the files contain."""
+"""Makes a record from files that Paddle wrote. The record contains only what the files contain."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Writer(RowWriter):
         """The values of tensors, by row."""
 
     def write_values(self, file: ValueFile, region: int) -> None:
-        """Write the ops of a file of values: each with its outputs, but without its inputs."""
+        """Write the ops of a file of values with their outputs. Such a file has no inputs."""
         scopes: dict[str, int] = {}
         for op in file.ops:
             scope = region
@@ -98,7 +98,7 @@ class _Writer(RowWriter):
                     self.arrays[tensor] = value.array
 
     def write(self, process: Process, scope: int) -> None:
-        """Write the rows of one process."""
+        """Write the rows of a process."""
         forward = Forward(process)
         order = forward.in_order()
         first = len(self.tables["ops"])
@@ -186,7 +186,7 @@ class _Writer(RowWriter):
 
 
 def _statistics(array: npt.NDArray[Any]) -> dict[str, int]:
-    """Return the cells of ``value_stats`` for an array."""
+    """Return the cells of a row of ``value_stats`` for an array."""
     values = array.astype(np.float64).ravel() if array.dtype.kind != "c" else np.abs(array).ravel()
     finite = values[np.isfinite(values)]
     some = finite if len(finite) else np.zeros(1)

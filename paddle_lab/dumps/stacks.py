@@ -1,4 +1,4 @@
-"""Python stacks that Paddle wrote: of ops by name, and of grad nodes by pointer."""
+"""Reads Python stacks that Paddle wrote: of ops by name, and of grad nodes by pointer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stacks:
 
 
 def read_stacks(text: str) -> Stacks:
-    """Return the stacks in a file's text, without those of a truncated line."""
+    """Return the stacks in a file's text, without the stack of a truncated line."""
     found = Stacks()
     name: str | tuple[str, int] = ""
     frames: list[Frame] = []

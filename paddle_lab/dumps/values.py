@@ -1,8 +1,8 @@
 """Files about values: checksums by Paddle, and tensors that PaDiff dumped with its report.
 
-A file of checksums is that of ``FLAGS_tensor_md5_checksum_output_path``. It does not say to how
-many decimals the values were rounded. PaDiff saves the outputs and gradients of layers as arrays
-beside its ``report.json``.
+Paddle writes checksums to the path in ``FLAGS_tensor_md5_checksum_output_path``. The file does not
+say to how many decimals values were rounded. PaDiff saves the outputs and gradients of layers as
+arrays next to its ``report.json``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Value(NamedTuple):
 
 @dataclass
 class ValuedOp:
-    """An op or a layer with its outputs, or a gradient."""
+    """An op or a layer with its outputs; or a gradient."""
 
     name: str
     route: str = ""
@@ -46,12 +46,12 @@ class ValuedOp:
 
 
 def is_checksums(text: str) -> bool:
-    """Tell whether a file's text is one of Paddle's checksums."""
+    """Tell whether the text of a file consists of Paddle's checksums."""
     return _CHECKSUM.match(text.partition("\n")[0]) is not None
 
 
 def read_checksums(text: str) -> list[ValuedOp]:
-    """Return the ops of a file of checksums in order, and each gradient by its tensor's name."""
+    """Return the ops in a file of checksums, in order, and each gradient by its tensor's name."""
     ops: list[ValuedOp] = []
     counts: dict[str, int] = {}
     last = "", 0
@@ -77,7 +77,7 @@ def _lines(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _op_of(name: str, counts: dict[str, int], last: tuple[str, int]) -> tuple[str, int]:
-    """Return the op of ``"log21_out"`` and its number: ``log2`` and 1, or ``log`` and 21."""
+    """Split a name into op and number: ``"log21_out"`` is ``log2`` and 1, or ``log`` and 21."""
     digits = _NUMBER.search(name)
     if digits is None:
         return name, 0
@@ -89,12 +89,12 @@ def _op_of(name: str, counts: dict[str, int], last: tuple[str, int]) -> tuple[st
 
 
 def read_report(path: Path) -> list[ValuedOp]:
-    """Return the layers in PaDiff's ``report.json`` in the order in which they ran.
+    """Return the layers in PaDiff's ``report.json``, in the order in which they ran.
 
     Raises
     ------
     ValueError
-        If the file is no such report, or an array is damaged.
+        If the file is not such a report, or an array is damaged.
     OSError
         If an array cannot be read.
     """
@@ -125,7 +125,7 @@ def _nodes(tree: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _values(report: Path, told: list[dict[str, str]]) -> list[Value]:
     values = []
     for one in told:
-        # The report has the path on the machine that wrote it.
+        # The report contains the path on the machine where it was written.
         file = report.parent / "tensors" / re.split(r"[\\/]", one["path"])[-1]
         array = np.load(file, allow_pickle=False)
         digest = int(hashlib.md5(array.tobytes(), usedforsecurity=False).hexdigest()[:15], 16)

@@ -1,4 +1,4 @@
-"""The magics. They turn the user's options into calls of the public functions."""
+"""The magics. They turn the user's options into calls of public functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REGISTERED: dict[int, tuple[CellMagics, MemoryLineMagic, RanksMagic, ChecksLine
 
 
 def register(shell: InteractiveShell) -> None:
-    """Register the magics in ``shell``, once."""
+    """Register the magics in ``shell`` if they are not registered yet."""
     if id(shell) in _REGISTERED:
         return
     memory = NotebookMemory(shell)

@@ -1,10 +1,9 @@
-"""Cell magics that let IPython run the cell.
+"""Cell magics that leave the execution of the cell to IPython.
 
-A cell magic here is an input transformation: in a cell that starts with ``%%paddle_trace``, the
-first line is replaced by a call that begins the trace. The trace ends when IPython reports the end
-of the cell. So IPython itself runs the user's code: its value, ``;``, ``await``, exceptions,
-interrupts and line numbers are the same as without the magic, and no frame of ours is in a
-traceback.
+The cell magics are input transformations: if a cell starts with ``%%paddle_trace``, its first line
+is replaced by a call that begins the trace. The trace ends when IPython reports the end of the
+cell. So IPython itself runs the user's code. Its value, ``;``, ``await``, exceptions, interrupts
+and line numbers are the same as without the magic, and tracebacks contain no frame of ours.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _FIRST_LINE = re.compile(rf"%%(?P<name>{'|'.join(CELL_MAGICS)})(?P<options>[ \t]
 
 
 class CellMagics:
-    """``%%paddle_trace`` and ``%%paddle_mem`` in one IPython shell; only one runs at a time.
+    """``%%paddle_trace`` and ``%%paddle_mem`` in an IPython shell. Only one runs at a time.
 
     Parameters
     ----------
@@ -43,7 +42,7 @@ class CellMagics:
     memory
         The notebook's memory and ledger.
     keeper
-        Adds all cells to the ledger.
+        Adds each cell to the ledger.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class CellMagics:
         shell.user_ns_hidden.pop(_BEGIN, None)
 
     def _run_of(self, name: str, options: CellOptions) -> Callable[[str, str], None]:
-        """Return a function that run_cell_magic() calls with a cell that was not transformed."""
+        """Return a function that ``run_cell_magic()`` calls for a cell that was not transformed."""
 
         @explained(options.help)
         def run(line: str, cell: str) -> None:
@@ -89,7 +88,7 @@ class CellMagics:
         return run
 
     def transform(self, lines: list[str]) -> list[str]:
-        """If a cell's first line is one of the magics, replace the line by a call of the magic."""
+        """If the first line of a cell is one of the magics, replace this line by a call."""
         match = self._match(lines)
         if match is None:
             return lines
@@ -99,7 +98,8 @@ class CellMagics:
             call = f"{_BEGIN}({name!r}, {options!r}, {below['name']!r})\n"
             return [call, *self.transform(lines[1:])]
         call = f"{_BEGIN}({name!r}, {options!r})\n"
-        # The next line may be another cell magic, which IPython no longer transforms itself.
+        # The next line may be another cell magic. IPython does not transform it any more, so do it
+        # here.
         return [call, *cell_magic(lines[1:])]
 
     def _match(self, lines: list[str]) -> re.Match[str] | None:
@@ -108,16 +108,16 @@ class CellMagics:
         return None if asks_for_help else match
 
     def begin(self, name: str, line: str, below: str = "") -> None:
-        """Begin a magic's work on the cell whose first line makes this call.
+        """Begin a trace. The first line of the traced cell calls this function.
 
         Parameters
         ----------
         name
             The magic.
         line
-            Its options as typed.
+            The options of the magic, as typed.
         below
-            The other magic of Paddle Lab on the next line, if any. Then only this magic runs.
+            The other magic of Paddle Lab, if the next line has it. The other magic is then ignored.
         """
         frame = sys._getframe(1)  # noqa: SLF001  (CPython's documented way to the caller)
         file = frame.f_code.co_filename
@@ -127,7 +127,8 @@ class CellMagics:
             return
         self._finish(None)
         options = CELL_MAGICS[name].parse(line)
-        # The imports happen when the capture begins, unless %load_ext made the idle kernel do them.
+        # Usually these modules are imported already: %load_ext imports them while the kernel is
+        # idle.
         from paddle_lab.magics.traced_cell import TracedCell
 
         running = TracedCell(
@@ -143,9 +144,10 @@ class CellMagics:
     def _number_of_cell(self, frame: FrameType) -> int:
         """Return the execution count of the cell that contains a frame.
 
-        From IPython 9 on, the shell's own count is one higher than the running cell's.
+        Since IPython 9, the shell's own count is higher by one while a cell runs.
 
-        A magic above ours (%%time, %%timeit) runs our line in code that is not a cell.
+        If another magic is above ours (%%time, %%timeit), it runs our line in code that is not a
+        cell.
         """
         cells = NotebookCells(self._shell)
         at: FrameType | None = frame
@@ -166,7 +168,7 @@ class CellMagics:
     def _leave_cell(self, result: Any) -> None:
         self._depth = max(self._depth - 1, 0)
         try:
-            # A cell that runs other cells (%run, %%capture) ends later than these cells.
+            # A cell that runs other cells (%run, %%capture) ends after these cells.
             if self._running is not None and self._depth < max(self._running[1], 1):
                 error = getattr(result, "error_in_exec", None)
                 self._finish(error if isinstance(error, BaseException) else None)
@@ -181,7 +183,7 @@ class CellMagics:
 
 
 def _show_magic_line(file: str, magic_line: str, number: int) -> None:
-    """Make tracebacks show the magic's line as typed, not the call that replaced it."""
+    """Make tracebacks show the magic's line as typed, instead of the call that replaced it."""
     entry = linecache.cache.get(file)
     if entry is None or len(entry) != 4 or len(entry[2]) < number:
         return

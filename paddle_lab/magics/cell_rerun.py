@@ -1,4 +1,4 @@
-"""A second, hidden run of a notebook cell, for checks that compare two runs."""
+"""A second, hidden run of a cell, for checks that compare two runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from paddle_lab.words import say
 
 
 def cell_rerun(shell: Any, number: int, checks: Sequence[str]) -> Rerun:
-    """Return a function that prepares a second run of a cell before its first run.
+    """Return an object that runs a cell a second time.
 
     Parameters
     ----------

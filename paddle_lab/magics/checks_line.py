@@ -1,4 +1,4 @@
-"""``%paddle_lab checks``: the checks, and switching some off for the notebook."""
+"""``%paddle_lab checks``: lists the checks, and switches checks off for the notebook."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ChecksLineMagic:
 
     @explained(lambda: _parser().format_help())
     def run(self, line: str) -> Any:
-        """List the checks; switch some off with ``-x``, and on again with ``-o``."""
+        """List the checks, switch some off with ``-x``, and switch them on again with ``-o``."""
         from paddle_lab.analysis.findings.registry import checks
         from paddle_lab.analysis.findings.switches import OFF
         from paddle_lab.views.text.finding_text import CheckList

@@ -1,4 +1,4 @@
-"""The note below the traceback of a traced cell: what the error means, and advice."""
+"""Shows a note below the traceback of a traced cell: the meaning of the error, and advice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool) -> None:
-    """Show what is known about the error that ended a cell; show nothing if nothing is known.
+    """Show what is known about the error that ended a cell, if anything is known.
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ def show_error_note(trace: Trace, error: BaseException | None, *, has_page: bool
     error
         The exception that ended the cell.
     has_page
-        Whether a view follows. The view shows findings above its graph, so this note omits them.
+        Whether a view is shown below. The view shows findings above its graph, so this note omits
+        them.
     """
     if error is None:
         return
@@ -47,7 +48,7 @@ def _show(trace: Trace, *, has_page: bool) -> None:
     explaining: list[Finding] = []
     explained: set[str] = set()
     for finding in trace.findings:
-        # Some findings name the cause of a failed backward call.
+        # Some findings explain why a backward call failed.
         is_cause = any(mark.role == "failed" for mark in finding.marks)
         explains = finding.kind in kinds or (ended_in_backward and is_cause)
         if finding.severity == "error" and explains:
@@ -74,7 +75,8 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
     error
         The exception that ended the cell.
     memory
-        Finds the living tensors; the traceback still holds most tensors of that time.
+        Finds the living tensors. The traceback still holds most tensors that were alive at the
+        error.
     """
     from paddle_lab.analysis.memory.advice.failed_request import is_out_of_memory
 
@@ -86,7 +88,7 @@ def report_out_of_memory(trace: Trace, error: BaseException | None, memory: Note
         _report_what_is_alive(trace, text, memory)
         return
     print(found)  # noqa: T201  (the answer of a command)
-    # If most memory is from before the cell, the trace knows only the sum of this memory.
+    # If most memory is older than the cell, the trace knows only its sum. So show all tensors.
     if trace.memory.unseen_bytes >= _WORTH * found.allocated_bytes:
         display(memory.report(memory.living()))
 

@@ -1,4 +1,4 @@
-"""Begins the flight record of a kernel, and reports how the notebook's last kernel died."""
+"""Begins a kernel's flight record, and reports how the notebook's previous kernel died."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from paddle_lab.notebook_cells import running_notebook
 
 
 def begin_flights(shell: Any) -> None:
-    """Report a crash of the previous kernel once, and begin a flight record for this kernel.
+    """Report a crash of the previous kernel, and begin a flight record for this kernel.
 
-    In a terminal nothing is recorded, because the terminal itself shows how a process ends.
+    In a terminal nothing is recorded, because a terminal shows how a process ends.
     """
     notebook = running_notebook()
     if notebook is None or KEPT:
@@ -31,7 +31,7 @@ def begin_flights(shell: Any) -> None:
 
 
 def _note_shutdowns(kernel: Any) -> None:
-    """Note each request to shut down, because a busy kernel may be killed soon afterwards."""
+    """Record each request to shut down, because a busy kernel may be killed soon afterwards."""
     shut_down = kernel.do_shutdown
 
     def noted(*args: Any, **kwargs: Any) -> Any:

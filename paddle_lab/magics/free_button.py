@@ -1,4 +1,4 @@
-"""A button below a cell that releases memory which only the notebook holds."""
+"""A button below a cell that frees memory that only the notebook holds."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from paddle_lab.words import say
 
 
 def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
-    """Show a button with the least memory that it would free; after a click, the memory freed.
+    """Show a button that frees memory, with the size that it frees at least.
 
-    There is no button if there is too little to free, or if there is no page. If the page cannot
-    show a button, a sentence names the magic that does the same.
+    A click replaces the size by the freed memory. There is no button if there is little to free, or
+    if there is no page. If the page cannot show a button, a sentence names the magic that does the
+    same.
     """
     if releasable_bytes < SMALLEST_BYTES or not memory.has_page:
         return
@@ -32,7 +33,7 @@ def show_free_button(memory: NotebookMemory, releasable_bytes: int) -> None:
 
 
 def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
-    """Return the button as the data of an output; empty if the kernel has no widgets."""
+    """Return the button as data of an output; empty if the kernel cannot show widgets."""
     try:
         import ipywidgets
     except ImportError:
@@ -45,8 +46,8 @@ def _button(memory: NotebookMemory, releasable_bytes: int) -> dict[str, Any]:
         tooltip=say("magics.free.button_title"),
         layout=ipywidgets.Layout(width="auto"),
     )
-    # A label shows the user's names as text, never as HTML. How much the backward graph of a kept
-    # tensor uses is known only after its release.
+    # A label shows the user's names as text, never as HTML. The size is a lower bound: how much the
+    # backward graph of a kept tensor uses is known only after it was freed.
     answer = ipywidgets.Label(say("magics.free.at_least", size=size_text(releasable_bytes)))
 
     def free(_button: Any) -> None:

@@ -11,16 +11,16 @@ _MOST_NAMES = 6
 
 
 def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_bytes: int) -> str:
-    """Return a sentence on how much memory was freed, and how.
+    """Return a sentence about how much memory was freed, and how.
 
     Parameters
     ----------
     let_go
         The names that were released, such as ``"Out[5]"``.
     by_letting_go_bytes
-        The bytes freed by releasing these names.
+        The bytes that were freed when these names were released.
     from_cycles_bytes
-        The bytes freed before by collecting reference cycles.
+        The bytes that were freed before by collecting reference cycles.
     """
     ways = []
     if let_go and by_letting_go_bytes > 0:

@@ -1,4 +1,4 @@
-"""The help that ``%%paddle_trace?`` shows: the most important things, on one screen."""
+"""The help that ``%%paddle_trace?`` shows, on one screen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paddle_lab.words import say
 
 
 def help_screen(magic: str, parser: ArgumentParser, does: str, examples: str) -> str:
-    """Return a magic's help: its purpose, examples, and one line for each option.
+    """Return a magic's help: its purpose, examples, and a line for each option.
 
     Parameters
     ----------

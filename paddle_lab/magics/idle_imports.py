@@ -1,4 +1,4 @@
-"""Imports the modules that recording and showing need, once the extension is loaded."""
+"""Imports, soon after the extension is loaded, the modules that record and show traces."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _DELAY_S = 0.01
 
 
 def import_when_idle() -> None:
-    """Import the modules in a task of the kernel, so that the first picture appears sooner.
+    """Import the modules while the kernel is idle, so that the first picture appears sooner.
 
-    Without an event loop, as in a terminal, the modules are imported when they are needed.
+    Without an event loop, as in a terminal, each module is imported when it is needed.
     """
     asyncio = sys.modules.get("asyncio")
     if asyncio is None:
@@ -22,7 +22,7 @@ def import_when_idle() -> None:
 
 
 def _import() -> None:
-    # If a package is missing, the code that needs the package will report this.
+    # If a package is missing, the code that needs it reports this.
     with suppress(ImportError):
         import paddle_lab.analysis.findings.find
         import paddle_lab.analysis.findings.finding

@@ -1,4 +1,4 @@
-"""Parses a magic's line into options. If the line is wrong, a sentence says why."""
+"""Parses a magic's line into options. The error for a wrong line says what is wrong."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _Run = TypeVar("_Run", bound=Callable[..., Any])
 
 
 def explained(text: Callable[[], str]) -> Callable[[_Run], _Run]:
-    """Make IPython show ``text`` where IPython would show the docstring of a magic."""
+    """Make IPython show ``text`` as the help of a magic, instead of its docstring."""
 
     def decorated(run: _Run) -> _Run:
-        # IPython calls this method before it looks for a docstring.
+        # IPython calls this method before it reads a docstring.
         run.getdoc = text  # type: ignore[attr-defined]
         return run
 
@@ -46,7 +46,7 @@ def explained(text: Callable[[], str]) -> Callable[[_Run], _Run]:
 
 
 def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
-    """Split a line into words as a shell does: quotes group words, and are removed.
+    """Split a line into words like a shell: quotes group words, and are removed.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def split_line(line: str, *, backslash_escapes: bool) -> list[str]:
 def parsed(
     magic: str, parser: MagicArgumentParser, words: Sequence[str], heights: tuple[int, int]
 ) -> Namespace:
-    """Return the options in a magic's words; ``heights`` are the lowest and the highest allowed.
+    """Return the options in a magic's words. ``heights`` has the lowest and the highest height.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def parsed(
 
 
 def _complaint(magic: str, word: str, parser: MagicArgumentParser) -> str:
-    """Return a sentence about an unknown word, or about a second command."""
+    """Return a sentence about an unknown word or a second command."""
     if word in _HELP:
         return say("magics.shows_options", magic=magic)
     is_line = magic == LINE_MAGIC
@@ -118,11 +118,11 @@ class CellOptions:
     magic
         The magic as typed, such as ``"%%paddle_trace"``.
     views
-        The values of ``--view``; the first is the default.
+        The values of ``--view``. The first value is the default.
     does
         What the magic does.
     examples
-        Three uses, one a line.
+        Three examples of its use, one per line.
     """
 
     magic: str
@@ -133,11 +133,11 @@ class CellOptions:
     """Whether the magic has ``--replay``. In ``%%paddle_mem``, held tensors would be counted."""
 
     def help(self) -> str:
-        """Return the magic's purpose, three examples, and its options in groups, on one screen."""
+        """The magic's purpose, three examples, and its options in groups, on one screen."""
         return help_screen(self.magic, self._parser(), str(self.does), str(self.examples))
 
     def parse(self, line: str) -> Namespace:
-        """Return the options in a line.
+        """Parse the options in a line.
 
         Parameters
         ----------

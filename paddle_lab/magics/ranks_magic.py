@@ -69,13 +69,14 @@ class RanksMagic:
             raise UsageError(say("magics.shows_options", magic=f"%%{_NAME}"))
         from paddle_lab.opened_run import open_run
 
-        # Without --out, the files are deleted together with the run that is shown.
+        # Without --out, the files are deleted when the shown run is deleted.
         folder = _temporary() if options.out is None else None
         directory = options.out or Path(folder.name if folder else "")
         live = _LiveRun()
         try:
             job = self._job(options, directory / _SCRIPT, live)
-            # The magic's own line is the cell's first line.
+            # The empty line replaces the line of the magic, so that line numbers are those of the
+            # cell.
             (directory / _SCRIPT).write_text(f"\n{cell}", encoding="utf-8")
             job.run()
         except OSError as error:
@@ -116,7 +117,7 @@ class RanksMagic:
 
 
 def _temporary() -> TemporaryDirectory[str]:
-    """Return a new temporary directory. Remove the directories of kernels that no longer run."""
+    """Return a new temporary directory. Remove directories of kernels that have ended."""
     for path in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
         kernel = path.name.removeprefix(_FOLDER).partition("-")[0]
         if kernel.isdigit() and not psutil.pid_exists(int(kernel)):
@@ -125,14 +126,14 @@ def _temporary() -> TemporaryDirectory[str]:
 
 
 class _LiveRun:
-    """The output that shows a run, first while it goes on and then when it has ended."""
+    """The output that shows a run: its state while it runs, and then its result."""
 
     def __init__(self) -> None:
         self._output: Any = None
         self._next_s = time.monotonic() + _FIRST_PICTURE_S
 
     def show(self, directory: RunDirectory) -> None:
-        """Show the run as it is now, but not so often that this takes much of the time."""
+        """Show the current state of the run, but not so often that this slows the run down."""
         begin_s = time.monotonic()
         if begin_s < self._next_s:
             return

@@ -1,4 +1,4 @@
-"""Shows in a cell's output, while no op runs, where each thread is and what the thread does."""
+"""While no op runs, shows below the cell what each thread does and at which line it is."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MINUTE_S = 60
 
 
 class StallNote:
-    """The output of the note. It is emptied when the cell goes on.
+    """The output with the note. It becomes empty when the cell continues.
 
     Parameters
     ----------
     shell
-        The shell whose cell runs. Any thread must be able to write the shell's output.
+        The shell that runs the cell. Any thread must be able to write its output.
     """
 
     def __init__(self, shell: Any) -> None:
@@ -30,7 +30,7 @@ class StallNote:
         self._told = ""
 
     def tell(self, seconds: float, threads: list[StalledThread]) -> None:
-        """Show where the threads are. If there are no threads, empty the output."""
+        """Show what the threads do. Without threads, clear the output."""
         text = ""
         if threads:
             shown_s = int(seconds) if seconds < _MINUTE_S else int(seconds // 10) * 10

@@ -1,4 +1,4 @@
-"""A cell with ``%%paddle_trace`` or ``%%paddle_mem``. It is recorded while it runs, then shown."""
+"""A cell with ``%%paddle_trace`` or ``%%paddle_mem``: it is recorded, and then shown."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class TracedCell:
     anchor
         The frame that runs the cell.
     records_memory
-        Whether to record allocations, too, and the holders of those that remain.
+        Whether to record also allocations, and the holders of blocks that stay allocated.
 
     Raises
     ------
@@ -112,7 +112,7 @@ class TracedCell:
         note = WaitingNote(*((0, 0) if error or is_quiet else (count, log_bytes)))
         note.tell(say("magics.waiting.record", n=count))
         self._recording.__exit__(type(error) if error else None, error, None)
-        # A second run restores tensors, perhaps at other addresses, so find the holders first.
+        # Find the holders first, because a second run may move tensors to other addresses.
         tensors = find_holders(trace, memory) if self._records_memory else []
         self._run_again(error)
         self._keep()
@@ -131,7 +131,7 @@ class TracedCell:
             show_free_button(memory, releasable_bytes(storages(tensors)))
 
     def _watch(self) -> StallWatch | None:
-        """Begin to show where the cell is while no op runs. Only in a kernel, not in a terminal."""
+        """Begin to show what the threads do while no op runs. This works only in a kernel."""
         if getattr(self._shell, "kernel", None) is None:
             return None
         from paddle_lab.capture.flight.stalls import StallWatch
@@ -141,7 +141,7 @@ class TracedCell:
         return StallWatch(lambda: None if quiet else recording.recorded_op_count, note.tell)
 
     def _run_again(self, error: BaseException | None) -> None:
-        """Run the cell again if a check needs it."""
+        """Run the cell a second time if a check needs this."""
         again, self._rerun = self._rerun, None
         if again is not None and self._recording.run is not None:
             first = replace(self._recording.run, record=self._trace.record)
@@ -150,7 +150,7 @@ class TracedCell:
             self._trace.complete(record)
 
     def _keep(self) -> None:
-        """Assign the trace to variables and save it, as the options say."""
+        """Assign the trace to variables, and save it if ``--save`` is given."""
         variables, name, path = self._shell.user_ns, self._options.output, self._options.save
         variables[LATEST] = self._trace
         if name and isinstance(variables.get(name), (Trace, NoneType)):
@@ -183,7 +183,7 @@ class TracedCell:
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _compared(self) -> Trace:
-        """Return the comparison that ``--against`` asks for, or the trace without one."""
+        """Return the comparison that ``--against`` requests. Without it, return the trace."""
         if self._against is None:
             return self._trace
         try:
@@ -196,7 +196,7 @@ class TracedCell:
         return comparison
 
     def _trace_named(self, name: str | None) -> Trace | None:
-        """Return the trace that ``--against`` names, as it is before the cell runs.
+        """Return the trace that ``--against`` names, before the cell may replace it.
 
         Raises
         ------
@@ -211,7 +211,7 @@ class TracedCell:
         return trace
 
     def _refuse_to_replace(self, name: str | None) -> None:
-        """Raise before the cell runs if the trace would replace a variable of the user's."""
+        """Raise an error before the cell runs if the trace would replace a variable of the user."""
         there = self._shell.user_ns.get(name)
         if not isinstance(there, (Trace, NoneType)):
             kind = type(there).__name__

@@ -1,4 +1,4 @@
-"""Shows progress after the end of a large cell, until the picture is ready."""
+"""Shows the progress after a large cell has ended, until the picture is ready."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _MUCH_LOG_BYTES = 8 << 20
 
 
 class WaitingNote:
-    """One output that shows sentences one after the other, and finally the picture.
+    """An output that shows sentences one after the other, and then the picture.
 
     Parameters
     ----------
     ops
-        How many ops ran; 0 for no sentences.
+        How many ops ran. With 0 no sentences are shown.
     log_bytes
-        How many bytes of Paddle's log there are to read.
+        The size of Paddle's log, which must be read.
     """
 
     def __init__(self, ops: int, log_bytes: int = 0) -> None:
@@ -40,12 +40,12 @@ class WaitingNote:
             self._handle.update(data, raw=True)
 
     def show_early(self, data: dict[str, Any]) -> None:
-        """Show a picture in pages that can draw ``data``; other pages still show the sentence."""
+        """Show a picture in pages that can draw ``data``. Other pages still show the sentence."""
         if self._handle is not None:
             self._handle.update({"text/plain": self._sentence, **data}, raw=True)
 
     def give_way(self, shown: Any) -> None:
-        """Show the picture in place of the sentences."""
+        """Replace the sentences by the picture."""
         if self._handle is None:
             display(shown)
         else:

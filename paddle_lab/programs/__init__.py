@@ -1,1 +1,1 @@
-"""Static programs: read from files, turned into records, with their lines in a file beside them."""
+"""Static programs: saved programs, their records, and the files with their source lines."""

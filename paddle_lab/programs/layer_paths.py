@@ -1,4 +1,4 @@
-"""Finds the paths of layers in a model, from the parameters that their ops read."""
+"""Finds the paths of layers in a model, from the paths of the parameters that their ops read."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class Layer(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def parts(name: str) -> tuple[str, ...]:
-    """Return the layers around an op, outermost first: ``/Block/Linear_1/`` has two."""
+    """Return the layers around an op, the outermost first: ``/Block/Linear_1/`` has two."""
     return tuple(part for part in name.split("/") if part)
 
 
 def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...], Layer]:
-    """Return the path and class of each layer call that is named by ops.
+    """Return the path and class of each layer call that the names of ops contain.
 
     Parameters
     ----------
     paths
-        From Paddle's name of a parameter to its path in the model. Without them a layer's path has
-        Paddle's own names, such as ``Block_1.Linear``.
+        Maps Paddle's name of a parameter to its path in the model. Without paths, the path of a
+        layer consists of Paddle's names, such as ``Block_1.Linear``.
     """
     parameter: dict[int, str] = {}
     reads: dict[str, list[list[str]]] = {}
@@ -44,7 +44,8 @@ def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...],
         around = parts(layer)
         for depth in range(1, len(around) + 1):
             own = owners.setdefault(around[:depth], [])
-            # A layer that contains another one is at least one level above the other's parameters.
+            # A parameter's path is longer than its layer's path, and longer for each layer around
+            # it.
             own += [tuple(path[: len(path) - (len(around) - depth)]) for path in read]
     found: dict[tuple[str, ...], Layer] = {}
     for name, owned in owners.items():

@@ -1,8 +1,8 @@
-"""The file with a saved model's source lines: ``model.lines`` beside ``model.json``.
+"""The file with a saved model's source lines: ``model.lines`` next to ``model.json``.
 
 The file is JSON. It has the stack of each op of the model, in order, and the text of the lines, so
-that they can be shown on another machine. A digest identifies the model file to which the lines
-belong. The name must not end in ``.json``, or ``paddle.jit.load`` would read the file as a program.
+that another machine can show them. A digest identifies the model file to which the lines belong.
+The file name must not end in ``.json``, because ``paddle.jit.load`` would read it as a program.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _VERSION: Final = 1
 
 
 def lines_path(model: Path) -> Path:
-    """Return the path of the lines of a ``model.json``."""
+    """Return the path of the file with the lines of a ``model.json``."""
     return model.with_name(f"{model.name.removesuffix('.json')}.lines")
 
 
@@ -32,7 +32,7 @@ def _digest(model: Path) -> str:
 
 
 def write_lines(program: Program, model: Path) -> Path:
-    """Write the lines of a program beside the model that was saved from it; return the path.
+    """Write the lines of a program next to the model that was saved from it; return the path.
 
     Raises
     ------
@@ -56,12 +56,12 @@ def write_lines(program: Program, model: Path) -> Path:
 
 
 def add_lines(program: Program, model: Path) -> str:
-    """Add the lines in the file beside a saved program, if there is such a file.
+    """Add the lines in the file next to a saved program, if there is such a file.
 
     Returns
     -------
     str
-        A sentence that says why there are no lines; ``""`` if there are, or if there is no file.
+        A sentence that says why no lines were added; ``""`` if they were, or if there is no file.
     """
     path = lines_path(model)
     try:

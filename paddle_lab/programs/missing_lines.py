@@ -1,8 +1,8 @@
 """Finds lines for ops that have no stack.
 
-Paddle keeps no stack for ``if`` and ``while``, for ops that it adds by itself, and for ops of a
+Paddle stores no stack for ``if`` and ``while``, for ops that it adds by itself, and for ops of a
 backward. An ``if`` gets the line of its condition. Another op gets the line of an op that reads its
-output, else of an op that made its input, else of the previous op.
+output, otherwise of an op that made its input, otherwise of the previous op.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from paddle_lab.programs.program import Block, Op, Stack
 
 
 def fill_lines(block: Block) -> None:
-    """Give every op of a program's forward a stack, if any op has one."""
+    """Assign a stack to each op of a program's forward, if at least one op has a stack."""
     ops = list(block.walk())
     own = {id(op): op.stack for op in ops if op.stack}
     if len(own) in (0, len(ops)):

@@ -1,4 +1,4 @@
-"""A program as text, as it is stored in a trace's record."""
+"""A program as text, in the form in which the record of a trace stores it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _OF_OP: Final = ("name", "inputs", "outputs", "attributes", "label", "layer", "i
 
 
 class StackNumbers(dict[Stack, int]):
-    """Stacks without repetition, in the order in which they are requested."""
+    """The distinct stacks, in the order in which they were requested."""
 
     def __missing__(self, stack: Stack) -> int:
         self[stack] = number = len(self)
         return number
 
     def document(self) -> dict[str, list[Any]]:
-        """Return the stacks and their frames, without repetition."""
+        """Return the distinct stacks and their distinct frames."""
         frames: dict[Frame, int] = {}
         rows = [[frames.setdefault(frame, len(frames)) for frame in stack] for stack in self]
         return {"stacks": rows, "frames": [*frames]}
@@ -32,7 +32,7 @@ def stacks_in(document: dict[str, Any]) -> list[Stack]:
     Raises
     ------
     ValueError, LookupError, TypeError
-        If there are none.
+        If the document has no stacks.
     """
     frames = [
         Frame(str(file), int(line), str(function), range(len(FRAME_KINDS))[kind], int(cell))
@@ -42,7 +42,7 @@ def stacks_in(document: dict[str, Any]) -> list[Stack]:
 
 
 def pack(program: Program) -> str:
-    """Return a program as JSON, in which no frame and no stack is repeated."""
+    """Return a program as JSON. Each frame and each stack is stored once."""
     stacks = StackNumbers()
 
     def block(of: Block) -> list[Any]:
@@ -70,7 +70,7 @@ def unpack(text: str) -> Program:
     Raises
     ------
     ValueError, LookupError, TypeError
-        If the text is no such program.
+        If the text is not such a program.
     """
     document = json.loads(text)
     stacks = stacks_in(document)

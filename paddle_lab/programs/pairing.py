@@ -10,8 +10,8 @@ from paddle_lab.programs.program import Op
 def paired(backward: Sequence[Op], forward: Sequence[Op]) -> dict[int, Op]:
     """Return the forward op of each backward op, by the ``id`` of the backward op.
 
-    ``matmul_grad`` belongs to the ``matmul`` with which it shares most values. An op in between,
-    such as a sum of gradients, belongs to the same op as the gradient op that reads its output.
+    ``matmul_grad`` belongs to the ``matmul`` with which it shares most values. Another op, such as
+    a sum of gradients, belongs to the same forward op as the gradient op that reads its output.
     """
     holders: dict[int, list[Op]] = {}
     named: dict[str, list[Op]] = {}

@@ -1,4 +1,4 @@
-"""Finds which ops of a training program are forward, backward, or the optimizer's."""
+"""Finds which ops of a training program belong to forward, backward, and the optimizer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FORWARD, BACKWARD, OPTIMIZER = range(len(PHASES))
 
 
 def is_gradient(op: Op) -> bool:
-    """Whether an op computes gradients, or has a block that does."""
+    """Tell whether an op computes gradients, or has a block with such an op."""
     name = op.short_name.rstrip("_")
     inside = (inner for block in op.blocks for inner in block.walk())
     return name.endswith("_grad") or any(map(is_gradient, inside))
@@ -18,8 +18,8 @@ def is_gradient(op: Op) -> bool:
 def phases(block: Block) -> list[int]:
     """Return the phase of each op of a block, in order.
 
-    The backward contains every op that computes gradients, and the ops between them. Later ops that
-    use its gradients are the optimizer's.
+    The backward consists of all ops that compute gradients, and the ops between them. Later ops
+    that use the gradients belong to the optimizer.
     """
     told = [BACKWARD if is_gradient(op) else FORWARD for op in block.ops]
     after = {key for op, told_ in zip(block.ops, told, strict=True) if told_ for key in op.outputs}
@@ -29,7 +29,7 @@ def phases(block: Block) -> list[int]:
         if told[at] == FORWARD and not after.isdisjoint(op.inputs):
             told[at] = OPTIMIZER
             after.update(op.outputs)
-    # In reverse order: ops that lead to a gradient op, or only add gradients, are the backward's.
+    # Go backward. Ops that lead to a gradient op, or only add gradients, belong to the backward.
     before: set[int] = set()
     summed: set[int] = {-1}
     used: set[int] = set()
@@ -42,7 +42,7 @@ def phases(block: Block) -> list[int]:
         op = block.ops[at]
         made = {*op.outputs} - {-1}
         is_needed = not before.isdisjoint(made) or not summed.isdisjoint(made)
-        # An op that makes the first gradient of the backward, and that nothing else uses.
+        # This op makes the first gradient of the backward, and no other op uses its output.
         is_first = op.short_name == "full_like" and made <= before - used
         if told[at] == BACKWARD or is_first or (told[at] == OPTIMIZER and is_needed):
             told[at] = BACKWARD

@@ -1,8 +1,9 @@
 """Reads the programs that ``paddle.jit.save`` and ``paddle.static.save_inference_model`` write.
 
-Such a file is JSON with short names: ``#`` is a name or a type, ``%`` the number of a value, ``I``
-and ``O`` are inputs and outputs, ``A`` attributes, ``TT`` and ``AT`` types of values and of
-attributes. Names begin with the number of their dialect: ``1.matmul`` is ``pd_op.matmul``.
+Such a file is JSON with short keys: ``#`` is a name or a type, ``%`` the number of a value, ``I``
+and ``O`` are inputs and outputs, ``A`` are attributes, ``TT`` and ``AT`` are types of values and of
+attributes. The name of an op begins with the number of its dialect: ``1.matmul`` is
+``pd_op.matmul``.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _HIDDEN: Final = {*LABELS, "stop_gradient", "persistable", "struct_name", "op_ca
 
 
 def read_program(path: Path) -> tuple[Program, int]:
-    """Read a saved program, and the version of its format.
+    """Read a saved program and the version of its format.
 
     Raises
     ------
@@ -78,7 +79,7 @@ def _block(data: dict[str, Any], outer: Mapping[int, int], values: list[Value]) 
 
 def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
     if data["#"] == "p":
-        # A parameter's attributes have no names: is_distributed, is_parameter, need_clip, name.
+        # The attributes of a parameter are a list: is_distributed, is_parameter, need_clip, name.
         made, (_, stops, trainable) = data["O"], data["OA"]
         output = _new(keys, made["%"], made["TT"], values, stops=bool(stops))
         label, is_trainable = str(data["A"][3]), bool(trainable)
@@ -113,7 +114,7 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
 def _new(
     keys: dict[int, int], number: int, kind: Any, values: list[Value], *, stops: bool = True
 ) -> int:
-    """Add a value and return its key; -1 for an output that does not exist."""
+    """Add a value, and return its key. Return -1 for an output that does not exist."""
     value = _value(kind, stops=stops)
     if value is None:
         return -1
@@ -137,7 +138,7 @@ def _value(kind: Any, *, stops: bool) -> Value | None:
 
 
 def _plain(data: Any) -> Any:
-    """Return the value of an attribute, without the types of the items in it."""
+    """Return the value of an attribute, without the types of its items."""
     if isinstance(data, list):
         return [_plain(item) for item in data]
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""A static program: ops in blocks, the values between ops, and the line of each op."""
+"""A static program: ops in blocks, the values that they pass on, and the line of each op."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Stack = tuple[Frame, ...]
 
 
 class Source(NamedTuple):
-    """Lines of a file, from ``first_line`` on."""
+    """The text of a file, beginning at ``first_line``."""
 
     file: str
     first_line: int
@@ -35,7 +35,7 @@ class Source(NamedTuple):
 
 
 class Value(NamedTuple):
-    """An op's output or a block's argument: a tensor, or a list of tensors without a shape."""
+    """An output of an op, or an argument of a block: a tensor, or a list of tensors."""
 
     dtype: str = ""
     shape: tuple[int, ...] | None = None
@@ -47,13 +47,13 @@ class Value(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def computes(name: str) -> bool:
-    """Tell from an op's name whether it is no constant, parameter, input, output or list."""
+    """Tell from an op's name whether it computes. Constants, inputs and lists do not."""
     return not (name.startswith(("builtin.", "cf.")) or name in _CONSTANTS | _DATA | _OUTPUTS)
 
 
 @dataclass(slots=True)
 class Op:
-    """An op of the program. Parameters, constants, inputs and outputs are ops, too."""
+    """An op of the program. Parameters, constants, inputs and outputs are also ops."""
 
     name: str
     """The name with its dialect: ``"pd_op.matmul"``."""
@@ -77,12 +77,12 @@ class Op:
 
     @property
     def computes(self) -> bool:
-        """Whether the op is a node of a graph: see :func:`computes`."""
+        """Whether the op is a node of the graph: see :func:`computes`."""
         return computes(self.name)
 
     @property
     def is_list(self) -> bool:
-        """Whether the op only makes a list of values, or unpacks a list."""
+        """Whether the op only makes a list of values or unpacks a list."""
         return self.name in _LISTS
 
     @property
@@ -93,18 +93,18 @@ class Op:
 
 @dataclass
 class Block:
-    """Ops that run in sequence, and the arguments of the block."""
+    """Ops that run one after the other, and the arguments of the block."""
 
     ops: list[Op] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
 
     @property
     def results(self) -> list[int]:
-        """The values that the block returns to the op around it."""
+        """The values that the block returns to the op that contains it."""
         return [key for op in self.ops if op.name == "cf.yield" for key in op.inputs]
 
     def walk(self) -> Iterator[Op]:
-        """Yield each op, followed by the ops of its blocks."""
+        """Yield each op, and after it the ops of its blocks."""
         waiting = [iter(self.ops)]
         while waiting:
             op = next(waiting[-1], None)
@@ -117,7 +117,7 @@ class Block:
 
 @dataclass
 class Program:
-    """A program, and the program of its gradients if this is a separate program."""
+    """A program, and the program of its gradients if that is a separate program."""
 
     forward: Block
     backward: Block | None = None

@@ -1,4 +1,4 @@
-"""Turns a program into a record: ops, tensors, groups of layers and blocks, and the backward."""
+"""Turns a program into a record: ops, tensors, groups of layers and blocks, and backward."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BYTES = {"64": 8, "32": 4, "16": 2, "8": 1, "128": 16}
 
 
 class Written(NamedTuple):
-    """A program as a record, and the program's input and output tensors, in order."""
+    """The record of a program, and the input and output tensors of the program, in order."""
 
     record: Record
     inputs: list[int]
@@ -39,7 +39,7 @@ def written(program: Program, origin: Origin, *, has_backward_ops: bool = False)
     Parameters
     ----------
     has_backward_ops
-        Whether gradient ops become ops of the backward phase, instead of grad nodes.
+        Whether gradient ops become ops of the backward phase. By default they become grad nodes.
     """
     fill_lines(program.forward)
     writer = _Writer(program, has_backward_ops=has_backward_ops)
@@ -91,7 +91,7 @@ class _Writer:
         return self._writer.record(origin)
 
     def _block(self, ops: Sequence[Op], told: Sequence[int], scope: int) -> None:
-        """Write the ops of a block. Calls of layers in the block become groups."""
+        """Write the ops of a block. Layer calls in the block become groups."""
         opened: list[tuple[str, int]] = []
         for op, phase in zip(ops, told, strict=True):
             if phase == self._gradients_phase:
@@ -161,7 +161,7 @@ class _Writer:
             found[argument] = found.get(given, [])
 
     def _value_op(self, op: Op) -> None:
-        """Write a parameter, an input or a constant as a tensor; pass the items of a list on."""
+        """Write a parameter, an input or a constant as a tensor. For a list, handle its items."""
         if op.is_list:
             self._pass_items(op, self._tensors)
         elif op.outputs and not op.name.startswith("cf."):

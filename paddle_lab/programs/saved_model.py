@@ -1,4 +1,4 @@
-"""Reads a saved model as a record: the program, and the source lines beside the model."""
+"""Reads a saved model as a record: the program, and the source lines next to the model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read_model(path: Path) -> Record:
     if version > NEWEST_VERSION:
         notices.append(say("notices.program_newer", path=path.name))
     if not any(op.stack for op in program.forward.walk()):
-        # Without source lines, the place of an op is the model's file.
+        # Without source lines, all ops get the model's file as their place.
         own = (Frame(str(path), 1, "", FRAME_KINDS.index("user")),)
         for op in program.forward.walk():
             op.stack = own

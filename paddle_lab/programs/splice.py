@@ -1,7 +1,7 @@
-"""Puts the ops of compiled programs into a record, each program inside the first op that ran it.
+"""Adds the ops of compiled programs to a record, inside the first op that ran each program.
 
-In the record of a trace a compiled program is one op, ``run_program``, for each run; all counts and
-checks use these ops. Only the pictures use the record that this module returns.
+In the record of a trace, each run of a compiled program is a single op, ``run_program``. All counts
+and checks use these ops. Only pictures use the record that this module returns.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _INPUT, _RESULT = ROLES.index("input"), ROLES.index("result")
 
 
 def programs_of(record: Record) -> dict[int, Program]:
-    """Return the compiled programs of a trace that could be read, by their numbers."""
+    """Return the compiled programs of a trace that could be read, by number."""
     table = record.program_texts
     texts = zip(table["program"].tolist(), table["text"].tolist(), strict=True)
     return {number: unpack(record.text(code)) for number, code in texts}
@@ -48,7 +48,7 @@ class _Splice:
     def __init__(self, record: Record) -> None:
         self._record = record
         texts = set(record.program_texts["text"].tolist())
-        # The page does not need the programs' text.
+        # The page does not need the texts of programs.
         kept = ["" if code in texts else text for code, text in enumerate(record.strings)]
         self._strings = StringPool(kept)
         self._columns: dict[str, dict[str, list[Any]]] = {
@@ -138,7 +138,7 @@ class _Splice:
             self._length[name] += len(cells)
 
     def _add_lines(self, found: Record, number: int, op: int) -> None:
-        """Add the lines of the program's ops, without the lines that called the program."""
+        """Add the lines of the program's ops, but not the lines that called the program."""
         record, frames = self._record, found.frames
         around, stacks = int(record.ops["stack"][op]), record.stacks
         callers = set()
@@ -151,7 +151,7 @@ class _Splice:
         places = {
             (found.text(file), line)
             for file, line, kind, function in zip(*columns, strict=True)
-            # After a break, SOT gives the rest of a function a new name.
+            # After a graph break, SOT gives the rest of a function a new name.
             if kind != _PADDLE and not found.text(function).startswith("#")
         }
         for file, line in sorted(places - callers):
@@ -165,7 +165,7 @@ class _Splice:
         return self._record.text(int(self._record.layers["path"][layer])) if layer >= 0 else ""
 
     def _join(self, found: Written, op: int, node: int) -> None:
-        """Connect the ops of a program with the cell's ops, at the inputs and outputs."""
+        """Connect the inputs and outputs of a program with the ops of the cell."""
         record, sub = self._record, found.record
         start = self._length["tensors"] - len(sub.tensors)
         uses = record.uses

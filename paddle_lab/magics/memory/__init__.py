@@ -1,1 +1,1 @@
-"""What the magics show of memory: the live chart, the session's report, and its ledger."""
+"""What the magics show about memory: the live chart, the report of a session, its ledger."""

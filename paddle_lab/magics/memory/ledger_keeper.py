@@ -1,4 +1,4 @@
-"""Keeps the ledger: an entry for each cell that changed memory, and the holders of the memory."""
+"""Adds an entry to the ledger for each cell that changed memory, with holders of the memory."""
 
 from __future__ import annotations
 
@@ -20,14 +20,15 @@ Readings = dict[str, dict[str, int]]
 
 
 class LedgerKeeper:
-    """Reads Paddle's counters before and after each cell, which takes microseconds.
+    """Adds entries to the ledger. It reads Paddle's counters before and after each cell.
 
     Parameters
     ----------
     memory
         The notebook's counters and ledger.
     chart
-        Its samples give a cell's peak if the cell did not raise Paddle's own peak.
+        The live chart. If a cell did not raise Paddle's own peak, the cell's peak comes from the
+        samples.
     """
 
     def __init__(self, memory: NotebookMemory, chart: LiveChart) -> None:
@@ -37,14 +38,14 @@ class LedgerKeeper:
         self._start_ns = 0
 
     def enter_cell(self, label: str) -> None:
-        """Read the counters when a cell begins; a notebook's label looks like ``"[7]"``."""
+        """Read the counters when a cell begins. In a notebook, the label looks like ``"[7]"``."""
         if self._chart.running is not None:
             self._chart.running.sampler.cell_started(label)
         self._before = self._memory.read()
         self._start_ns = perf_counter_ns()
 
     def leave_cell(self, number: Any) -> None:
-        """Add an entry for the cell that has ended, unless a magic of the cell has added one."""
+        """Add an entry for the cell that has ended, unless a magic in the cell has added one."""
         if self._before is None:  # this cell loaded the extension
             return
         if self._chart.running is not None:
@@ -61,7 +62,8 @@ class LedgerKeeper:
         place = _main_place(after)
         if place is None:
             return None
-        # If a cell imports Paddle, no memory is allocated when it begins.
+        # If the cell itself imported Paddle, there are no earlier values, and nothing was
+        # allocated.
         before, now = readings_before.get(place, {}), after[place]
         before_bytes, after_bytes = before.get("allocated", 0), now["allocated"]
         peak_bytes, source = self._peak(place, before, now)
@@ -82,7 +84,7 @@ class LedgerKeeper:
 
 
 def _main_place(readings: Readings) -> str | None:
-    """Return the device with the highest peak, or the host if no device was used."""
+    """Return the device with the highest peak, or the CPU if no device was used."""
     known = [place for place, values in readings.items() if "allocated" in values]
     devices = [place for place in known if place != "cpu" and readings[place]["allocated"] > 0]
     return max(
@@ -90,12 +92,12 @@ def _main_place(readings: Readings) -> str | None:
     )
 
 
-# If more memory than this is unexplained, all libraries are searched, which takes half a second.
+# If more memory than this has no known holder, search all libraries, which takes half a second.
 _LEAST_UNEXPLAINED_BYTES = 1024 * 1024
 
 
 def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
-    """Find the holders of memory that a cell left allocated, and add them to the cell's trace."""
+    """Find the holders of memory that a cell did not free, and add them to the cell's trace."""
     from paddle_lab.holders.record import unexplained_bytes, with_holders
 
     try:
@@ -108,7 +110,7 @@ def find_holders(trace: Trace, memory: NotebookMemory) -> list[LivingTensor]:
             record = with_holders(trace.record, tensors, living.backward_graphs())
         trace.complete(record)
     except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001
-        # The search visits objects of the user. If it fails, the trace must still be shown.
+        # The search visits objects of the user. If it fails, the trace is still shown.
         said = say("notices.memory.holders_not_found", fault=type(fault).__name__)
         trace.record.origin.notices.append(said)
         return []

@@ -1,4 +1,4 @@
-"""The live chart of one notebook: on, off, and a mark for each cell."""
+"""The live chart of a notebook: its start, its end, and its marks for cells."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class LiveChart:
-    """The live chart; at most one is running.
+    """The live chart of a notebook. At most one is running.
 
     Parameters
     ----------
     memory
-        The notebook's memory, which the chart's button frees.
+        Frees memory when the user presses the chart's button.
     """
 
     def __init__(self, memory: NotebookMemory) -> None:
@@ -30,7 +30,7 @@ class LiveChart:
 
     @property
     def running(self) -> LiveMemory | None:
-        """The chart, while it is sampling memory."""
+        """The chart that is sampling memory, None if there is none."""
         return self._widget if self._widget is not None and self._widget.is_running else None
 
     def show(self, *, height: int, cell: str) -> None:
@@ -41,7 +41,7 @@ class LiveChart:
         height
             Height of a new chart, in pixels.
         cell
-            The cell that requests it, such as ``"[7]"``.
+            The cell that shows the chart, such as ``"[7]"``.
         """
         if self.running is None:
             try:
@@ -56,7 +56,7 @@ class LiveChart:
         display(self._widget)
 
     def end(self, because: str) -> bool:
-        """Stop the running chart; return whether there was one."""
+        """Stop the running chart. Return whether there was one."""
         was_on = self.running is not None
         if self._widget is not None:
             self._widget.stop(because)
@@ -64,7 +64,7 @@ class LiveChart:
         return was_on
 
     def sampled_peak_bytes(self, place: str, start_ns: int, end_ns: int) -> int:
-        """Return the largest sampled allocation of a place in a time span, -1 without samples."""
+        """Return the largest sampled value of a place's allocated memory in a time span, or -1."""
         if self.running is None:
             return -1
         sampler = self.running.sampler

@@ -1,4 +1,4 @@
-"""``%paddle_mem``: the live chart, the report of a session, and releasing memory."""
+"""``%paddle_mem``: the live chart, the memory report of a session, and freeing memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class MemoryLineMagic:
 
     @explained(lambda: _parser().format_help())
     def run(self, line: str) -> Any:
-        """Show where memory goes while cells run; ``%%paddle_mem`` shows it for one cell."""
+        """Run a command about memory: the live chart, a report, or freeing memory."""
         options = parsed(LINE_MAGIC, _parser(), line.split(), _HEIGHTS_PX)
         if options.command == "on":
             number = len(self._shell.history_manager.input_hist_raw) - 1
@@ -71,7 +71,7 @@ class MemoryLineMagic:
         except KeyboardInterrupt:
             living = None
         if living is None:
-            # Raise a new exception. The first traceback would keep all results of the search alive.
+            # Raise a new exception, because the first one's traceback would keep the results alive.
             raise KeyboardInterrupt
         report = self._memory.report(living, self._memory.ledger)
         display(report)

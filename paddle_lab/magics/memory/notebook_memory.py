@@ -1,4 +1,4 @@
-"""Finds the objects that a notebook keeps alive, and releases those that only it keeps."""
+"""Finds objects that a notebook keeps alive, and frees those that nothing else holds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNDERSCORES = ("_", "__", "___")
 
 
 class NotebookMemory:
-    """The memory of one IPython shell: its counters, its names, its ledger.
+    """The memory of an IPython shell: Paddle's counters, the shell's names, and the ledger.
 
     Parameters
     ----------
@@ -43,13 +43,14 @@ class NotebookMemory:
 
     @property
     def has_page(self) -> bool:
-        """Whether the shell belongs to a kernel, which can show widgets, and not to a terminal."""
+        """Whether the shell belongs to a kernel, which can show widgets; False in a terminal."""
         return getattr(self._shell, "kernel", None) is not None
 
     def read(self) -> dict[str, dict[str, int]]:
-        """Return Paddle's counters in bytes by device: ``{"cpu": {"allocated": 12, …}}``.
+        """Return the values of Paddle's counters by device: ``{"cpu": {"allocated": 12, …}}``.
 
-        A counter without a value has no entry. Before Paddle is imported, there are none.
+        The values are in bytes. A counter without a value has no entry. Before Paddle is imported,
+        there are no entries.
         """
         values = self._counters.read(0)
         readings: dict[str, dict[str, int]] = {}
@@ -59,7 +60,7 @@ class NotebookMemory:
         return readings
 
     def allocated_bytes(self) -> int:
-        """Return how many bytes Paddle has allocated on all devices and the host."""
+        """Return how many bytes Paddle has allocated on all devices and on the CPU."""
         return sum(device.get("allocated", 0) for device in self.read().values())
 
     def living(self) -> LivingTensors:
@@ -92,7 +93,7 @@ class NotebookMemory:
         return living
 
     def search_libraries(self, living: LivingTensors) -> None:
-        """Also search below libraries, then objects without names. This may take seconds."""
+        """Search the objects of libraries, then objects without names. This may take seconds."""
         from paddle_lab.holders.roots import Root, module_roots
 
         living.allow(_LIBRARIES_BUDGET_S)
@@ -101,7 +102,7 @@ class NotebookMemory:
         living.walk_unnamed()
 
     def report(self, living: LivingTensors, ledger: Iterable[Entry] = ()) -> MemoryReport:
-        """Return a report on living tensors and their holders, and on the cells of a ledger."""
+        """Return a report about living tensors, their holders, and the cells of a ledger."""
         from paddle_lab.views.text.memory_report import MemoryReport
 
         return MemoryReport(
@@ -113,9 +114,10 @@ class NotebookMemory:
         )
 
     def release(self) -> str:
-        """Release the objects that only kept outputs and tracebacks hold; return a sentence on it.
+        """Free objects that only outputs and tracebacks hold, and return a sentence about it.
 
-        A kept value that one of the user's own names also holds stays: releasing it frees nothing.
+        An output that a variable of the user also holds stays, because removing the output frees
+        nothing.
         """
         if "paddle" not in sys.modules:
             return say("magics.free.no_paddle")
@@ -157,7 +159,7 @@ class NotebookMemory:
         hook = self._shell.displayhook
         roots += [Root("output", name, getattr(hook, name, None)) for name in _UNDERSCORES]
         roots.append(Root("output", say("memory.held_by.last_value"), last))
-        # One value has up to four of these names; use the first, which is the clearest.
+        # A value has up to four of these names. Use the first name, which is the clearest.
         by_value: dict[int, Root] = {}
         for root in roots:
             by_value.setdefault(id(root.value), root)
