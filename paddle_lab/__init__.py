@@ -6,7 +6,8 @@
 ...     loss.backward()
 >>> trace.graph("backward")                # doctest: +SKIP
 
-Importing this package imports nothing heavy; Paddle is needed only to record, not to open traces.
+Importing this package imports no large package. Paddle is needed to record traces, but not to open
+them.
 """
 
 from __future__ import annotations

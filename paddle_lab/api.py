@@ -30,8 +30,8 @@ Theme = Literal["light", "dark"]
 class Trace(TraceAnswers):
     """What a cell computed: every op, its tensors, stack and layer, and its backward graphs.
 
-    :func:`paddle_lab.trace`, ``%%paddle_trace`` and :func:`paddle_lab.load` make traces. At the
-    end of a notebook cell a trace shows itself as an interactive graph.
+    :func:`paddle_lab.trace`, ``%%paddle_trace`` and :func:`paddle_lab.load` make traces. A trace at
+    the end of a notebook cell is shown as an interactive graph.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Trace(TraceAnswers):
         return save(self.record, path)
 
     def to_html(self, path: PathLike) -> Path:
-        """Write one HTML file with the interactive graph; it needs no network and no kernel.
+        """Write an HTML file with the interactive graph. It needs no network and no kernel.
 
         Raises
         ------
@@ -153,10 +153,11 @@ class Trace(TraceAnswers):
     def to_api_config(self, path: PathLike) -> Path:
         """Write the distinct calls of ops as lines of ``FLAGS_trace_api``, for PaddleAPITest.
 
-        A line names the public API (``paddle.concat``) if that passes its arguments on unchanged,
-        and else the op (``paddle._C_ops.dropout``). Shapes and dtypes replace tensors. Calls of
-        which the trace does not know all arguments are left out: an index with a tensor and numbers
-        in it, a shape given as a tensor, ``1 - x`` (it looks like ``x - 1``), lists of 32 items.
+        A line has the name of the public API (``paddle.concat``) if the API passes its arguments on
+        unchanged, otherwise the name of the op (``paddle._C_ops.dropout``). Tensors are replaced by
+        shapes and dtypes. Calls are omitted if some of their arguments are not in the trace: an
+        index with a tensor and numbers, a shape given as a tensor, ``1 - x`` (which looks like ``x
+        - 1``), lists of 32 items.
 
         Raises
         ------
@@ -185,7 +186,7 @@ class Trace(TraceAnswers):
     def to_memory_csv(
         self, path: PathLike, *, time_ns: int | None = None, place: str | None = None
     ) -> Path:
-        """Write the blocks that were alive at a moment as comma-separated values, largest first.
+        """Write the blocks that were alive at a moment as a CSV file, the largest first.
 
         Parameters
         ----------
@@ -210,7 +211,7 @@ class Trace(TraceAnswers):
 
     @property
     def programs(self) -> list[ProgramTrace]:
-        """The programs that ``to_static`` or an ``Executor`` ran, each as a trace of its own.
+        """The programs that ``to_static`` or an ``Executor`` ran, each as a separate trace.
 
         In this trace each run of a program is one op, ``run_program``. The pictures of the graph
         also show the program's ops inside the op of its first run.
@@ -232,11 +233,11 @@ class Trace(TraceAnswers):
         return found
 
     def summary(self) -> str:
-        """Return the trace in a page of text.
+        """Return a summary of the trace as text.
 
         It lists the layers (calls, output shapes, parameters, FLOPs, bytes, host time), their
-        totals, the findings, the slowest ops and the backward calls. It counts the parameters that
-        ops in layers read, each once, without the statistics of batch normalisation. :meth:`table`
+        totals, the findings, the slowest ops and the backward calls. Each parameter that ops in
+        layers read counts once; the statistics of batch normalisation do not count. :meth:`table`
         has the same figures as columns.
         """
         from paddle_lab.views.text.summary import summary_text
@@ -244,7 +245,7 @@ class Trace(TraceAnswers):
         return summary_text(self._shown_record)
 
     def payload(self) -> bytes:
-        """Return the bytes that the front end draws from: the record and the answer tables."""
+        """Return the record and the answer tables as the bytes that the front end reads."""
         from paddle_lab.trace.pack import pack_seen
 
         record = self._drawn_record
@@ -261,7 +262,7 @@ class Trace(TraceAnswers):
         if self._stored_payload is None:
             stored = stored_payload(self._drawn_record, payload)
             if stored is not payload and self._drawn_record is not self._shown_record:
-                # If the record is too large, the ops inside compiled programs are left out first.
+                # If the record is too large, the ops inside compiled programs are omitted first.
                 stored = stored_payload(self._shown_record, pack_seen(self._shown_record))
             self._stored_payload = stored
         return self._stored_payload
@@ -285,7 +286,7 @@ class Trace(TraceAnswers):
         Parameters
         ----------
         view
-            What to show first; ``"table"`` ranks costs, ``"time"`` is an icicle of host time.
+            What to show first. ``"table"`` ranks costs; ``"time"`` is an icicle plot of host time.
         height
             Height, 240 to 4000 pixels.
 
@@ -308,10 +309,10 @@ class Trace(TraceAnswers):
         Parameters
         ----------
         view, height
-            As in :meth:`widget`.
+            See :meth:`widget`.
         show_early
-            Displays output data. It is called once the page has the widget's data. What the
-            notebook stores is made afterwards, which takes time for a large trace.
+            Displays output data. It is called as soon as the page has the widget's data. The data
+            that the notebook stores is made afterwards, which takes time for a large trace.
         """
         try:
             import paddle_lab.views.widgets.graph_widget  # noqa: F401
@@ -362,7 +363,7 @@ class Trace(TraceAnswers):
 
 
 class ProgramTrace(Trace):
-    """A program that ran in a traced cell, shown as a trace with the program's ops and lines."""
+    """A program that ran in a traced cell, as a trace of the program's ops and lines."""
 
     kind: str
     """``"full_graph"``, ``"sot"`` or ``"executor"``."""
@@ -391,11 +392,11 @@ def load_dump(directory: PathLike) -> Trace:
     These are the files of ``dump_backward_graph_path``, of ``capture_forward_subgraph_guard`` and
     ``capture_backward_subgraph_guard``, of ``FLAGS_dump_api_python_stack_path`` and
     ``FLAGS_dump_grad_node_forward_stack_path``, and its log (``GLOG_v``), under any name. They are
-    joined by Paddle's names and pointers, which it writes with ``FLAGS_enable_unique_name=1``.
+    joined by the names and pointers that Paddle writes with ``FLAGS_enable_unique_name=1``.
 
     Files with values become ops with digests, for :func:`paddle_lab.compare`: the checksums of
-    ``FLAGS_tensor_md5_checksum_output_path``, and PaDiff's ``report.json`` with its arrays. They
-    name outputs, but no inputs, so the graph has no edges. A gradient in them is an op of the
+    ``FLAGS_tensor_md5_checksum_output_path``, and PaDiff's ``report.json`` with its arrays. These
+    files contain outputs but no inputs, so the graph has no edges. A gradient becomes an op of the
     phase ``backward``.
 
     Parameters
@@ -407,7 +408,8 @@ def load_dump(directory: PathLike) -> Trace:
     Returns
     -------
     Trace
-        Only what the files say. Notices name files that are damaged or unknown.
+        A trace with only what the files contain. Its notices name files that are damaged or
+        unknown.
 
     Raises
     ------
@@ -422,7 +424,7 @@ def load_dump(directory: PathLike) -> Trace:
 
 
 def page_of(payload: bytes) -> str:
-    """Return the page of a graph from the bytes of :meth:`Trace.payload`."""
+    """Return the page of a graph, from the bytes of :meth:`Trace.payload`."""
     from paddle_lab.trace.unpack import unpack
 
     return Trace(unpack(payload)).page_html()

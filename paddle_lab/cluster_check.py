@@ -1,4 +1,4 @@
-"""``paddle_lab.check_cluster()``: checks whether the processes of a job fit together."""
+"""``paddle_lab.check_cluster()``: checks the set-up of all processes of a job."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 def check_cluster() -> ClusterCheck:
     """Check the set-up of a distributed job.
 
-    Before ``paddle.distributed.init_parallel_env``, this function checks this process alone: the
-    environment variables ``PADDLE_TRAINER_*``, the endpoints, and whether another program listens
-    at this rank's port. Afterwards it also checks the device and compares all ranks: their
-    versions, their variables, and whether two ranks use one GPU. Then all ranks must call the
-    function, because it is a collective.
+    Before ``paddle.distributed.init_parallel_env``, this function checks only this process: the
+    environment variables ``PADDLE_TRAINER_*``, the endpoints, and whether another program uses this
+    rank's port. Afterwards it also checks the device, and compares all ranks: their versions, their
+    variables, and whether two ranks use one GPU. Then all ranks must call this function, because it
+    uses a collective.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""``paddle_lab.compare(a, b)``: two traces as one graph, and where they first differ."""
+"""``paddle_lab.compare(a, b)``: shows two traces as one graph, and where they first differ."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 class Comparison(Trace):
     """Two traces compared op by op. A notebook shows it as one graph.
 
-    As a trace it has the ops of trace b, and at their places the ops that are only in trace a.
+    It is also a trace. Its ops are those of trace b and, in between, those that are only in trace
+    a.
 
     Parameters
     ----------
     a, b
         The traces.
     tolerance
-        As in :func:`compare`.
+        See :func:`compare`.
     """
 
     a: Trace
@@ -63,13 +64,13 @@ class Comparison(Trace):
 
     @property
     def first(self) -> ComparedOp | None:
-        """The first op in order that differs or is only in one trace; None if there is none."""
+        """The first op that differs or is only in one trace; None if there is no such op."""
         row = self._compared.first()
         return self.rows[row] if row >= 0 else None
 
     @property
     def findings(self) -> FindingList:
-        """The first difference in words, with the lines of both traces."""
+        """The first difference as a finding, with the lines of both traces."""
         from paddle_lab.analysis.findings.finding import FindingList
         from paddle_lab.comparison.findings import comparison_findings
 
@@ -103,18 +104,18 @@ class Comparison(Trace):
 def compare(a: Trace | PathLike, b: Trace | PathLike, *, tolerance: float = 0.0) -> Comparison:
     """Compare two traces op by op, such as one before and one after an edit.
 
-    Ops are matched by their layers, calls, lines and order, so ops that were added, removed or
-    renamed shift nothing. Values are compared where both traces have digests
-    (``trace(digest=True)``); elsewhere names, shapes, dtypes and attributes are.
+    Ops are matched by their layers, calls, lines and order. So the others still match if some ops
+    were added, removed or renamed. If both traces have digests of an op (``trace(digest=True)``),
+    its values are compared; otherwise its name, shapes, dtypes and attributes.
 
     Parameters
     ----------
     a, b
-        Traces, or paths of saved ones. Differences are told as changes from ``a`` to ``b``.
+        Traces, or paths of saved traces. Differences are described as changes from ``a`` to ``b``.
     tolerance
-        How large a difference may be, relative to the largest magnitude of the tensor, before the
-        op counts as different. Where the traces did not keep the values, their extremes and means
-        are compared.
+        The largest difference, relative to the largest magnitude of the tensor, with which ops
+        count as equal. If the traces did not keep the values, their extremes and means are
+        compared.
 
     Returns
     -------
@@ -138,7 +139,7 @@ def compare(a: Trace | PathLike, b: Trace | PathLike, *, tolerance: float = 0.0)
 
 
 def digest_decimals_of(trace: Trace) -> int:
-    """Return the decimals with which another trace's digests can be compared with this trace's."""
+    """Return the decimals with which digests of another trace can be compared to this trace's."""
     decimals = trace.record.value_digests["decimals"]
     return int(decimals[0]) if len(decimals) else EXACT
 

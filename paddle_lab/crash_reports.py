@@ -1,4 +1,4 @@
-"""``paddle_lab.last_crash()``: tells how the notebook's previous kernel died."""
+"""``paddle_lab.last_crash()``: reports how the notebook's previous kernel died."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _LOOKED_UP: dict[str, Crash | None] = {}
 
 
 def last_crash() -> Crash | None:
-    """Tell how the notebook's previous kernel died while a traced cell ran, and the last ops.
+    """Report how the notebook's previous kernel died in a traced cell, and its last ops.
 
     The result is ``None`` if that kernel ended normally, and outside of notebooks. ``%load_ext
-    paddle_lab`` shows the same report once. Only the next kernel can read the report, not a later
-    one. Without the compiled part of this package, the result is always ``None``.
+    paddle_lab`` shows the same report once. Only the next kernel can read the report. Without the
+    compiled part of this package, the result is always ``None``.
     """
     notebook = running_notebook()
     if notebook is None:

@@ -1,4 +1,4 @@
-"""Pauses Python's garbage collector where a collection would take long or never end."""
+"""Pauses Python's garbage collector in code where a collection would take long or never end."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from types import FrameType
 
 @contextmanager
 def collection_paused() -> Iterator[None]:
-    """Pause the collection of cycles for a block that makes many objects and no cycles.
+    """Pause the garbage collector in a block that makes many objects but no cycles.
 
-    With 20,000 ops, collections would take a third of the time from the cell's end to the graph:
-    they visit every living object and find none to free.
+    For 20,000 ops, collections would take a third of the time between the end of the cell and the
+    graph. They visit every living object, and free none.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -28,7 +28,7 @@ def collection_paused() -> Iterator[None]:
 def thread_frames() -> dict[int, FrameType]:
     """Return the innermost frame of each thread, by the thread's id.
 
-    Before Python 3.12 a collection that begins in here may never end (CPython's issue 106883).
+    Before Python 3.12, a collection that begins in this call may never end (CPython issue 106883).
     """
     if sys.version_info >= (3, 12):
         return sys._current_frames()  # noqa: SLF001  (CPython's documented way)

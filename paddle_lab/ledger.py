@@ -11,22 +11,23 @@ PeakSource = Literal["allocator", "partial", "counter", "sampled", "unknown"]
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell's line in the ledger.
+    """The entry of a cell in the ledger.
 
     Parameters
     ----------
     cell
-        Execution count, ``"Cell 7"``'s 7.
+        The execution count of the cell: 7 for ``"Cell 7"``.
     place
-        ``"cpu"``, ``"gpu:0"``: the place with the most allocated memory.
+        The place with the most allocated memory: ``"cpu"`` or ``"gpu:0"``.
     before_bytes, after_bytes
         The bytes that Paddle had allocated when the cell began and when it ended.
     peak_bytes
         The largest number of bytes allocated while the cell ran, -1 if unknown.
     peak_source
-        ``"allocator"``: every allocation was recorded. ``"partial"``: some were not, so the peak is
-        a lower bound. ``"counter"``: Paddle's own peak rose in this cell. ``"sampled"``: a lower
-        bound. ``"unknown"``: it did not exceed an earlier peak.
+        ``"allocator"``: every allocation was recorded. ``"partial"``: some allocations were not
+        recorded, so the peak is a lower bound. ``"counter"``: Paddle's own peak rose in this cell.
+        ``"sampled"``: the largest sample, which is a lower bound. ``"unknown"``: Paddle's peak did
+        not rise in this cell.
     alive_bytes
         The bytes that the cell allocated and did not free, -1 if memory was not recorded.
     held_by

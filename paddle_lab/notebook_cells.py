@@ -1,7 +1,7 @@
 """Notebook cells: which code belongs to a cell, the cell's number, and its text as typed.
 
-Apart from the widgets and the magics, only this module imports Jupyter's packages: cells must also
-be known without the magics, in ``with paddle_lab.trace():``.
+Apart from the widgets and the magics, only this module imports Jupyter's packages. It is needed
+because ``with paddle_lab.trace():`` must also know the cells.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class NotebookCells:
-    """The cells that an IPython shell has run, by the file names of their code objects.
+    """The cells that an IPython shell has run. The file name of a code object identifies its cell.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ class NotebookCells:
         self._shell = shell
 
     def number(self, file: str) -> int:
-        """Return a cell's execution count, -1 for a file that is not a cell."""
+        """Return the execution count of a cell, -1 for a file that is not a cell."""
         names: dict[str, int] = getattr(self._shell.compile, "_filename_map", {})
         return names.get(file, -1)
 
     def text(self, file: str) -> str | None:
-        """Return a cell's text as typed, with its magics; ``None`` for other files.
+        """Return the text of a cell as typed, with magics; ``None`` for a file that is not a cell.
 
         IPython drops leading empty lines before it counts lines, and so does this method.
         """
@@ -57,14 +57,14 @@ class NotebookCells:
 
 
 def cell_of(file: str) -> int | None:
-    """Return the execution count of the cell whose code has a file name; ``None`` for others."""
+    """Return the execution count of the cell that has this file name; ``None`` for others."""
     cells = running_cells()
     number = -1 if cells is None else cells.number(file)
     return None if number < 0 else number
 
 
 def source_line(file: str, line: int) -> str:
-    """Return the text of a line of a cell; ``""`` for a file that ``linecache`` has not read."""
+    """Return the text of a line of a cell, ``""`` for a file that ``linecache`` has not read."""
     entry = linecache.cache.get(file)
     lines = entry[2] if entry is not None and len(entry) == 4 else []
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
@@ -81,7 +81,7 @@ def running_notebook() -> str | None:
 
 def running_cells() -> NotebookCells | None:
     """Return the cells of the running shell, ``None`` outside of IPython."""
-    # If IPython is not imported, this is not a notebook: do not import it.
+    # If IPython was not imported, this is not a notebook. So do not import it.
     if "IPython" not in sys.modules:
         return None
     from IPython import get_ipython

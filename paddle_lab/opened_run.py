@@ -1,4 +1,4 @@
-"""``paddle_lab.open_run(DIR)``: what the ranks of a job did, and how they disagree."""
+"""``paddle_lab.open_run(DIR)``: shows what the ranks of a job did, and where they disagree."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Run:
     """A run of several ranks. It shows itself as a page: findings, and collectives by rank.
 
-    It shows the moment at which the directory was read. If the run goes on, call :func:`open_run`
-    again.
+    It has the state at the time when the directory was read. If the run continues, call
+    :func:`open_run` again.
 
     Parameters
     ----------
@@ -46,18 +46,18 @@ class Run:
 
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:
-        """Maps a rank to its trace. A rank that was killed, or that still runs, has no trace."""
+        """The trace of each rank. A rank that was killed or is still running has no trace."""
         return {rank: load(trace_path(self.path, rank)) for rank in self._traced}
 
     @cached_property
     def collectives(self) -> CollectiveTable:
-        """The collectives, joined by group and sequence number, in the order of the run."""
+        """The collectives of the run, joined by group and sequence number, in order."""
         from paddle_lab.views.text.run_tables import CollectiveTable
 
         return CollectiveTable(self._joined)
 
     def to_html(self, path: PathLike) -> Path:
-        """Write one HTML file: the findings, the ranks, and the collectives by rank.
+        """Write an HTML file with the findings, the ranks, and the collectives by rank.
 
         Raises
         ------
@@ -70,7 +70,7 @@ class Run:
 
     @property
     def _traced(self) -> list[int]:
-        """The ranks whose traces are saved."""
+        """The ranks that have saved a trace."""
         ranks = (log.rank for log in self._directory.logs)
         return [rank for rank in ranks if trace_path(self.path, rank).is_file()]
 

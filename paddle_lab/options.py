@@ -1,4 +1,4 @@
-"""Errors for misspelled keyword options, which name the nearest option."""
+"""Errors for unknown keyword options. They name the nearest known option."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def hints_options(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Make a call with an unknown keyword raise a ``TypeError`` that names the nearest option."""
+    """Make a call with an unknown keyword raise a ``TypeError`` that names the nearest one."""
     names = [
         name
         for name, parameter in inspect.signature(function).parameters.items()

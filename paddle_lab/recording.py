@@ -61,35 +61,36 @@ def trace(
         next to nothing.
     grads
         Whether to record statistics of each gradient: norm, extremes, zeros, NaN, a histogram. With
-        the name of a region (:func:`region`), the gradients that its ops pass on are also kept, as
-        ``trace.gradients[…].value``; a notice says their size.
+        the name of a region (:func:`region`), the trace also keeps the gradients that the region's
+        ops pass on, as ``trace.gradients[…].value``. A notice says how large they are.
     values
         Whether to record statistics of each op's outputs: extremes, mean, standard deviation,
         zeros, NaN, Inf, a histogram; see :attr:`Trace.values`. With the name of a region or the
-        path of a layer (``"encoder.layers.3"``), only of ops inside it. The outputs are read right
-        after the op, and not kept.
+        path of a layer (``"encoder.layers.3"``), only ops inside it are included. The outputs are
+        read directly after the op, and not kept.
     digest
-        Whether to record 64 bits of each op's outputs and of each gradient, with statistics, so
-        that :func:`compare` finds where two traces differ. With the name of a region or the path of
-        a layer, the outputs of ops inside it are also kept, but not saved: :func:`compare` then
-        knows how large their differences are.
+        Whether to record a 64-bit digest of each op's outputs and of each gradient, and statistics.
+        With them :func:`compare` finds where two traces differ. With the name of a region or the
+        path of a layer, the trace also keeps the outputs of ops inside it, but does not save them.
+        Then :func:`compare` can also say how large the differences are.
     decimals
-        To how many decimals values are rounded for ``digest``, so that noise is no difference.
+        To how many decimals to round values for ``digest``, so that small noise makes no
+        difference.
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
     log
-        The level of Paddle's own log (VLOG, ``GLOG_v``), 1 to 10, at which ``trace.log`` records
-        it, each entry with the op or grad node that wrote it. The output does not show it.
-        Afterwards the level is restored. Level 3 has each op and grad node, 4 also its kernel, 5
-        more about its tensors, 6 all. :func:`region` limits it to a part of the code. Text that
-        Paddle prints about compiled programs from level 2 on is not part of its log, and is shown.
-        If the process dies, the log is still in the temporary folder ``paddle-lab-log-PID-…``, for
-        at least a day.
+        The level of Paddle's own log (VLOG, ``GLOG_v``), 1 to 10. ``trace.log`` records the log at
+        this level, each entry with the op or grad node that wrote it. The output does not show the
+        log. Afterwards the level is restored. Level 3 has each op and grad node, 4 also its kernel,
+        5 more about its tensors, 6 everything. Use :func:`region` to log only a part of the code.
+        From level 2 on, Paddle also prints texts about compiled programs. They do not belong to the
+        log, and are shown. If the process dies, the log remains in the temporary folder
+        ``paddle-lab-log-PID-…`` for at least a day.
     limit
-        The largest number of ops that the trace keeps, so that a long training takes bounded
-        memory. While the code runs, the trace holds up to twice as many. ``None`` keeps all. A
-        notice says when the limit was reached.
+        The largest number of ops that the trace keeps, so that the trace of a long training needs
+        bounded memory. While the code runs, the trace has up to twice as many. ``None`` keeps all
+        ops. If the limit was reached, a notice says so.
     keep
         Which ops to keep at the limit. ``"newest"``: the last ops. ``"first"``: the first ops;
         recording then stops, and the code continues without a trace. ``"steps"``: training steps
@@ -97,17 +98,17 @@ def trace(
         ``step``, or with :func:`step`.
     replay
         Whether :meth:`Trace.value` can compute values again after the trace. For this the trace
-        holds the tensors that the code began with, copied before something writes into them, and
-        the arguments of each op. Only the newest such trace holds them.
+        holds the arguments of each op and the tensors that existed before the trace. They are
+        copied before an op overwrites them. Only the newest such trace holds them.
     replay_limit
-        How many MB (10\u2076 bytes) of tensors may be held for ``replay``. Values that depend on a
-        tensor beyond the limit cannot be computed again.
+        How many MB (10\u2076 bytes) of tensors the trace may hold for ``replay``. Values that
+        depend on other tensors cannot be computed again.
 
     Returns
     -------
     Recording
-        A context manager. ``with paddle_lab.trace() as trace:`` binds a :class:`Trace`. It can be
-        read once the block has ended, even if the block raised.
+        A context manager. ``with paddle_lab.trace() as trace:`` assigns a :class:`Trace`, which can
+        be used after the block has ended, even if the block raised.
 
     Raises
     ------
@@ -149,21 +150,21 @@ def memory(
     limit: int | None = DEFAULT_OPS,
     keep: Keep = "newest",
 ) -> Recording:
-    """Record what :func:`trace` does, and every allocation of Paddle with its op and line.
+    """Record the same as :func:`trace`, and every allocation of Paddle with its op and line.
 
     Parameters
     ----------
     title
         The trace's title in the views. Default: the cell or line of the ``with`` statement.
     check, grads, values, digest, decimals, profile, log, limit, keep
-        As in :func:`trace`. The trace also keeps five allocations for each op of the limit, even of
-        ops that it does not keep. Other allocations are summed up, so that the total stays exact; a
-        notice says so. With ``keep="first"`` memory is recorded as long as ops are.
+        See :func:`trace`. The trace also keeps allocations, at most five times as many as ops, even
+        those of ops that it drops. Other allocations are summed up, so that the total stays exact,
+        and a notice says so. With ``keep="first"`` memory is recorded as long as ops are.
 
     Returns
     -------
     Recording
-        As in :func:`trace`; the trace also has ``allocations`` and ``memory``.
+        See :func:`trace`. The trace also has ``allocations`` and ``memory``.
 
     Raises
     ------
@@ -193,7 +194,7 @@ def memory(
 
 @hints_options
 def region(name: str, *, log: int | None = None) -> AbstractContextManager[None]:
-    """Mark a named part of the traced code; outside a trace it does nothing.
+    """Mark a named part of the traced code. Outside of a trace this does nothing.
 
     Parameters
     ----------
@@ -218,9 +219,9 @@ def region(name: str, *, log: int | None = None) -> AbstractContextManager[None]
 def step() -> None:
     """Mark the end of a training step, if no optimizer's ``step`` marks it.
 
-    ``trace.memory.growth()`` finds leaks by memory that grows from step to step, and
-    ``keep="steps"`` keeps whole steps. If a trace has calls of this function, only they end steps.
-    Outside of a trace it does nothing.
+    ``trace.memory.growth()`` compares the memory at the ends of steps to find leaks, and
+    ``keep="steps"`` keeps whole steps. If a trace has calls of this function, only these calls end
+    steps. Outside of a trace this does nothing.
     """
     recorders = sys.modules.get("paddle_lab.capture.recorder.recorder")
     for recorder in recorders.SINKS.active if recorders is not None else ():
@@ -235,8 +236,8 @@ class Recording:
     title
         The trace's title in the views.
     anchor
-        The frame that runs the traced code, where stacks end. By default it is the frame of the
-        ``with`` statement, and stacks also contain it and its callers.
+        The frame that runs the traced code. Stacks end there. By default there is no anchor, and
+        stacks also contain the ``with`` statement and its callers.
     memory
         Whether to record allocations as well.
     check, grads, values, digest, profile, log
@@ -244,11 +245,11 @@ class Recording:
     decimals
         The result of :func:`~paddle_lab.trace.limit.digest_decimals`.
     reruns
-        Whether the code can run a second time, for checks that need it; a ``with`` block cannot.
+        Whether the code can run a second time, for checks that need this. A ``with`` block cannot.
     limit
-        How many ops are kept, and which.
+        How many ops to keep, and which ones.
     replay_mb
-        How many MB of tensors may be held to compute values again; 0 to hold none.
+        How many MB of tensors the trace may hold to compute values again; 0 for none.
     """
 
     def __init__(
@@ -303,7 +304,7 @@ class Recording:
 
     @property
     def op_count(self) -> int:
-        """How many ops have run while this object records; 0 while it does not record."""
+        """How many ops have run since the recording began; 0 while nothing is recorded."""
         return 0 if self._session is None else self._session.op_count
 
     @property

@@ -21,7 +21,7 @@ _INPUT, _OUTPUT = ROLES.index("input"), ROLES.index("output")
 
 
 class ReplayError(RuntimeError):
-    """A value of a trace cannot be computed again. The message says why in one sentence."""
+    """A value of a trace cannot be computed again. The message gives the reason."""
 
 
 class ReplayedArray(np.ndarray[Any, Any]):
@@ -35,7 +35,7 @@ class ReplayedArray(np.ndarray[Any, Any]):
 
 
 class ValueAnswers:
-    """Answers a page's questions about values. Keeps the last value, but not the trace.
+    """Answers requests of a page for values. It keeps the last value, but not the trace.
 
     Parameters
     ----------
@@ -127,7 +127,9 @@ def _kind(record: Record, call: int) -> int:
 
 
 def _agrees(record: Record, op: int, output: int, array: np.ndarray[Any, Any]) -> bool:
-    """Compare a value with the recorded shape and statistics; return whether there were statistics.
+    """Compare a value with its recorded shape and statistics.
+
+    Return whether there were statistics.
 
     Raises
     ------

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
 
 @hints_options
 def deterministic(*, seed: int = 0) -> AbstractContextManager[list[Setting]]:
-    """Make runs repeatable inside a ``with`` block; all settings are restored afterwards.
+    """Make runs repeatable inside a ``with`` block. Afterwards all settings are restored.
 
-    Seeds Paddle, NumPy and Python; gives each DataLoader made inside no workers and no shuffling;
-    sets ``NVIDIA_TF32_OVERRIDE=0``, ``NCCL_ALGO=Tree``, ``FLAGS_embedding_deterministic`` and
-    ``FLAGS_cudnn_deterministic``. The block's value lists the settings and when each takes effect.
-    A process reads the first two variables when it starts, so a process that has used a GPU must
-    be restarted with them set. After the block the generators continue from their earlier state.
+    This seeds Paddle, NumPy and Python. It creates each DataLoader without workers and without
+    shuffling. It sets ``NVIDIA_TF32_OVERRIDE=0``, ``NCCL_ALGO=Tree``,
+    ``FLAGS_embedding_deterministic`` and ``FLAGS_cudnn_deterministic``. The value of the ``with``
+    statement lists the settings, and when each takes effect. The first two are environment
+    variables that a process reads when it starts to use a GPU. A process that has used a GPU before
+    must be restarted with these variables. After the block the generators continue from their
+    earlier state.
 
     Parameters
     ----------
@@ -48,16 +50,16 @@ def rerun(
     check: str | Sequence[str] = ("nondeterminism", "unwritten-output"),
     title: str | None = None,
 ) -> Trace:
-    """Trace a call, and repeat it from the same state to see what differs.
+    """Trace a call, and repeat it from the same state to find differences.
 
-    Before the second call, everything that the function can reach is restored: parameters,
-    buffers, gradients, optimizers, variables, and the generators of Paddle, NumPy and Python.
-    Afterwards everything is as the first call left it.
+    Before the second call, everything that the function can reach is restored: parameters, buffers,
+    gradients, optimizers, variables, and the generators of Paddle, NumPy and Python. Afterwards
+    everything has the state after the first call.
 
     Parameters
     ----------
     function
-        Called without arguments.
+        The function, which is called without arguments.
     check
         The checks to run, as in :func:`paddle_lab.trace`; by default the checks that need two runs.
     title

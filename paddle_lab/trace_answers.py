@@ -34,7 +34,7 @@ GraphKind = Literal["forward", "backward"]
 
 
 class TraceAnswers:
-    """The answers of :class:`paddle_lab.Trace`; most are computed on first use."""
+    """The answers of :class:`paddle_lab.Trace`. Most of them are computed on first use."""
 
     def __init__(self, record: Record | None = None) -> None:
         self._record = record
@@ -69,7 +69,7 @@ class TraceAnswers:
 
     @cached_property
     def view_record(self) -> Record:
-        """The record with the answer tables that the views also need."""
+        """The record with the answer tables that views need."""
         from paddle_lab.analysis.answers import with_answers
 
         record = self.record
@@ -78,9 +78,9 @@ class TraceAnswers:
 
     @property
     def _shown_record(self) -> Record:
-        """The record with the answer tables of the views and with the findings.
+        """The record with the findings and the answer tables of the views.
 
-        Texts about a trace are made from it. Pictures also show the ops of compiled programs.
+        Texts about a trace use this record. Pictures also show the ops of compiled programs.
         """
         from paddle_lab.analysis.findings.find import with_findings
         from paddle_lab.words import language
@@ -91,7 +91,7 @@ class TraceAnswers:
 
     @property
     def _drawn_record(self) -> Record:
-        """The record for pictures: :attr:`_shown_record` with the ops of compiled programs."""
+        """The record for pictures: :attr:`_shown_record` and the ops of compiled programs."""
         from paddle_lab.analysis.answers import with_answers
         from paddle_lab.analysis.findings.find import with_findings
         from paddle_lab.programs.splice import with_program_ops
@@ -107,9 +107,9 @@ class TraceAnswers:
 
     @property
     def findings(self) -> FindingList:
-        """What is wrong and which line caused it: worst first, cause before consequence.
+        """What is wrong, and the line that caused it. The worst comes first, causes before effects.
 
-        In the language of :func:`paddle_lab.language`.
+        The texts are in the language of :func:`paddle_lab.language`.
         """
         from paddle_lab.analysis.findings.find import find
         from paddle_lab.analysis.findings.finding import FindingList
@@ -120,7 +120,7 @@ class TraceAnswers:
             record = self.view_record
             with collection_paused():
                 found = find(record)
-            # A page's record also has the ops of compiled programs, which the checks do not cover.
+            # The record of a page also has the ops of compiled programs, which checks do not cover.
             ends = _recorded(record, "ops"), _recorded(record, "grad_nodes")
             self._findings[speaks] = [
                 each for each in found if each.op < ends[0] and each.grad_node < ends[1]
@@ -131,7 +131,7 @@ class TraceAnswers:
     def error_help(self) -> list[ErrorHelp]:
         """Advice on the error that ended the trace, if it is a known error of Paddle.
 
-        In the language of :func:`paddle_lab.language`. :attr:`findings` name the line.
+        The text is in the language of :func:`paddle_lab.language`. The line is in :attr:`findings`.
         """
         from paddle_lab.error_help.lookup import error_help
 
@@ -146,21 +146,21 @@ class TraceAnswers:
 
     @property
     def tensors(self) -> TensorTable:
-        """The tensor values. An op that modifies a tensor in place makes a new value."""
+        """The values of tensors. An op that modifies a tensor in place makes a new value."""
         from paddle_lab.analysis.tables.tensors import TensorTable
 
         return TensorTable(self.view_record)
 
     @property
     def kernels(self) -> KernelTable:
-        """How long the kernels of each op and grad node took; empty unless ``profile=True``."""
+        """The times of the kernels of each op and grad node; empty without ``profile=True``."""
         from paddle_lab.analysis.tables.kernels import KernelTable
 
         return KernelTable(self.view_record)
 
     @cached_property
     def log(self) -> LogTable:
-        """Paddle's own log, each entry with its op or grad node; empty unless ``log=`` is given.
+        """Paddle's own log, each entry with its op or grad node; empty without ``log=``.
 
         ``trace.log.search("GradNode")`` finds entries by their text, op, grad node or source file;
         ``trace.log.of_op(key)`` has the entries of one op and of its grad nodes.
@@ -171,19 +171,19 @@ class TraceAnswers:
 
     @cached_property
     def allocations(self) -> AllocationTable:
-        """The blocks of Paddle's allocator, by start; none unless memory was recorded."""
+        """The blocks of Paddle's allocator, by start; empty if memory was not recorded."""
         from paddle_lab.analysis.memory.allocations import AllocationTable
 
         return AllocationTable(self._attribution)
 
     @cached_property
     def memory(self) -> Memory:
-        """The use of memory: peak, living blocks and their owners at any moment, leaks, holders.
+        """The use of memory: the peak, the living blocks at any moment, leaks, holders.
 
         Raises
         ------
         ValueError
-            If no memory was recorded; :func:`paddle_lab.memory` and ``%%paddle_mem`` do.
+            If no memory was recorded. :func:`paddle_lab.memory` and ``%%paddle_mem`` record it.
         """
         from paddle_lab.analysis.memory.memory import Memory
 
@@ -197,12 +197,13 @@ class TraceAnswers:
 
     @cached_property
     def gradients(self) -> GradientTable:
-        """Statistics of each gradient of the backward passes; none unless ``grads=True``.
+        """Statistics of each gradient of the backward passes; empty without ``grads=True``.
 
-        There is one row for each edge of a backward graph that a gradient passed, and one for the
-        gradient with which each backward call began. ``trace.gradients.curve()`` gives norms layer
-        by layer. Two kinds of gradient are missing: sparse ones, and those that a node of several
-        tensors (``concat``, ``stack``), a PyLayer or a program of ``to_static`` adds to others.
+        There is a row for each edge of a backward graph along which a gradient flowed, and a row
+        for the gradient with which each backward call began. ``trace.gradients.curve()`` returns
+        norms layer by layer. Two kinds of gradient are missing: sparse gradients, and gradients
+        that are added to others by the node of an op with a list of tensors (``concat``,
+        ``stack``), of a PyLayer, or of a program of ``to_static``.
         """
         from paddle_lab.analysis.gradients.gradients import GradientTable
 
@@ -210,9 +211,9 @@ class TraceAnswers:
 
     @cached_property
     def values(self) -> ValueTable:
-        """Statistics of each op's outputs; empty unless ``values=True``.
+        """Statistics of each op's outputs; empty without ``values=True``.
 
-        There is one row for each tensor value: an op's output, or data and parameters when the
+        There is a row for each tensor value: the output of an op, or data and parameters when the
         trace first saw them. The first row of ``trace.values.worst`` is where NaN and Inf begin.
         """
         from paddle_lab.analysis.tables.values import ValueTable
@@ -221,14 +222,14 @@ class TraceAnswers:
 
     @property
     def backward_calls(self) -> BackwardCalls:
-        """The calls of ``backward`` and ``paddle.grad``, in order; one backward graph each."""
+        """The calls of ``backward`` and ``paddle.grad``, in order. Each has a backward graph."""
         from paddle_lab.analysis.tables.summaries import backward_calls
 
         return backward_calls(self.view_record)
 
     @property
     def regions(self) -> Regions:
-        """The parts named by :func:`paddle_lab.region`, in order."""
+        """The executions of :func:`paddle_lab.region` blocks, in order."""
         from paddle_lab.analysis.tables.summaries import regions
 
         return regions(self.view_record)
@@ -243,15 +244,15 @@ class TraceAnswers:
         Parameters
         ----------
         op
-            A row of :attr:`ops`, or its key, as in ``graph("forward")``.
+            A row of :attr:`ops`, or the key of a row.
         output
-            The position among the tensors that the op returned.
+            Which of the tensors that the op returned, from 0.
 
         Returns
         -------
         ReplayedArray
             A NumPy array that equals the value of the run bit for bit; bfloat16 is converted to
-            float32. The attribute ``check`` says with what the value was compared.
+            float32. The attribute ``check`` says with which recorded data the value was compared.
 
         Raises
         ------
@@ -271,22 +272,22 @@ class TraceAnswers:
         """Return the gradient that a grad node gets in a backward call, by computing it again.
 
         This is the gradient of an output of the op that made the node. For the node of a leaf, it
-        is the gradient of the leaf from this call alone. As in :meth:`value`, only ops run again,
-        and then the backward call.
+        is the leaf's gradient from this call only. As in :meth:`value`, ops run again, but no code
+        of the user; then the backward call runs.
 
         Parameters
         ----------
         node
             The key of the grad node, as in ``graph("backward")``.
         output
-            The position among the tensors that the node's op returned.
+            Which of the tensors that the node's op returned, from 0.
         call
             The key of the backward call; by default the first call that ran the node.
 
         Returns
         -------
         ReplayedArray
-            An array as :meth:`value` returns it.
+            An array like that of :meth:`value`.
 
         Raises
         ------
@@ -310,26 +311,27 @@ class TraceAnswers:
         Parameters
         ----------
         by
-            What a row is. ``"op"``: all ops of one name, as PyTorch's ``key_averages()``; calls of
-            ``backward`` are ops here. ``trace.ops`` has single ops. ``"layer"``: a layer, over
-            all of its calls. ``"line"``: a line of the user's code. ``"turn"``: an iteration of a
-            loop. ``"node"``: all grad nodes of one name, over all of their runs. A last row without
-            a name has what ran outside of all layers, lines or loops. Ops and lines are sorted by
-            ``self_ns``, nodes by ``flops``, layers and iterations by their beginning.
+            What each row stands for. ``"op"``: all ops of one name, like PyTorch's
+            ``key_averages()``; calls of ``backward`` count as ops. (``trace.ops`` has single ops.)
+            ``"layer"``: a layer, over all of its calls. ``"line"``: a line of the user's code.
+            ``"turn"``: an iteration of a loop. ``"node"``: all grad nodes of one name, over all of
+            their runs. The last row, without a name, is for ops outside of all layers, lines or
+            loops. Ops and lines are sorted by ``self_ns``, nodes by ``flops``, layers and
+            iterations by their beginning.
 
         Returns
         -------
         RankedTable
-            Its columns beside the names: ``calls``: of the op, layer or grad node; for a line or an
-            iteration, how many ops it called itself. ``self_ns``: host time of its own ops, without
-            the ops inside these. ``total_ns``: host time of all ops inside it. All other columns
-            also count what is inside: ``kernel_ns`` (the time of kernels, with ``profile=True``),
-            ``flops`` (a multiply-add is 2), ``macs`` (a multiply-add is 1), ``output_bytes``,
-            ``saved_bytes`` (kept for backward), ``unknown_flops`` (how many ops and grad nodes have
-            no known FLOPs; ``flops`` is the sum of the others), ``parameters`` and
-            ``parameter_bytes`` (that ops inside read, each counted once), ``dtype`` (of the
-            outputs). Unknown values are null. ``backward`` runs outside of layers, so a layer's
-            figures are those of its forward.
+            The table has these columns after the names. ``calls``: the number of calls of the op,
+            layer or grad node; for a line or an iteration, how many ops it called itself.
+            ``self_ns``: the host time of its own ops, without ops inside these. ``total_ns``: the
+            host time of all ops inside it. All other columns also include what is inside:
+            ``kernel_ns`` (the time of kernels, with ``profile=True``), ``flops`` (a multiply-add is
+            2), ``macs`` (a multiply-add is 1), ``output_bytes``, ``saved_bytes`` (kept for
+            backward), ``unknown_flops`` (how many ops and grad nodes have no known FLOPs; ``flops``
+            is the sum of the others), ``parameters`` and ``parameter_bytes`` (that ops inside read,
+            each counted once), ``dtype`` (of the outputs). Unknown values are null. ``backward``
+            runs outside of layers, so a layer's figures are those of its forward.
 
             ``self_ns`` of the cell's thread, ``table.host.outside_ns`` (outside Paddle's ops) and
             ``table.host.own_ns`` (the trace itself) add up to ``table.host.wall_ns``.
@@ -360,9 +362,10 @@ class TraceAnswers:
             ``"forward"``: nodes are op keys, edges are tensors. ``"backward"``: nodes are grad
             nodes, edges point in the direction in which gradients flow.
         call
-            For ``"backward"``: key of a backward call, to get only its graph; all by default.
+            For ``"backward"``: the key of a backward call, to get only its graph. By default all
+            graphs are returned.
         region
-            For ``"backward"``: name of a region; each node then has a ``region_role``:
+            For ``"backward"``: the name of a region. Each node then has a ``region_role``:
             ``"inside"``, ``"neighbour"``, ``"leaf"`` or ``None``.
 
         Raises
@@ -382,6 +385,6 @@ class TraceAnswers:
 
 
 def _recorded(record: Record, name: Literal["ops", "grad_nodes"]) -> int:
-    """Return the number of ops or grad nodes in a view's record, without those of programs."""
+    """Return how many ops or grad nodes a view's record has, without those of programs."""
     inside = {"ops": "program_ops", "grad_nodes": "program_grad_nodes"}[name]
     return len(record.tables[name]) - len(record.tables[inside])

@@ -47,7 +47,7 @@ class Graph:
 
 
 def read_dot(text: str) -> Graph:
-    """Return the graph in a file's text; if the file is truncated, the part that is there."""
+    """Return the graph in a file's text, or the part that exists in a truncated file."""
     graph = Graph(is_whole=re.search(r"\}\s*(// end G)?\s*$", text) is not None)
     for name, target, attributes in _STATEMENT.findall(text):
         label = _LABEL.search(attributes)

@@ -173,7 +173,7 @@ class DumpFiles:
         process.stacks.grad_nodes.update(stacks.grad_nodes)
 
     def _give_to_processes(self) -> None:
-        """Assign files that name no process to the process that has their grad nodes or ops."""
+        """Assign files that do not name a process to the process with their grad nodes or ops."""
         for log in self._logs:
             numbers = [one for one in self.processes if (log.native_thread == one).any()]
             self._owner(dict.fromkeys(numbers, 1)).logs.append(log)

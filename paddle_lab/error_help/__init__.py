@@ -1,1 +1,1 @@
-"""What to do about errors of Paddle's: a table from an error's text to advice."""
+"""Advice on Paddle's errors, looked up in a table by the text of the error."""

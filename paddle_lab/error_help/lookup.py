@@ -25,7 +25,7 @@ _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class ErrorHelp:
-    """What to do about the error that ended a trace."""
+    """Advice on the error that ended a trace."""
 
     id: str
     """The row of the table: ``"matmul-shape"``."""
@@ -43,21 +43,21 @@ class ErrorHelp:
 def error_help(
     described: str, *, explained: Collection[str] = (), reported: bool = True
 ) -> list[ErrorHelp]:
-    """Return what to do about an error, in the language of :func:`paddle_lab.language`.
+    """Return advice on an error, in the language of :func:`paddle_lab.language`.
 
     Parameters
     ----------
     described
-        The error as a trace keeps it: ``"ValueError: its text"``.
+        The error as a trace stores it: ``"ValueError: its text"``.
     explained
-        Kinds of findings that are shown already; advice that repeats them is left out.
+        Kinds of findings that are shown already. Advice that would repeat them is omitted.
     reported
         Whether to return advice on errors for which notebooks show a report.
 
     Returns
     -------
     list of ErrorHelp
-        At most one.
+        The advice: at most one item.
     """
     row, match = _look_up(described)
     if match is None or not set(row.get("explained_by", ())).isdisjoint(explained):
@@ -73,7 +73,7 @@ def error_help(
 
 
 def kinds_that_explain(described: str) -> Collection[str]:
-    """Return the kinds of findings that already say what the table says about an error."""
+    """Return the kinds of findings that give the same advice as the table for an error."""
     row, _ = _look_up(described)
     kinds: list[str] = row.get("explained_by", [])
     return kinds
@@ -81,7 +81,7 @@ def kinds_that_explain(described: str) -> Collection[str]:
 
 @cache
 def known_errors() -> list[dict[str, Any]]:
-    """Return the rows of the table. If two fit an error, the first one is better."""
+    """Return the rows of the table. If two rows fit an error, the first one is used."""
     text = resources.files(__package__).joinpath("errors.toml").read_text(encoding="utf-8")
     rows: list[dict[str, Any]] = tomllib.loads(text)["error"]
     return rows

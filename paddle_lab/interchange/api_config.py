@@ -1,8 +1,9 @@
 """The distinct calls of a trace as lines of ``FLAGS_trace_api``, which PaddleAPITest runs.
 
 A line is ``paddle.concat(list[Tensor([2, 3],"float32"),Tensor([2, 3],"float32"),], axis=0, )``. A
-trace has the calls of Paddle's ops, not of the functions around them. So a line names the public
-API only where that passes its arguments on unchanged, and else the op: ``paddle._C_ops.dropout``.
+trace has the calls of Paddle's ops, not of the functions around them. So a line has the name of the
+public API only if this API passes its arguments on unchanged. Otherwise it has the name of the op:
+``paddle._C_ops.dropout``.
 """
 
 from __future__ import annotations
@@ -60,11 +61,11 @@ _LINEAR: Final = [_Parameter("Tensor", name) for name in ("x", "weight", "bias")
 
 
 class _UnknownError(Exception):
-    """A trace does not tell an argument of the call."""
+    """The trace does not contain an argument of the call."""
 
 
 def api_config(record: Record) -> str:
-    """Return a line for each distinct call of an op whose arguments the record tells.
+    """Return a line for each distinct call of an op whose arguments are all in the record.
 
     Parameters
     ----------
@@ -112,7 +113,7 @@ def _op_line(call: Call, parameters: list[_Parameter], texts: list[str]) -> str:
     if parameters is _LINEAR:
         texts = []  # "None" without a bias
     given = _given(call, parameters, texts)
-    # Paddle declares an op in Python if the op is the public API itself.
+    # If an op is itself the public API, Paddle declares it in Python.
     takes_keywords = parameters[-1] == _Parameter("", "name")
     if call.name == "conv2d" and given.get("padding_algorithm") == '"EXPLICIT"':
         del given["padding_algorithm"]
@@ -126,14 +127,14 @@ def _op_line(call: Call, parameters: list[_Parameter], texts: list[str]) -> str:
 
 
 def _given(call: Call, parameters: list[_Parameter], texts: list[str]) -> dict[str, str]:
-    """Return the arguments of a call by the name of the parameter, in order."""
+    """Return the arguments of a call, by the names of the parameters, in order."""
     given, left = {}, list(texts)
     for slot, parameter in enumerate(parameters):
         tensors = [_tensor(one) for one in call.read if one.slot == slot]
         named = _NAMED.fullmatch(left[0]) if left else None
         if tensors:
             is_list = "vector<Tensor>" in parameter.kind
-            # A tensor for a number or a shape: its value, and numbers beside it, are not known.
+            # If a tensor stands for a number or a shape, its value is not in the record.
             if "Tensor" not in parameter.kind or (len(tensors) > 1 and not is_list):
                 raise _UnknownError
             given[parameter.name] = _list(tensors) if is_list else tensors[0]
@@ -148,7 +149,7 @@ def _given(call: Call, parameters: list[_Parameter], texts: list[str]) -> dict[s
 
 
 def _indexing(call: Call, texts: list[str]) -> list[str]:
-    """Return the tensor, the index, and the value that is written."""
+    """Return the tensor, the index, and the value that is assigned."""
     tensors = [one for one in call.read if one.slot != 1]
     if len(tensors) < len(call.read) or not texts:
         raise _UnknownError  # numbers beside a tensor in an index are not known
@@ -179,7 +180,7 @@ def _list(texts: list[str]) -> str:
 
 
 def _argument(text: str) -> str:
-    """Return an argument in the grammar of PaddleAPITest."""
+    """Return an argument in the format of PaddleAPITest."""
     if text.startswith("["):
         parts = argument_texts(text[1:-1])
         if len(parts) >= _MOST_ITEMS:

@@ -1,7 +1,7 @@
 """Chrome's trace event format, for ui.perfetto.dev and chrome://tracing.
 
-One process with a row of slices for each thread (layers and ops), memory counters for each place
-and kind, the ends of steps, and the lifetimes of the largest blocks.
+The file has one process. It has a row of slices for each thread (layers and ops), memory counters
+for each place and kind, the ends of steps, and the lifetimes of the largest blocks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def chrome_trace(attribution: Attribution) -> str:
     attribution
         The owners of the blocks, for a record with answer tables.
     """
-    # One event per line: tools such as less and diff can then read a long file.
+    # Write one event per line, so that tools such as less and diff can read a long file.
     lines = ",\n".join(_lines(attribution))
     origin = attribution.record.origin
     about = json.dumps(
@@ -124,7 +124,7 @@ def _total(name: str, total: Timeline) -> Iterator[str]:
 
 
 def _largest_blocks(memory: Memory) -> Iterator[Event]:
-    """Yield the moment of the peak, and the lifetimes of a place's largest blocks."""
+    """Yield the peak, and the lifetimes of a place's largest blocks."""
     blocks, keys = memory.record.allocations, memory.allocations.keys
     yield {
         **_event("i", f"peak {memory.place}", memory.peak_ns),
@@ -151,7 +151,8 @@ def _largest_blocks(memory: Memory) -> Iterator[Event]:
 
 
 def _counter(name: str, time_ns: Any, value: Any) -> Iterator[str]:
-    # Most lines of a large file are counters, so they are written without a dict for each event.
+    # Most lines of a large file are counters. So they are written directly, without a dict for
+    # each.
     head = f'{{"ph":"C","name":{json.dumps(name)},"pid":{_PROCESS},"ts":'
     for moment, amount in zip(time_ns.tolist(), value.tolist(), strict=True):
         yield f'{head}{_microseconds(moment)},"args":{{"bytes":{amount}}}}}'
@@ -167,5 +168,5 @@ def _named(what: str, thread: int, name: str) -> Event:
 
 
 def _microseconds(time_ns: int) -> float:
-    """Return a time in microseconds, plus a tenth of a ns, because readers truncate fractions."""
+    """Return a time in microseconds. It is a tenth of a ns longer, because readers truncate it."""
     return round(time_ns / 1e3 + 1e-4, 4)

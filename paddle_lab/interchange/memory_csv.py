@@ -14,17 +14,17 @@ COLUMNS = (
 
 
 def memory_csv(memory: PlaceMemory, *, time_ns: int | None = None) -> str:
-    """Return a line of column names, and a line for each block that was alive, largest first.
+    """Return a line of column names, and a line for each living block, the largest first.
 
-    For memory from before the trace that was not used in it, only the sum is known. It is the last
-    line, so the sizes add up to the allocated memory.
+    The last line is the sum of memory from before the trace that was not used in it. So the sizes
+    add up to the allocated memory.
 
     Parameters
     ----------
     memory
         Memory of a place.
     time_ns
-        The moment; the peak by default.
+        The moment. The default is the peak.
     """
     alive = memory.alive_at(time_ns).columns()
     known = {name: listed(values) for name, values in alive.items()}

@@ -1,7 +1,7 @@
 """The snapshot format of PyTorch's memory viewer (pytorch.org/memory_viz).
 
-The format is a pickle, as ``torch.cuda.memory._dump_snapshot()`` writes it. The viewer's own small
-reader knows plain dicts, lists, numbers and text. This module writes pickles, but never reads one.
+The format is a pickle, as ``torch.cuda.memory._dump_snapshot()`` writes it. The viewer reads only
+plain dicts, lists, numbers and text. This module writes pickles, but never reads one.
 """
 
 from __future__ import annotations
@@ -32,16 +32,17 @@ Frames = list[dict[str, Any]]
 def memory_snapshot(attribution: Attribution) -> bytes:
     """Return a record's memory as a snapshot.
 
-    Each place is a device in the viewer, in the order of ``trace.memory.places``; GPUs keep their
-    numbers. The first frame of each stack names op, layer and kind. Paddle does not report the
-    chunks of its allocator, so the viewer's segments are the ranges of addresses with blocks.
+    Each place becomes a device of the viewer. GPUs keep their numbers. The first frame of each
+    stack contains the op, the layer and the kind. Paddle does not report the chunks of its
+    allocator, so ranges of addresses with blocks are shown as segments.
 
     Parameters
     ----------
     attribution
         The owners of the blocks.
     """
-    # A million allocations make three million dicts, and none of them is garbage.
+    # A million allocations become three million dicts. Collections would visit them and free
+    # nothing.
     with collection_paused():
         return pickle.dumps(_snapshot(Memory(attribution)), protocol=_PROTOCOL)
 
@@ -64,7 +65,7 @@ def _snapshot(main: Memory) -> dict[str, Any]:
 
 
 def _device_numbers(places: list[str]) -> dict[str, int]:
-    """Return each place's device number: 1 for ``gpu:1``, the next free one if it has no number."""
+    """Return the device number of each place: 1 for ``gpu:1``, otherwise the next free number."""
     numbers: dict[str, int] = {}
     for place in places:
         name, _, number = place.rpartition(":")
@@ -78,7 +79,7 @@ def _device_numbers(places: list[str]) -> dict[str, int]:
 
 
 def _frames_of(attribution: Attribution) -> Callable[[int], Frames]:
-    """Return the function that returns a block's frames. Equal blocks share one list."""
+    """Return a function that returns the frames of a block. Equal blocks share a list."""
     blocks = attribution.record.allocations
     parts = [blocks[name] for name in ("stack", "op", "grad_node", "kind")]
     _, first, group = np.unique(
@@ -108,7 +109,7 @@ def _frames(block: Allocation) -> Frames:
 
 
 def _events(memory: Memory, frames: Callable[[int], Frames]) -> list[dict[str, Any]]:
-    """Return allocations and releases in order. A release is two events, as in PyTorch."""
+    """Return allocations and releases in order. Like in PyTorch, a release is two events."""
     blocks = memory.record.allocations
     time_ns, keys, is_end = changes(memory.record, memory.allocations.keys)
     rows = zip(
@@ -118,7 +119,7 @@ def _events(memory: Memory, frames: Callable[[int], Frames]) -> list[dict[str, A
         *(blocks[name][keys].tolist() for name in ("address", "bytes", "kind")),
         strict=True,
     )
-    # Some versions of the viewer fail if no kind ("category") is called "unknown".
+    # Some versions of the viewer fail if no event has the category "unknown".
     events = [_event("snapshot", 0, 0, 0, [], "unknown")]
     for key, frees, time_us, address, size, kind in rows:
         actions = ("free_requested", "free_completed") if frees else ("alloc",)

@@ -1,7 +1,7 @@
 """The forward graph for netron.app, in the format of ``paddle.jit.save``.
 
-Netron shows an op's attributes beside it. In this file they include the op's line and layer. The
-ops inside an ``if`` or a ``while`` are beside it, as in all graphs of this package.
+Netron shows the attributes of an op. In this file they include the op's line and layer. The ops
+inside an ``if`` or a ``while`` are shown next to it, as in all graphs of this package.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def netron_model(record: Record) -> str:
 
 
 def _source(tensor: Tensor) -> dict[str, Any]:
-    """Return the op for a parameter, or for data from outside of the graph."""
+    """Return an op that stands for a parameter or for data from outside of the graph."""
     name = tensor.path or tensor.name or f"tensor_{tensor.key}"
     if tensor.kind in ("parameter", "buffer"):
         flags = {"A": [0, 1, 1, name], "DA": [], "OA": [1, 0, 1], "QA": []}

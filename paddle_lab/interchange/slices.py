@@ -1,4 +1,4 @@
-"""Ops, and the calls around the ops, as nested slices of time."""
+"""Ops and the calls that contain them, as nested slices of time."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Slice:
 
 
 def slices(record: Record) -> list[Slice]:
-    """Return ops and calls, sorted by thread and start, each inside the slice around it.
+    """Return the slices of ops and calls, sorted by thread and start. They are nested.
 
-    A record has only the times of ops, so a call lasts from its first op to its last. A PyLayer has
-    a slice for its call, but none for its op.
+    A record has only the times of ops, so a call lasts from the begin of its first op to the end of
+    its last op. A PyLayer has a slice for its call, but none for its op.
     """
     ops, scopes = record.ops, record.scopes
     end_ns = ops["start_ns"] + np.maximum(ops["duration_ns"], 0)
     first, last = _extents(record, end_ns)
-    # Put calls before ops, and outer calls first. The sort below keeps this order for equal times.
+    # Put calls before ops, and outer calls before inner ones. The sort below keeps this order.
     calls = np.argsort(depths(scopes["parent"]), kind="stable")
     calls = calls[last[calls] >= 0]
     others = np.setdiff1d(np.arange(len(ops)), scopes["op"])
@@ -52,7 +52,7 @@ def slices(record: Record) -> list[Slice]:
         part = Slice(*cells)
         while around and (around[-1].thread != part.thread or around[-1].end_ns <= part.start_ns):
             around.pop()
-        # A call's time excludes the trace's own cost, and inner calls begin after that cost.
+        # Outer calls exclude the trace's own cost at their end, so an inner slice may end too late.
         if around:
             part.end_ns = min(part.end_ns, around[-1].end_ns)
         around.append(part)
@@ -61,7 +61,7 @@ def slices(record: Record) -> list[Slice]:
 
 
 def _extents(record: Record, end_ns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return when the first op in each call began and the last one ended; -1 without ops."""
+    """Return when the first op in each call began and the last op ended; -1 without ops."""
     ops, scopes = record.ops, record.scopes
     thread, parent = scopes["thread"], scopes["parent"]
     first = np.full(len(scopes), np.iinfo(np.int64).max)
@@ -72,6 +72,6 @@ def _extents(record: Record, end_ns: npt.NDArray[Any]) -> tuple[npt.NDArray[Any]
     op = np.append(inside, scopes["op"][called])
     np.minimum.at(first, scope, ops["start_ns"][op])
     np.maximum.at(last, scope, end_ns[op])
-    # A call lasts as long as the calls inside it that ran in the same thread.
+    # A call includes only inner calls that ran in the same thread.
     parent = np.where(taken(thread, parent) == thread, parent, -1)
     return gathered(parent, first, np.minimum), gathered(parent, last, np.maximum)

@@ -1,9 +1,9 @@
-"""Host time as a file for www.speedscope.app: a flame graph of Python's stacks.
+"""Host time as a flame graph of Python stacks, in a file for www.speedscope.app.
 
-Each thread is one profile, in speedscope's evented format. Its frames are Python's lines, and the
-ops and backward calls below them (:mod:`paddle_lab.analysis.time.spans`). In the cell's thread, the
-time between two ops is a separate frame, below the calls that contain both ops. So the frames of
-this thread fill the time of the cell.
+Each thread is a profile in speedscope's evented format. Its frames are lines of Python, and below
+them ops and backward calls (:mod:`paddle_lab.analysis.time.spans`). In the cell's thread, the time
+between two ops is a separate frame below the calls that contain both ops. So the frames of this
+thread fill the whole time of the cell.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def speedscope(record: Record) -> str:
     Parameters
     ----------
     record
-        Its times are in ns since the trace began. If it lacks ops or times
+        The record. If it lacks ops or times
         (:attr:`~paddle_lab.analysis.time.spans.HostTime.is_complete`), the file has no frames for
         the time between ops.
     """
@@ -57,7 +57,7 @@ def speedscope(record: Record) -> str:
 
 
 class _Frames:
-    """The frames of a file, without repetition, and the paths of stacks."""
+    """The distinct frames of a file, and the frames of each stack."""
 
     def __init__(self, record: Record) -> None:
         self.rows: list[dict[str, Any]] = []
@@ -66,11 +66,11 @@ class _Frames:
         self._paths: dict[int, Path] = {-1: ()}
 
     def named(self, name: str) -> int:
-        """Return the row of a frame that is not Python code: an op, or the time between ops."""
+        """Return the row of a frame that is not Python code, such as an op."""
         return self._row(name, {"name": name})
 
     def of_stack(self, stack: int) -> Path:
-        """Return the path of a stack."""
+        """Return the rows of the frames of a stack, the outermost first."""
         missing = []
         while stack not in self._paths:
             missing.append(stack)
@@ -105,7 +105,7 @@ def _profile(host: HostTime, thread: int, calls: list[Call]) -> dict[str, Any]:
     for call in (*calls, (host.wall_ns, host.wall_ns, ())):
         while running and running[-1][1] <= call[0]:
             _, end_ns, ended = running.pop()
-            # The op has ended. The Python calls that also contain the next op continue.
+            # The op has ended. The calls that also contain the next op are still running.
             go(running[-1][2] if running else _common(ended[:-1], call[2]), end_ns)
         go(call[2], call[0])
         running.append(call)
@@ -120,7 +120,7 @@ def _profile(host: HostTime, thread: int, calls: list[Call]) -> dict[str, Any]:
 
 
 def _calls(record: Record, host: HostTime, frames: _Frames, thread: int) -> list[Call]:
-    """Return the spans of a thread; for the cell's thread, also the gaps between the spans."""
+    """Return the spans of a thread. For the cell's thread, also return the gaps between them."""
     spans, gaps = host.spans, host.gaps
     found: list[Call] = []
     paths: dict[int, Path] = {}

@@ -133,7 +133,7 @@ class CellOptions:
     """Whether the magic has ``--replay``. In ``%%paddle_mem``, held tensors would be counted."""
 
     def help(self) -> str:
-        """The magic's purpose, three examples, and its options in groups, on one screen."""
+        """Return the magic's purpose, examples, and its options in groups, on one screen."""
         return help_screen(self.magic, self._parser(), str(self.does), str(self.examples))
 
     def parse(self, line: str) -> Namespace:

@@ -104,7 +104,7 @@ class TracedCell:
         self._stalls = self._watch()
 
     def finish(self, error: BaseException | None) -> None:
-        """End the recording after the cell, even if the cell raised. Keep the trace and show it."""
+        """End the recording after the cell, also after an error. Store the trace, and show it."""
         if self._stalls is not None:
             self._stalls.close()
         trace, memory, is_quiet = self._trace, self._memory, self._options.quiet

@@ -44,8 +44,7 @@ def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...],
         around = parts(layer)
         for depth in range(1, len(around) + 1):
             own = owners.setdefault(around[:depth], [])
-            # A parameter's path is longer than its layer's path, and longer for each layer around
-            # it.
+            # Shorten the path of each parameter to the layer at this depth.
             own += [tuple(path[: len(path) - (len(around) - depth)]) for path in read]
     found: dict[tuple[str, ...], Layer] = {}
     for name, owned in owners.items():

@@ -89,7 +89,7 @@ class _Splice:
         return Record(tables, self._strings.to_list(), record.origin, record.grad_values)
 
     def _add_scopes(self, op: int, name: str, programs: int) -> int:
-        """Add the group of a program. If an op ran several programs, add a group around them."""
+        """Add a group for a program. If an op ran several programs, add a group around them."""
         ops, scopes = self._record.ops, self._columns["scopes"]
         around = int(ops["scope"][op])
         if programs > 1:

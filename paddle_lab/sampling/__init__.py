@@ -1,1 +1,1 @@
-"""Memory counters, which a thread reads at a steady rate and stores in bounded memory."""
+"""Memory counters: a thread reads them at a steady rate, and stores them in bounded memory."""

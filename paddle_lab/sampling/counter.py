@@ -12,7 +12,7 @@ ABSENT: Final = -1
 
 @dataclass(frozen=True)
 class Counter:
-    """One counter of one device; a row of the record's table ``counters``.
+    """A counter of a device. It is a row of the record's table ``counters``.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class Counter:
     device
         ``"cpu"``, ``"gpu:0"``, ``"process"``.
     source
-        The source: ``"paddle"``, ``"nvml"``, ``"process"``.
+        The source that reads the counter: ``"paddle"``, ``"nvml"``, ``"process"``.
     unit
         ``"bytes"`` or ``"percent"``.
     limit
-        The largest value it can have, such as a device's total; 0 if that is unknown.
+        The largest possible value, such as a device's total memory; 0 if unknown.
     absence
         A sentence that says why the counter has no values; empty while it has values.
     """
@@ -42,22 +42,22 @@ class Source(Protocol):
     """Reads some counters."""
 
     def counters(self) -> Sequence[Counter]:
-        """Return its counters. Later calls may append counters and change their absence.
+        """Return the source's counters. Later calls may add counters or change their absence.
 
-        Called after :meth:`read`, perhaps from another thread while ``read`` is running.
+        This is called after :meth:`read`, perhaps in another thread while ``read`` is running.
         """
 
     def read(self, now_ns: int) -> Sequence[int]:
-        """Return one value for each of :meth:`counters`, :data:`ABSENT` if it has none.
+        """Return a value for each of :meth:`counters`, :data:`ABSENT` if there is none.
 
-        Called only by the sampler's thread. The values are not changed afterwards. It never raises:
-        a counter that cannot be read becomes absent.
+        Only the sampler's thread calls this. The returned values are not changed afterwards. It
+        never raises: a counter that cannot be read becomes absent.
         """
 
 
 @runtime_checkable
 class LastingSource(Source, Protocol):
-    """A source that also works between reads, and must be closed."""
+    """A source that also works between reads, so it must be closed."""
 
     def close(self) -> None:
-        """Stop working; a later read starts again."""
+        """Stop working. A later read starts again."""

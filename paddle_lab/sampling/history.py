@@ -1,4 +1,4 @@
-"""Samples of days in bounded memory: single samples of the last minutes, and bins of older ones."""
+"""Samples of days in bounded memory: single samples of the last minutes, bins of older ones."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ class Ring(Generic[Item]):
         """Items appended so far, including dropped ones."""
 
     def append(self, item: Item) -> None:
-        """Append an item. If the ring is full, the item replaces the oldest one."""
+        """Append an item. It replaces the oldest item if the ring is full."""
         self._items.append(item)
         self.count += 1
 
     def since(self, count: int = 0) -> list[Item]:
-        """Return the kept items from number ``count`` on, the oldest first."""
+        """Return the stored items from number ``count`` on, the oldest first."""
         new = min(self.count - count, len(self._items))
         return [self._items[place] for place in range(-new, 0)]
 
 
 class History:
-    """Three tiers: samples, bins of a second, bins of a minute.
+    """Three tiers of rows: single samples, bins of a second, and bins of a minute.
 
-    A row of a tier is a time and the values of the counters. In a bin each counter has its minimum
-    and its maximum, so no peak is lost. There are no bins for times without samples.
+    A row has a time and the values of the counters. In a bin each counter has its minimum and its
+    maximum, so no peak is lost. There are no bins for times without samples.
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class History:
         self._open: list[list[int]] = [[] for _ in BIN_NS]
 
     def append(self, time_ns: int, values: Sequence[int]) -> None:
-        """Add one sample; ``values`` has one for each counter so far."""
+        """Add a sample. ``values`` has a value for each counter known by now."""
         self.samples.append([time_ns, *values])
         for index, width_ns in enumerate(BIN_NS):
             start_ns = time_ns - time_ns % width_ns
@@ -73,14 +73,14 @@ class History:
                 row[position + 1] = max(row[position + 1], value)
 
     def window(self, start_ns: int, end_ns: int, width: int) -> Values:
-        """Return the single samples of a span of time that are kept, with ``width`` values each."""
+        """Return the single samples in a span of time, with ``width`` values each."""
         return table([row for row in self.samples.since() if start_ns <= row[0] <= end_ns], width)
 
 
 def table(rows: Sequence[Sequence[int]], width: int) -> Values:
     """Return rows as int64 of shape [rows, 1 + width]: a time, then values.
 
-    :data:`ABSENT` is the value of a counter in rows from before it was added.
+    Rows that are older than a counter have :data:`ABSENT` as its value.
     """
     values = np.full((len(rows), 1 + width), ABSENT, np.int64)
     for at, row in enumerate(rows):
@@ -89,7 +89,7 @@ def table(rows: Sequence[Sequence[int]], width: int) -> Values:
 
 
 class Mark(NamedTuple):
-    """A span of time on the sampler's clock, during which one cell or layer ran."""
+    """A span of time on the sampler's clock in which a cell or a layer ran."""
 
     start_ns: int
     end_ns: int
@@ -98,7 +98,7 @@ class Mark(NamedTuple):
 
 
 class Marks(Ring[Mark]):
-    """The last spans of one kind, such as cells; equal consecutive spans are joined."""
+    """The last spans of one kind, such as cells. Equal consecutive spans are joined."""
 
     def __init__(self) -> None:
         super().__init__(_SAMPLE_CAPACITY)  # each sample may be in a different layer
@@ -106,7 +106,7 @@ class Marks(Ring[Mark]):
         """The span that has not ended."""
 
     def run(self, label: str, time_ns: int) -> None:
-        """Set the cell or layer that is now running; an empty label means none."""
+        """Set the cell or layer that is running now; empty if none is running."""
         if self.running is not None:
             if self.running.label == label:
                 return
@@ -118,7 +118,7 @@ _NS_IN_MS: Final = 1e6
 
 
 class Cursor(NamedTuple):
-    """How many rows and marks a reader has read."""
+    """How many rows and marks were already read."""
 
     tiers: tuple[int, ...] = (0, 0, 0)
     cells: int = 0
@@ -138,11 +138,11 @@ class Batch:
     tiers
         Rows of the history's tiers (samples, seconds, minutes).
     cells, layers
-        Spans that ended.
+        The spans that have ended.
     running_cell, running_layer
     The cell and the layer call that are running now.
     zero_ns
-        Times in the message are relative to this one.
+        The time to which the times in the message are relative.
     """
 
     counters: Sequence[Counter] | None
@@ -154,10 +154,11 @@ class Batch:
     zero_ns: int
 
     def message(self) -> tuple[dict[str, Any], list[bytes]]:
-        """Return the batch as JSON and buffers; mirrored in ``js/src/live/counters/messages.ts``.
+        """Return the batch as JSON and buffers. ``js/src/live/counters/messages.ts`` reads them.
 
-        Times are in ms since the sampler was made. Each buffer has a tier's rows, float64 in the
-        byte order of all browsers: time, then the values (in bins: minimum and maximum in turn).
+        Times are in ms since the sampler was created. Each buffer has the rows of a tier as
+        float64, little endian: the time, then the values (in bins the minimum and the maximum of
+        each counter).
         """
         message: dict[str, Any] = {
             "rows": [len(rows) for rows in self.tiers],

@@ -1,4 +1,4 @@
-"""NVIDIA's counters of GPUs. They include all processes of the machine."""
+"""NVIDIA's counters of GPUs, which include all processes of the machine."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _SENTENCES: Final = {
     "NVMLError_NoPermission": "devices.no_permission",
     "NVMLError_LibRmVersionMismatch": "devices.updated",
 }
-# Used instead of the first device's counter until a device is known.
+# This counter stands for the first device until a device is known.
 _NO_DEVICE: Final[Answers] = ((Counter("used", "nvidia:0", "nvml"), ABSENT),)
 
 
 class _NoAnswerError(Exception):
-    """The driver has no devices; the error's text is a sentence for the user."""
+    """The driver gives no values. The error's text is a sentence for the user."""
 
 
 class _NoDriverError(_NoAnswerError):
-    """There is no driver, and there will be none."""
+    """There is no driver, so do not try again."""
 
 
 class NvmlCounters:
-    """Memory in use and utilisation of every device that the driver lists.
+    """The memory in use and the utilisation of every device that the driver lists.
 
-    A separate thread asks the driver ten times a second while the counters are read, so that a slow
-    or silent driver blocks nothing else. There are no counters until the first answer. If a device
-    answers with an error, only this device has no values.
+    A separate thread asks the driver ten times a second while the counters are read. So a slow or
+    silent driver blocks nothing else. There are no counters until the first answer. If the driver
+    answers with an error for a device, only this device has no values.
 
     Parameters
     ----------
     retry_s
-        How many seconds to wait before a driver that answered with an error is opened again.
+        After an error, the driver is opened again after this many seconds.
     """
 
     def __init__(self, *, retry_s: float = 5.0) -> None:
@@ -68,11 +68,11 @@ class NvmlCounters:
         self._unanswered_ns = self._unanswered_reads = 0
 
     def counters(self) -> Sequence[Counter]:
-        """Return two counters for each device; without devices, one counter whose text says why."""
+        """Return two counters for each device. Without devices, return one that says why."""
         return [counter for counter, _ in self._read]
 
     def read(self, now_ns: int) -> Sequence[int]:
-        """Return for each device the bytes in use and the percentage of time in use."""
+        """Return for each device the bytes in use, and the percentage of time in use."""
         if self._has_driver and (self._thread is None or not self._thread.is_alive()):
             self._begin(now_ns)
         answers = self._answers
@@ -82,7 +82,7 @@ class NvmlCounters:
         return [value for _, value in answers]
 
     def close(self) -> None:
-        """Stop the thread; a later read starts another one."""
+        """Stop the thread. A later read starts another one."""
         thread, self._thread = self._thread, None
         self._closing.set()
         if thread is not None:
@@ -92,7 +92,7 @@ class NvmlCounters:
 
     def _begin(self, now_ns: int) -> None:
         if any(thread.is_alive() for thread in _CLOSED):
-            # The earlier thread is still waiting for the driver: another one would only wait, too.
+            # The earlier thread still waits for the driver. Another thread would only wait as well.
             self._asked_ns = self._asked_ns or now_ns
             return
         self._answers, self._asked_ns = (), 0  # the earlier answers are obsolete
@@ -103,13 +103,13 @@ class NvmlCounters:
         self._thread.start()
 
     def _is_silent(self, now_ns: int) -> bool:
-        """Whether the driver does not answer."""
+        """Tell whether the driver does not answer."""
         asked_ns = self._asked_ns
         self._unanswered_reads += 1
         if asked_ns != self._unanswered_ns:
             self._unanswered_ns, self._unanswered_reads = asked_ns, 0
-        # If another thread held the GIL, our thread could not process an answer either, but then
-        # there were no reads in that time.
+        # Also check that there were reads: while another thread held the GIL, our thread could not
+        # process an answer, but then there were no reads either.
         is_late = asked_ns != 0 and now_ns - asked_ns > _SILENCE_NS
         return is_late and self._unanswered_reads >= _FEW_READS
 
@@ -166,7 +166,7 @@ def _opened() -> Any:
 
 
 def _round(nvml: Any, known: int) -> Answers:
-    """Return the driver's answers about all devices, preceded by those about ``known`` devices."""
+    """Return the answers for all devices, at least for as many as were known before."""
     count = int(nvml.nvmlDeviceGetCount())
     if not count:
         raise _NoAnswerError(say("devices.lists_none"))
@@ -177,14 +177,14 @@ def _round(nvml: Any, known: int) -> Answers:
 
 
 def _device(nvml: Any, index: int, *, is_listed: bool) -> Answers:
-    # The number is NVML's, which CUDA_VISIBLE_DEVICES does not change.
+    # This is NVML's number, which does not depend on CUDA_VISIBLE_DEVICES.
     device = f"nvidia:{index}"
     used = Counter("used", device, "nvml")
     busy = Counter("utilisation", device, "nvml", unit="percent", limit=100)
     absence = say("devices.lists_no_longer", device=device)
     if is_listed:
         try:
-            # The handle of a lost device is invalid, so the handle is looked up each time.
+            # Look the handle up each time, because the handle of a lost device becomes invalid.
             handle = nvml.nvmlDeviceGetHandleByIndex(index)
         except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
             absence = _sentence(error, device=device)
@@ -202,7 +202,7 @@ def _answer(
     try:
         value, limit = ask(nvml, handle)
     except nvml.NVMLError_NotSupported:
-        # For example, a device that is divided (MIG).
+        # An example is a device that is divided (MIG).
         absence = say(f"devices.does_not_tell.{counter.name}", device=counter.device)
     except Exception as error:  # noqa: BLE001  (the chart goes on after any error)
         absence = _sentence(error, device=counter.device)
@@ -212,10 +212,11 @@ def _answer(
 
 
 def _used(nvml: Any, handle: Any) -> tuple[int, int]:
-    """Return the bytes in use, as ``nvidia-smi`` does: without those of the driver itself.
+    """Return the bytes in use without those of the driver, as ``nvidia-smi`` shows them.
 
-    NVML's first function for it includes them (``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in its
-    reference): hundreds of megabytes. Drivers before 510 and old packages have only that one.
+    NVML's first function includes the driver's bytes, which are hundreds of megabytes (see
+    ``nvmlMemory_t`` and ``nvmlMemory_v2_t`` in its reference). Drivers before 510 and old packages
+    have only that function.
     """
     try:
         memory = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
@@ -229,14 +230,14 @@ def _utilisation(nvml: Any, handle: Any) -> tuple[int, int]:
 
 
 def _absent(answers: Answers, absence: str) -> Answers:
-    """Return the counters without values, with a sentence that explains why."""
+    """Return the counters without values, and with a sentence that says why."""
     return tuple(
         (replace(counter, absence=absence), ABSENT) for counter, _ in answers or _NO_DEVICE
     )
 
 
 def _sentence(error: Exception, *, device: str = "") -> str:
-    """Return a sentence about what a driver's error means, and for which device."""
+    """Return a sentence that explains an error of the driver, for one device or for all."""
     if isinstance(error, _NoAnswerError):
         return str(error)
     known = _SENTENCES.get(type(error).__name__)

@@ -15,7 +15,7 @@ _STATM: Final = Path("/proc/self/statm")
 
 
 class ProcessCounters:
-    """The resident memory of the kernel's process, as the operating system counts it."""
+    """The resident memory of the kernel's process, as the operating system reports it."""
 
     def __init__(self) -> None:
         self._resident_bytes = _of_linux() if _STATM.exists() else _of_psutil()
@@ -41,8 +41,8 @@ class ProcessCounters:
 def _of_linux() -> Callable[[], int]:
     """Return a function that reads the second field of ``statm``, in pages (proc_pid_statm(5)).
 
-    psutil opens the file each time and reads all fields, which takes a third of a sample's time
-    while Paddle works.
+    psutil would open the file each time and read all fields. While Paddle works, this would take a
+    third of a sample's time.
     """
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     file = _STATM.open("rb", buffering=0)

@@ -31,14 +31,14 @@ _Reading = tuple[int, list[Sequence[int]], str]
 
 
 class Sampler:
-    """Reads counters in a thread of its own, also while the main thread runs Paddle.
+    """Reads counters in a separate thread, also while the main thread runs Paddle.
 
     While Paddle works, the processor's caches contain Paddle's data, and a sample takes ten times
-    as long as otherwise. So a sample only reads the counters, 50 times a second by default. The
-    samples are added to the history ten times a second, or when a caller asks for them.
+    as long. So a sample only reads the counters, 50 times a second by default. Samples are added to
+    the history ten times a second, or when they are requested.
 
-    The thread never prints and never raises. While C code holds the GIL, it cannot read: then the
-    samples are far apart, and no samples are invented.
+    The thread never prints and never raises. While C code holds the GIL, the thread cannot read.
+    Then there are no samples in that time.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ class Sampler:
     rate_hz
         Samples a second, 1 to 100.
     running_layer
-        Returns the layer whose call is running, ``""`` for none; called with every sample.
+        Returns the layer whose call is running, ``""`` if there is none. It is called for each
+        sample.
 
     Raises
     ------
@@ -94,7 +95,7 @@ class Sampler:
 
     @property
     def is_running(self) -> bool:
-        """Whether samples are being taken."""
+        """Whether the sampler is taking samples."""
         thread = self._thread
         return thread is not None and thread.is_alive()
 
@@ -104,13 +105,13 @@ class Sampler:
         Parameters
         ----------
         on_batch
-            Called from the thread with the new samples, ten times a second. An exception stops the
-            sampling and is stored in :attr:`fault`.
+            The thread calls this with the new samples, ten times a second. If it raises, the
+            sampling stops, and :attr:`fault` has the exception.
         """
         if self.is_running:
             return
         self.fault = ""
-        # A new lock, because a thread that is still stopping uses the old one.
+        # Use a new lock, because a thread that is still stopping may use the old one.
         self._going_on = threading.Lock()
         self._going_on.acquire()
         self._thread = threading.Thread(
@@ -137,19 +138,19 @@ class Sampler:
     # -- cells ------------------------------------------------------------------------------------
 
     def cell_started(self, label: str) -> None:
-        """Mark the cell that is now running, such as ``"[7]"``."""
+        """Mark the begin of a cell, such as ``"[7]"``."""
         with self._lock:
             self._cells.run(label, time.perf_counter_ns())
 
     def cell_ended(self) -> None:
-        """End the mark of the running cell."""
+        """Mark the end of the running cell."""
         self.cell_started("")
 
     # -- samples ----------------------------------------------------------------------------------
 
     @property
     def counters(self) -> tuple[Counter, ...]:
-        """All counters so far, in the order of the values. New ones are added at the end."""
+        """All counters known by now, in the order of the values. New ones are added at the end."""
         with self._lock:
             self._fold()
             return tuple(self._counters)
@@ -167,20 +168,20 @@ class Sampler:
         Returns
         -------
         rows
-            int64 of shape [rows, 1 + counters]: time, then one value a counter, -1 for none. Single
-            samples are kept for the last two minutes.
+            int64 of shape [rows, 1 + counters]: the time, then a value for each counter, -1 for
+            none. Samples of the last two minutes are kept.
         """
         with self._lock:
             self._fold()
             return self._history.window(start_ns, end_ns, len(self._counters))
 
     def cells(self) -> list[Mark]:
-        """Return the spans of the cells that ended, on the clock of ``time.perf_counter_ns``."""
+        """Return the spans of cells that have ended, on the clock of ``time.perf_counter_ns``."""
         with self._lock:
             return self._cells.since()
 
     def batch(self, cursor: Cursor | None = None) -> tuple[Batch, Cursor]:
-        """Return everything since ``cursor``; without a cursor, everything that is kept."""
+        """Return everything that is newer than ``cursor``, or everything without a cursor."""
         with self._lock:
             self._fold()
             begin = cursor or Cursor()
@@ -229,7 +230,7 @@ class Sampler:
             next_ns = _next_beat(next_ns, self._period_ns, now_ns)
 
     def _ask_for_counters(self) -> None:
-        """Update the counters from the sources. A counter keeps its column; new ones come last."""
+        """Update the counters from the sources. A counter keeps its column. New ones come last."""
         counters = list(self._counters)
         places = {_name(counter): column for column, counter in enumerate(counters)}
         self._columns = []
@@ -245,7 +246,7 @@ class Sampler:
             self._version += 1
 
     def _fold(self) -> None:
-        """Add the readings to the history; the caller holds the lock."""
+        """Add the readings to the history. The caller must hold the lock."""
         if not self._readings:
             return
         self._ask_for_counters()
@@ -253,7 +254,7 @@ class Sampler:
             time_ns, readings, layer = self._readings.popleft()
             row = [ABSENT] * len(self._counters)
             for columns, values in zip(self._columns, readings, strict=True):
-                # If a source has added a counter since the reading, the reading has fewer values.
+                # If a source added a counter after a reading, the reading has fewer values.
                 for column, value in zip(columns, values, strict=False):
                     row[column] = value
             self._history.append(time_ns, row)
@@ -265,6 +266,6 @@ def _name(counter: Counter) -> tuple[str, str, str]:
 
 
 def _next_beat(beat_ns: int, period_ns: int, now_ns: int) -> int:
-    """Return the time of the next beat after ``now_ns``, skipping missed beats."""
+    """Return the time of the next beat after ``now_ns``. Missed beats are skipped."""
     missed = max(0, now_ns - beat_ns) // period_ns
     return beat_ns + (missed + 1) * period_ns

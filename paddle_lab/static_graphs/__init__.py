@@ -1,1 +1,1 @@
-"""Answers about ``to_static`` and static programs, and about a model's export."""
+"""Answers about ``to_static``, static programs, and the export of models."""

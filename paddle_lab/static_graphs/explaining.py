@@ -10,17 +10,17 @@ if TYPE_CHECKING:
 
 
 def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
-    """Tell where ``to_static`` leaves a function's program, and why.
+    """Find where ``to_static`` breaks a function's graph, and why.
 
-    The function runs up to three times. What it prints and its warnings are not shown; log records
-    reach their handlers each time. Then these are restored: parameters, buffers, gradients,
-    variables, the random generators, and Paddle's caches.
+    The function runs up to three times. Its output and warnings are not shown, but log records
+    reach their handlers each time. Afterwards parameters, buffers, gradients, variables, the random
+    generators, and Paddle's caches are restored.
 
     Parameters
     ----------
     function
-        A function, a layer, or the result of ``paddle.jit.to_static`` in any mode. A plain function
-        is compiled as by ``to_static(function, full_graph=False)``.
+        A function, a layer, or the result of ``paddle.jit.to_static`` in any mode. Another function
+        is compiled like by ``to_static(function, full_graph=False)``.
     inputs, named
         The arguments of a call.
 
@@ -28,8 +28,8 @@ def explain_static(function: Callable[..., object], /, *inputs: Any, **named: An
     -------
     BreakMap
         Each of ``breaks`` has a kind, file, line, cause and advice. The ``recompilations`` say
-        which value made Paddle compile again, earlier or for these inputs. If the function raises
-        an error, ``error`` describes it in a sentence.
+        which value made Paddle compile the function again, before or for these inputs. If the
+        function raises an error, ``error`` describes it in a sentence.
 
     Raises
     ------

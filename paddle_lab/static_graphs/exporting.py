@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
-    """Check whether ``paddle.jit.save`` can export a layer, and whether it then computes the same.
+    """Check whether a layer can be exported, and whether the exported model's results are equal.
 
-    All blockers are found at once, each with its line. Without a blocker, the layer runs eagerly,
-    compiled by ``paddle.jit.to_static``, exported and loaded, and in the predictor of
-    ``paddle.inference`` without and with its optimization passes. The model is exported to a
-    temporary directory, which is removed. The layer, its parameters and buffers, and all random
-    generators are as before.
+    A blocker is a line that ``paddle.jit.save`` cannot export. All blockers are found at once. If
+    there are none, the layer runs eagerly, compiled by ``paddle.jit.to_static``, exported and
+    loaded, and in the predictor of ``paddle.inference`` without and with its optimization passes.
+    The model is exported to a temporary directory, which is removed. Afterwards the layer, its
+    parameters and buffers, and all random generators are restored.
 
     Parameters
     ----------
     layer
-        The layer, in the mode in which it will be exported: call ``layer.eval()`` before.
+        The layer, in the mode in which it will be exported. Usually call ``layer.eval()`` before.
     input_spec
-        What ``paddle.jit.save`` takes: ``InputSpec``, tensors and other values. For an
-        ``InputSpec`` random inputs are made; a tensor is an input as it is.
+        The same as for ``paddle.jit.save``: ``InputSpec``, tensors and other values. An
+        ``InputSpec`` is replaced by random inputs; a tensor is itself the input.
 
     Returns
     -------
     ExportCheck
-        Has ``ok``, ``blockers``, ``stages`` and ``frozen``: dimensions that ``input_spec`` leaves
-        open, and that the exported model takes in one size only. If the state of the layer cannot
-        be copied, ``unchecked`` says why.
+        It has ``ok``, ``blockers``, ``stages`` and ``frozen``: the dimensions that are open in
+        ``input_spec``, but for which the exported model accepts only one size. If the state of the
+        layer cannot be copied, ``unchecked`` says why.
 
     Raises
     ------
@@ -65,21 +65,21 @@ def check_export(layer: Any, input_spec: Sequence[Any]) -> ExportCheck:
 def compare_static(layer: Any, *inputs: Any) -> StaticComparison:
     """Compare an eager run of a layer with its compiled program, op by op.
 
-    Both start from the same state, and both are called twice: a Python value that was frozen when
-    the program was built differs in the second call. Afterwards the state is restored.
+    Both start from the same state, and both are called twice. The second call shows Python values
+    that became constants when the program was built. Afterwards the state is restored.
 
     Parameters
     ----------
     layer
-        A layer, a function, or the result of ``paddle.jit.to_static``. If it has compiled a program
-        for such inputs, that program is compared, however old it is.
+        A layer, a function, or the result of ``paddle.jit.to_static``. If it already has a compiled
+        program for such inputs, that program is compared.
     inputs
         The arguments of the call.
 
     Returns
     -------
     StaticComparison
-        Has ``first``, the first op that differs, with its line in both; ``rows``, all ops; and
+        It has ``first``, the first op that differs, with its lines in both; ``rows``, all ops; and
         ``to_pandas()``. If nothing could be compared, ``unchecked`` says why.
 
     Raises

@@ -18,18 +18,19 @@ def program(source: Any, *inputs: Any) -> Trace:
     Parameters
     ----------
     source
-        The ``model.json`` that ``paddle.jit.save`` wrote, for which Paddle is not needed; or a
-        layer, a function, the result of ``to_static``, or a ``paddle.static.Program``.
+        The path of a ``model.json`` that ``paddle.jit.save`` wrote (Paddle is not needed for this);
+        or a layer, a function, the result of ``to_static``, or a ``paddle.static.Program``.
     inputs
         The arguments of the layer or function: tensors and other values, or
-        ``paddle.static.InputSpec``. The program is built for them, and not kept.
+        ``paddle.static.InputSpec``. The program is built for these arguments.
 
     Returns
     -------
     Trace
-        Its ops, with groups for layers and for the blocks of ``if`` and ``while``. Parameters,
-        inputs, constants and outputs are tensors, not ops. For a model in training mode it also has
-        the backward, as grad nodes. The lines beside a model (:func:`save_lines`) are read, too.
+        The ops of the program, with groups for layers and for the blocks of ``if`` and ``while``.
+        Parameters, inputs, constants and outputs are tensors, not ops. For a model in training mode
+        the trace also has the grad nodes of the backward. If :func:`save_lines` wrote the source
+        lines of the model, they are read, too.
 
     Raises
     ------
@@ -58,10 +59,10 @@ def program(source: Any, *inputs: Any) -> Trace:
 def save_lines(layer: Any, path: PathLike) -> Path:
     """Write a file with the source lines of a saved model, so that views show the line of each op.
 
-    The new file, ``model.lines`` beside ``model.json``, has the stacks of all ops and the text of
-    their lines. :func:`program` reads it on any machine. Paddle builds the program again for it, so
-    it takes as long as ``paddle.jit.save``. In a traced cell, ``paddle.jit.save`` writes the file
-    automatically, and nothing is built twice.
+    The new file, ``model.lines`` next to ``model.json``, has the stacks of all ops and the text of
+    their lines. :func:`program` can read it on any machine. Paddle builds the program again, so
+    this function takes as long as ``paddle.jit.save``. In a traced cell, ``paddle.jit.save`` writes
+    the file automatically, without building the program again.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """All text that people read, in English and in Chinese, from the JSON files of this folder.
 
-Each file is for one part of the product. Each key in it is one sentence or label::
+Each file is for a part of the product. Each key in it has a sentence or a label::
 
     "graph-kept.piled_up": {
       "en": "{count} {count|tensor|tensors} of {place} …",
@@ -29,7 +29,7 @@ LANGUAGES: Final[tuple[Language, ...]] = get_args(Language)
 
 # These are the same as in js/src/words/say.ts.
 _PLACEHOLDER: Final = re.compile(r"( ?)\{(\w+)(?:(:,)|\|([^|{}]*)\|([^|{}]*))?\}( ?)")
-# Marks a space next to a value: a character that no text contains.
+# Marks the place of a space next to a value. No text contains this character.
 _ROOM: Final = "\ue000"
 # Matches Chinese characters and full-width signs.
 _WIDE: Final = "[\u3000-\u30ff\u4e00-\u9fff\uff00-\uff65]"
@@ -41,7 +41,7 @@ _chosen: Language | None = None
 
 
 def language(name: Language | None = None) -> Language:
-    """Return the language of the output; with an argument, choose it first.
+    """Return the language of the output. With an argument, set the language first.
 
     All later output uses it: views, findings, reports, messages and errors. Output that is already
     on the page stays as it is. A trace's notices keep the language of the recording.
@@ -49,8 +49,8 @@ def language(name: Language | None = None) -> Language:
     Parameters
     ----------
     name
-        ``"en"`` or ``"zh"``. By default it is the locale's: Chinese for ``zh_CN`` and similar
-        ones, else English.
+        ``"en"`` or ``"zh"``. By default the locale decides: Chinese for ``zh_CN`` and similar
+        locales, otherwise English.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def say(key: str, /, **values: object) -> str:
     """
     room, _, name = key.partition(".")
     speaks = language()
-    # The tests find missing keys; one must not end a user's cell.
+    # Do not raise for a missing key, which would end the user's cell. The tests find missing keys.
     text = _room(room).get(name, {}).get(speaks, key)
 
     def shown(found: re.Match[str]) -> str:
@@ -92,19 +92,19 @@ def say(key: str, /, **values: object) -> str:
 
     said = _PLACEHOLDER.sub(shown, text)
     if speaks == "zh":
-        # There is a space between Chinese and Latin text, none between Chinese and Chinese.
+        # There is a space between Chinese and Latin text, but not between two Chinese texts.
         said = _NO_ROOM.sub("", said)
     return said.replace(_ROOM, " ")
 
 
 def beginnings(key: str) -> list[str]:
-    """Return the beginning of a text in each language, up to the first value in it."""
+    """Return the beginning of a text in each language, up to its first value."""
     room, _, name = key.partition(".")
     return [text.partition("{")[0] for text in _room(room).get(name, {}).values()]
 
 
 class Text:
-    """The text of a key, made by ``str`` in the language that is chosen then."""
+    """A text that ``str`` translates at the time of its call, into the language of that time."""
 
     def __init__(self, key: str, /, **values: object) -> None:
         self.key = key
@@ -115,7 +115,7 @@ class Text:
 
 
 def listing(items: Sequence[object], most: int | None = None) -> str:
-    """Return ``"a, b and c"``, or ``"a, b and 3 more"`` after ``most`` items; ``""`` for none."""
+    """Return ``"a, b and c"``, or after ``most`` items ``"a, b and 3 more"``; ``""`` for none."""
     if most is not None and len(items) > most:
         some = say("lists.between").join(map(str, items[:most]))
         return say("lists.more", some=some, n=len(items) - most)
@@ -133,7 +133,7 @@ def _room(name: str) -> dict[str, dict[str, str]]:
 
 
 def _of_locale() -> Language:
-    # The environment variables that gettext reads; Windows has its own names of languages.
+    # gettext reads the same environment variables. Windows has its own names of languages.
     for variable in ("LC_ALL", "LC_MESSAGES", "LANG"):
         value = os.environ.get(variable)
         if value:

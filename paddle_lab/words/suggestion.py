@@ -1,4 +1,4 @@
-"""The answer to an unknown name: the nearest known name, or all known names."""
+"""Suggestions for an unknown name: the nearest known name, or all known names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def suggestion(
     listed: Sequence[str] | None = None,
     shown: Callable[[str], str] = str,
 ) -> str:
-    """Return ``"did you mean 'check'?"``, or ``"it has check, grads"`` if none is near.
+    """Return ``"did you mean 'check'?"``, or ``"it has check, grads"`` if no name is near.
 
     Parameters
     ----------
@@ -25,9 +25,9 @@ def suggestion(
     known
         The known names.
     key
-        Key of the sentence that lists ``known``.
+        The key of the sentence that lists the names.
     listed
-        The names to list; all of ``known`` unless given.
+        The names to list. By default these are all known names.
     shown
         Formats the nearest name for the sentence.
     """
