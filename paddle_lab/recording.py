@@ -315,7 +315,7 @@ class Recording:
 
     @property
     def log_bytes(self) -> int:
-        """How many bytes of log Paddle has written while this records; 0 while it does not."""
+        """How many bytes of log Paddle has written so far; 0 while nothing is recorded."""
         return 0 if self._session is None else self._session.log_bytes
 
     def __enter__(self) -> Trace:

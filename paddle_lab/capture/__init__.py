@@ -1,1 +1,1 @@
-"""The only package that imports paddle: hooks, recorder, and what makes the record."""
+"""The only package that imports Paddle: hooks, the recorder, and building of the record."""

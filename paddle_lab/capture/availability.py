@@ -1,4 +1,4 @@
-"""Checks that Paddle is installed and can be traced; if not, the error says why in a sentence."""
+"""Checks that Paddle is installed and can be traced. If not, the error gives the reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OLDEST_PADDLE = (3, 3)
 
 
 class PaddleUnavailableError(ImportError):
-    """Paddle is missing, too old, or fails to import; the message says what to install."""
+    """Paddle is missing, too old, or fails to import. The message says what to install."""
 
 
 def require_paddle() -> ModuleType:

@@ -1,4 +1,4 @@
-"""``paddle_lab.deterministic()``: a block with settings that make two runs alike."""
+"""``paddle_lab.deterministic()``: a block in which settings make two runs equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AT_START = {"NVIDIA_TF32_OVERRIDE": "0", "NCCL_ALGO": "Tree"}
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting that the block changes."""
+    """A setting that the block changes."""
 
     name: str
     value: str
@@ -37,7 +37,7 @@ class Setting:
 
 @contextmanager
 def deterministic(seed: int) -> Iterator[list[Setting]]:
-    """Set seeds, Paddle's flags, the drivers' variables and DataLoader's defaults; restore all."""
+    """Set seeds, Paddle's flags, environment variables and DataLoader's defaults; restore all."""
     paddle: Any = require_paddle()
     generators = random_restores(paddle)
     flags = {name: value for name in _FLAGS if (value := _flag(paddle, name)) is not None}
@@ -86,7 +86,7 @@ def _flag(paddle: Any, name: str) -> Any:
 
 
 def _in_order(make: Any) -> Any:
-    """Return DataLoader's ``__init__`` with no workers and no shuffling."""
+    """Return DataLoader's ``__init__`` without workers and without shuffling."""
     signature = inspect.signature(make)
 
     @functools.wraps(make)

@@ -1,9 +1,9 @@
 """Reads ``tensor.grad_fn`` without keeping the grad node alive for ever.
 
-In Paddle 3.3 each read of ``Tensor.grad_fn`` leaves one reference to the node too many, so the node
-and all it saved for backward are never freed (``next_functions`` has no such fault). If the running
-Paddle has this fault, the extra reference is dropped here. A test on a tensor of our own finds that
-out once, before the first hook is installed.
+In Paddle 3.3 each read of ``Tensor.grad_fn`` adds a reference to the node that is never removed. So
+the node and all that it saved for backward are never freed. (``next_functions`` does not leak.) If
+the installed Paddle leaks, the additional reference is dropped here. A test with a tensor of our
+own finds this out once, before the first hook is installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _drop_reference: Any = ctypes.pythonapi.Py_DecRef
 _drop_reference.argtypes = [ctypes.py_object]
 _drop_reference.restype = None
 
-# References to a node that nothing else holds: the local variable, getrefcount's argument.
+# A node that nothing else holds has two references: the local variable and getrefcount's argument.
 _SOUND_REFERENCES = 2
 
 
@@ -30,18 +30,18 @@ class GradFnReader:
 
     @property
     def is_leaking(self) -> bool:
-        """Whether reading ``grad_fn`` leaves a reference; ``False`` until this is known.
+        """Whether a read of ``grad_fn`` leaks a reference; ``False`` until this is known.
 
         The native code reads this attribute by its name.
         """
         return bool(self._is_leaking)
 
     def find_out(self, paddle: Any) -> None:
-        """Find out whether reading ``grad_fn`` leaves a reference, if that is not known yet.
+        """Find out whether a read of ``grad_fn`` leaks a reference, if this is not known yet.
 
-        Call this before hooks are installed: they would record the op that it runs. In static mode
-        no tensor has a grad node, so this does nothing, and a later call finds out. If Paddle
-        cannot make the test tensor, no reference is ever dropped.
+        Call this before hooks are installed, because they would record the op of the test. In
+        static mode, tensors have no grad nodes. Then nothing is done, and a later call finds out.
+        If the test tensor cannot be made, no reference is ever dropped.
         """
         if self._is_leaking is not None or not paddle.in_dynamic_mode():
             return
@@ -57,14 +57,14 @@ class GradFnReader:
             _drop_reference(node)
 
     def node(self, tensor: Any) -> Any:
-        """Return the tensor's grad node, ``None`` if it has none."""
+        """Return the tensor's grad node, ``None`` if there is none."""
         node = DOOR.grad_fn(tensor) if DOOR.has("backward") else None
         if node is not None and self._is_leaking:
             _drop_reference(node)
         return node
 
     def address(self, tensor: Any) -> int | None:
-        """Return the address of the tensor's grad node, ``None`` if it has none."""
+        """Return the address of the tensor's grad node, ``None`` if there is none."""
         node = self.node(tensor)
         return None if node is None else DOOR.node_address(node)
 

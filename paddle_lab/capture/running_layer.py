@@ -1,4 +1,4 @@
-"""Finds the layer whose call is running, from another thread."""
+"""Finds the layer that is running. Another thread can call this."""
 
 from __future__ import annotations
 
@@ -15,34 +15,33 @@ _LAYER_MODULE: Final = "paddle.nn.layer.layers"
 
 
 def running_layer() -> str:
-    """Return the path of the layer that the main thread is running, within its root.
+    """Return the path of the layer that is running in the main thread, inside its root.
 
-    The root is the outermost running layer. Only the thread's frames are read, so calls need no
-    hooks and cost nothing. No frame is kept. Only the variables of ``Layer.__call__`` are read.
-    Before Python 3.13 the frame keeps the read variables until it ends, but they are only the
-    call's own arguments.
+    The root is the outermost running layer. Only the thread's frames are read, so no hooks are
+    needed. Of the variables, only those of ``Layer.__call__`` are read. Before Python 3.13 the
+    frame then keeps them alive until it ends, but these are only the arguments of the call.
 
     Returns
     -------
     path
-        As in ``named_sublayers``; the class name of a root, or of a layer without a root; ``""``
-        outside of layers.
+        The path as in ``named_sublayers``. For the root itself it is the name of its class. Outside
+        of layers it is ``""``.
     """
     running = running_layers(thread_frame(threading.main_thread().ident or 0))
     return path_within(running[-1], running[0]) if running else ""
 
 
 def running_layers(frame: FrameType | None) -> list[Any]:
-    """Return the layers whose ``forward`` is running at a frame, the innermost first."""
+    """Return the layers whose ``forward`` is running, seen from a frame, the innermost first."""
     layer_class = getattr(sys.modules.get(_LAYER_MODULE), "Layer", None)
     if layer_class is None:  # Paddle is not imported yet
         return []
-    # The layer's ``__call__`` is wrapped while a trace is open, but ``forward`` never is.
+    # During a trace, ``__call__`` of a layer is wrapped, but ``forward`` is not.
     return list(_running(layer_class.forward.__code__.co_filename, frame))
 
 
 def path_within(root: Any, layer: Any) -> str:
-    """Return the path of a layer inside ``root``; the class name if the layer is not inside."""
+    """Return the path of a layer inside ``root``, or its class name if it is not inside."""
     try:
         paths = (path for path, sublayer in root.named_sublayers() if sublayer is layer)
         return next(paths, type(layer).__name__)
@@ -51,7 +50,7 @@ def path_within(root: Any, layer: Any) -> str:
 
 
 def _running(file: str, frame: FrameType | None) -> Iterator[Any]:
-    """Yield the running layers, innermost first. ``file`` is the file of ``Layer.__call__``."""
+    """Yield the running layers, the innermost first. ``file`` is the file of ``Layer.__call__``."""
     while frame is not None:
         code = frame.f_code
         name = code.co_name
@@ -64,7 +63,7 @@ def _running(file: str, frame: FrameType | None) -> Iterator[Any]:
 
 @native_twin
 def thread_frame(ident: int) -> FrameType | None:
-    """Return a thread's innermost frame, ``None`` if it runs no Python.
+    """Return a thread's innermost frame, ``None`` if it runs no Python code.
 
     Parameters
     ----------

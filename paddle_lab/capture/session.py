@@ -1,4 +1,4 @@
-"""One trace from its beginning to its record."""
+"""Runs one trace, from its beginning to its record."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class CaptureSession:
     Parameters
     ----------
     anchor
-        A frame that runs as long as the trace. Stacks are walked up to it.
+        A frame that runs as long as the trace. Stacks are recorded up to this frame.
     within
-        The frame of the ``with`` statement. Its own loops are not part of the trace. With it,
-        stacks contain the anchor and its callers, too.
+        The frame of the ``with`` statement. Loops around the statement are not part of the trace.
+        If it is given, stacks also contain the anchor and its callers.
     cells
         Finds notebook cells by file name; ``None`` outside of notebooks.
     memory
@@ -65,7 +65,7 @@ class CaptureSession:
     log
         The level of Paddle's log, to record it as well.
     evidence
-        What to record for checks, in addition to what every trace has: ``"values"``,
+        Data to record for checks, in addition to what every trace has: ``"values"``,
         ``"gradients"``, ``"rerun"``, ``"cuda"``.
     grad_region
         The region whose gradients are kept as arrays.
@@ -75,11 +75,11 @@ class CaptureSession:
         To how many decimals the values of all tensors and gradients are rounded for their digests;
         ``None`` for no digests.
     kept_part
-        The region or layer in which the values themselves are kept, too.
+        The region or layer whose values are kept.
     limit
-        How many ops are kept, and which; by default all.
+        How many ops to keep, and which ones. By default all are kept.
     replay_bytes
-        How many bytes of tensors may be held to compute values again later; 0 to hold none.
+        How many bytes of tensors the trace may hold, to compute values again later; 0 for none.
 
     Raises
     ------
@@ -162,7 +162,7 @@ class CaptureSession:
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
             collectors.append(CudaErrors(self._paddle))
         if "rerun" in evidence:
-            # Made last: others replace ``on_op``, but ``Digests`` also calls the previous one.
+            # Create this collector last: it calls the previous ``on_op``, and others replace it.
             self.digests = Digests(self._recorder)
             collectors.append(self.digests)
         self.calls: CallLog | None = None
@@ -179,14 +179,14 @@ class CaptureSession:
         return Inside(self._recorder, name, paddle_folder=folder)
 
     def collect(self, make: Callable[[Recorder], _Part]) -> _Part:
-        """Add a collector for the caller before the session opens, and return the collector."""
+        """Add a collector before the session opens, and return it."""
         collector = make(self._recorder)
         self._recorder.collectors.append(collector)
         return collector
 
     @property
     def op_count(self) -> int:
-        """How many ops have run so far, including those that are not kept."""
+        """How many ops have run so far, including dropped ops."""
         return self._recorder.next_op.next
 
     @property
@@ -204,7 +204,7 @@ class CaptureSession:
         self._recorder.start_ns = perf_counter_ns()
         try:
             self._open_parts()
-            # Opening the other parts, such as memory, is the trace's own work.
+            # The time to open other parts, such as memory, counts as the trace's own time.
             self._recorder.thread().own_ns += perf_counter_ns() - self._recorder.start_ns
         except Exception as fault:  # noqa: BLE001  (the user's code runs without a trace)
             self._recorder.abandon(fault)
@@ -220,7 +220,7 @@ class CaptureSession:
             self._recorder.turns.begin(self._within)
             self._within = None
         HOOKS.open(self._paddle, self._recorder)
-        # The time of installing the hooks is not the traced code's.
+        # The time to install the hooks does not belong to the traced code.
         self._recorder.start_ns = perf_counter_ns()
         for part in self._parts:
             try:
@@ -240,7 +240,7 @@ class CaptureSession:
             part.forget(kept, gone)
 
     def abort(self) -> None:
-        """Remove the hooks, whatever state the session is in."""
+        """Remove the hooks, whatever the state of the session is."""
         for part in self._parts:
             part.close()
         self._remove_hooks()
@@ -259,13 +259,13 @@ class CaptureSession:
             steps.append((time_ns - self._recorder.start_ns, scope))
 
     def _stop_recording(self) -> None:
-        """Remove the hooks before the traced code ends."""
+        """Stop recording before the traced code ends."""
         for part in self._parts:
             part.stop()
         self._remove_hooks()
 
     def close(self, error: BaseException | None = None) -> Record:
-        """Remove the hooks and return what was recorded, also if the traced code raised."""
+        """Remove the hooks and return the record, also if the traced code raised."""
         recorder = self._recorder
         begun_ns = perf_counter_ns()
         for part in self._parts:

@@ -25,19 +25,20 @@ _OF_INSTANCES: Final = "()"
 class Door:
     """Paddle's private names as attributes: ``DOOR.is_initialized(tensor)``.
 
-    All names are looked up when the first one is needed. Code that uses a name first calls
+    All names are looked up when the first name is needed. Before code uses a name, it calls
     :meth:`has` with the name's feature. Hooks of a feature that is off are not installed.
     """
 
     def __getattr__(self, name: str) -> Any:
-        # Python calls this only for missing attributes. Before the first lookup all are missing.
+        # Python calls this only for missing attributes. Before the first look-up, all names are
+        # missing.
         if name in _PATHS and "_missing" not in vars(self) and self._missing is not None:
             return getattr(self, name)
         raise AttributeError(say("notices.door.no_name", name=_PATHS.get(name, name)))
 
     @cached_property
     def _missing(self) -> dict[str, list[str]]:
-        """The features that are off, and the names that they lack. This looks up all names."""
+        """The features that are off, and the names that Paddle lacks for each of them."""
         return {
             feature: lacking
             for feature in FEATURES
@@ -46,11 +47,11 @@ class Door:
 
     @cached_property
     def _late(self) -> dict[str, bool]:
-        """The late features that were looked up, and whether Paddle has them."""
+        """The late features that were looked up, and whether Paddle has their names."""
         return {}
 
     def _look_up(self, feature: str) -> list[str]:
-        """Set a feature's names as attributes. Return the names that Paddle lacks."""
+        """Set the names of a feature as attributes. Return the names that Paddle lacks."""
         lacking = []
         for name, path in FEATURES[feature].names.items():
             found = _found(path)
@@ -77,7 +78,7 @@ class Door:
         Parameters
         ----------
         wanted
-            What the trace should record: values of :attr:`Feature.wanted_by`.
+            What the trace should record, as in :attr:`Feature.wanted_by`.
         """
         return [
             say(
@@ -97,11 +98,11 @@ class Door:
         return [path for feature in wanted for path in self._missing.get(feature, ())]
 
     def failure_notice(self, feature: str, fault: str) -> str:
-        """Return the message about a feature that fails although Paddle has the needed names."""
+        """Return the notice about a feature that failed although Paddle has its names."""
         return say("notices.door.failed", feature=_described(feature), fault=fault)
 
     def now(self, name: str) -> Any:
-        """Return the current object behind a name that Paddle rebinds again and again.
+        """Return the current object of a name to which Paddle assigns new objects again and again.
 
         Parameters
         ----------
@@ -118,7 +119,7 @@ class Door:
         name
             A name in the table, of a feature that is on.
         make_replacement
-            Called with Paddle's object. Returns the replacement of this object.
+            Gets Paddle's object, and returns its replacement.
         """
         owner, _, attribute = _PATHS[name].rpartition(".")
         return AttributePatch(_found(owner), attribute, make_replacement)
@@ -132,7 +133,7 @@ def _found(path: str) -> Any:
     for name in names:
         found = getattr(found, name, None)
     if not is_of_instances:
-        # Reading a property needs an instance.
+        # An instance is needed to read a property.
         return attrgetter(names[-1]) if isinstance(found, _PROPERTIES) else found
     code = getattr(inspect.unwrap(getattr(found, "__init__", found)), "__code__", None)
     return attrgetter(attribute) if attribute in getattr(code, "co_names", ()) else None

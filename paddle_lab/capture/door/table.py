@@ -1,7 +1,7 @@
 """All undocumented names of Paddle that this package uses.
 
-A name is written as Python would reach it. ``paddle.nn.Layer()._parameters`` is an attribute that
-``Layer.__init__`` sets.
+A name is written as in Python. In ``paddle.nn.Layer()._parameters``, the brackets mean an attribute
+that ``Layer.__init__`` sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class Feature(NamedTuple):
-    """A part of the trace. The part is off if Paddle lacks one of the needed names."""
+    """A part of a trace. It is off if Paddle lacks one of its names."""
 
     names: dict[str, str]
     """Maps a name in Paddle Lab's code to a path in Paddle."""

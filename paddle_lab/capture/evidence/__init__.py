@@ -1,1 +1,1 @@
-"""Evidence that a trace records for checks, besides ops and graphs."""
+"""Evidence: data that a trace records for checks, in addition to ops and graphs."""

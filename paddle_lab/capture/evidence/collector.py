@@ -1,4 +1,4 @@
-"""The base class of collectors, which collect evidence while a trace is open; also CUDA errors."""
+"""Collectors record evidence during a trace. This is their base class, and one for CUDA errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paddle_lab.trace.table import StringPool, TableBuilder
 
 
 class Forgotten(NamedTuple):
-    """Keys of rows that a trace dropped, because more ops ran than it may keep."""
+    """The keys of rows that a trace has dropped, because more ops ran than its limit."""
 
     ops: frozenset[int]
     tensors: frozenset[int]
@@ -18,16 +18,16 @@ class Forgotten(NamedTuple):
 
 
 class Collector:
-    """Evidence of one kind, for one trace. A collector overrides the methods that it needs."""
+    """Records evidence of one kind for a trace. Subclasses override the methods that they need."""
 
     def open(self) -> None:
-        """Start collecting, before the hooks are installed."""
+        """Start recording, before the hooks are installed."""
 
     def close(self) -> None:
-        """Stop collecting, after the hooks were removed. Later calls do nothing."""
+        """Stop recording, after the hooks were removed. Further calls do nothing."""
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget the evidence about rows that the trace does not keep."""
+        """Drop the evidence about rows that the trace does not keep."""
 
     def add_rows(
         self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
@@ -45,7 +45,7 @@ _FLAG = "FLAGS_check_cuda_error"
 
 
 class CudaErrors(Collector):
-    """The collector that sets ``FLAGS_check_cuda_error``; the error itself is the evidence.
+    """Sets ``FLAGS_check_cuda_error``, so that the op that causes a CUDA error raises it.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class CudaErrors(Collector):
         self._before: Any = None
 
     def open(self) -> None:
-        """Wait and check from now on, around every op and every grad node."""
+        """Make Paddle wait for the device and check for errors around every op and grad node."""
         self._before = self._paddle.get_flags(_FLAG)[_FLAG]
         self._paddle.set_flags({_FLAG: True})
 

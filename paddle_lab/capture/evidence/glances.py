@@ -1,8 +1,8 @@
-"""Notes statistics of tensors that no op made, such as data, labels and masks.
+"""Records statistics of tensors that no op made, such as data, labels and masks.
 
-The statistics are taken when the trace first meets the tensor. They are always on, so they are
-cheap: they read at most the first 65,536 values, only tensors in CPU memory, and at most 4,096
-tensors of a trace. Parameters are left out.
+The statistics are computed when the trace first sees the tensor. They are always on, so they must
+be cheap. They cover the first 65,536 values, only tensors in CPU memory, and at most 4,096 tensors
+of a trace. Parameters are omitted.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _FEW = 1 << 12
 
 
 class Glances(Collector):
-    """The collector that fills the table ``glances``.
+    """Fills the table ``glances``.
 
     Parameters
     ----------
     recorder
-        The recorder whose tensors are looked at.
+        The recorder that reports new tensors.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -45,11 +45,11 @@ class Glances(Collector):
         self._count = 0
 
     def open(self) -> None:
-        """Look at each tensor that the trace meets for the first time from now on."""
+        """Start to examine each tensor that the trace sees for the first time."""
         self._recorder.tensors.data_listeners.append(self._look)
 
     def close(self) -> None:
-        """Stop looking."""
+        """Stop examining tensors."""
         listeners = self._recorder.tensors.data_listeners
         if self._look in listeners:
             listeners.remove(self._look)
@@ -69,13 +69,13 @@ class Glances(Collector):
             self._recorder.notices.append(say("notices.values.failed", fault=described(fault)))
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget tensors that the trace has dropped."""
+        """Drop tensors that the trace has dropped."""
         self._rows = [row for row in self._rows if row[0] not in gone.tensors]
 
     def add_rows(
         self, builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
-        """Fill the table."""
+        """Fill the table ``glances``."""
         tensors = keys.tensors.rows(np.array([row[0] for row in self._rows], np.int64)).tolist()
         for tensor, (_, elements, zeros, *floats, is_whole, digest) in zip(
             tensors, self._rows, strict=True

@@ -1,4 +1,4 @@
-"""The optimizers of a trace, their parameters, and how many steps each took."""
+"""The optimizers of a trace, their parameters, and the number of their steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SeenOptimizer:
-    """One optimizer of a trace. It is not kept alive."""
+    """An optimizer that a trace has seen. It is not kept alive."""
 
     def __init__(self, optimizer: Any, number: int) -> None:
         self.number = number
@@ -36,15 +36,15 @@ class SeenOptimizer:
 
 
 class OptimizerLog:
-    """The optimizers that were made during a trace or stepped in it.
+    """The optimizers that were created or made a step during a trace.
 
-    An optimizer may live only as long as a call of a user's function. So the parameters are read
-    when the optimizer steps.
+    An optimizer may be freed when a function of the user returns. So its parameters are read in
+    each step.
 
     Parameters
     ----------
     tensors
-        The tensors that the trace has seen. Here their rows stand for parameters.
+        The tensors that the trace has seen. Parameters are stored as rows of tensors.
     backward_calls
         The backward calls of the trace so far.
     """
@@ -54,7 +54,7 @@ class OptimizerLog:
         self._seen: dict[int, SeenOptimizer] = {}
 
     def entry(self, optimizer: Any) -> SeenOptimizer:
-        """Note an optimizer. Its parameters are read when it steps, or at the end."""
+        """Return the entry of an optimizer. Its parameters are read in a step, or at the end."""
         seen = self._seen.get(id(optimizer))
         if seen is None or seen.reference() is not optimizer:
             if seen is not None:
@@ -63,10 +63,11 @@ class OptimizerLog:
         return seen
 
     def note_step(self, optimizer: Any) -> None:
-        """Note that the user calls ``step``."""
+        """Count a step, and read the optimizer's parameters."""
         seen = self.entry(optimizer)
         seen.steps += 1
-        # Parameter groups can be added between steps. Otherwise the parameters are read once.
+        # A parameter group may be added between two steps. Otherwise the parameters are read only
+        # once.
         if _parameter_count(optimizer) != len(seen.parameters):
             seen.parameters = self._rows(parameters_of(optimizer))
 
@@ -86,9 +87,10 @@ class OptimizerLog:
                 builders["optimizer_parameters"].append(key, row)
 
     def finish(self, paddle: Any) -> None:
-        """Read the optimizers alive at the end of the trace, before tables are built."""
+        """Find the optimizers that are alive at the end of the trace, before tables are built."""
         if not self._seen and self._backward_calls and self._has_met_parameters():
-            # The traced part of a training loop may use an optimizer from before the trace.
+            # Only a part of a training loop may be traced. Then the optimizer is older than the
+            # trace.
             kinds = with_subclasses(paddle.optimizer.Optimizer)
             for optimizer in instances_among(gc.get_objects(), kinds):
                 self.entry(optimizer)

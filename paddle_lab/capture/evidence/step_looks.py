@@ -1,8 +1,8 @@
-"""Notes the learning rate of each optimizer step, and looks at some parameters at some steps.
+"""Records the learning rate of optimizer steps, and examines some parameters in some steps.
 
-For each step, the learning rate is noted. Parameters are looked at in the first four steps of an
+The learning rate is recorded in each step. Parameters are examined in the first four steps of an
 optimizer, and then in steps 8, 16, 32, …: whether a parameter had a gradient, and whether the step
-changed the parameter. Only the first 4,096 values of at most 16 parameters in CPU memory are read.
+changed it. Only the first 4,096 values of at most 16 parameters in CPU memory are read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ whether units are equal."""
 
 
 class StepLooks:
-    """Notes the optimizer steps of one trace.
+    """Records the optimizer steps of a trace.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class StepLooks:
     optimizers
         The optimizers that the trace has seen.
     number_of
-        Returns the number that events have for an object.
+        Returns the number that identifies an object in events.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class StepLooks:
         self._losses: list[tuple[int, float]] = []
 
     def note_loss(self, backward_call: int, roots: Any) -> None:
-        """Note the value of the loss of a backward call, if it is one number in CPU memory."""
+        """Record the value of a backward call's loss, if it is a single number in CPU memory."""
         loss = roots[0] if isinstance(roots, (list, tuple)) and len(roots) == 1 else roots
         if len(self._losses) >= _MOST_STEPS or isinstance(loss, (list, tuple)):
             return
@@ -75,7 +75,7 @@ class StepLooks:
             self._losses.append((backward_call, math.inf if nans or infs else number))
 
     def before(self, optimizer: Any, scope: int) -> list[_Look]:
-        """Look at parameters before a step changes them. The step is already counted."""
+        """Examine parameters before a step changes them. The step was already counted."""
         if len(self._steps) >= _MOST_STEPS or not DOOR.has("optimizers"):
             return []
         if type(optimizer).__module__.startswith("paddle.incubate"):
@@ -102,7 +102,7 @@ class StepLooks:
         return f"{type(one).__name__} {self._number_of(one)}"
 
     def after(self, looks: list[_Look] | None) -> None:
-        """Look at the same parameters after the step."""
+        """Examine the same parameters after the step."""
         for step, state, parameter, place_before, before, equal in looks or ():
             place = _place_after(parameter, place_before)
             key = self._tensors.known_key(parameter)
@@ -145,14 +145,14 @@ def _looked(parameter: Any, step: int) -> list[_Look]:
 
 
 def _place_after(parameter: Any, before: tuple[int, int, int]) -> tuple[int, int, int] | None:
-    """Return where a parameter's values are after a step, which hardly ever moves them."""
+    """Return the place of a parameter's values after a step. A step rarely moves them."""
     is_there = DOOR.is_initialized(parameter) and parameter.data_ptr() == before[0]
     is_same = is_there and min(math.prod(parameter.shape), _MOST_VALUES) == before[1]
     return before if is_same else memory_of(parameter, _MOST_VALUES)
 
 
 def _are_zeros(address: int, elements: int, kind: int) -> bool:
-    """Tell whether all values are zero or tiny. The first few usually are not."""
+    """Tell whether all values are almost zero. Usually the first few already are not."""
     some = min(elements, _FEW_VALUES)
     return not any(
         scan(address, count, kind, False)[6] > elements * _SMALLEST**2  # noqa: FBT003
@@ -161,7 +161,7 @@ def _are_zeros(address: int, elements: int, kind: int) -> bool:
 
 
 def _some(parameters: list[Any]) -> list[Any]:
-    """Return a few parameters, spread from the first to the last. Prefer weights to biases."""
+    """Return a few parameters, spread over all of them. Weights are preferred to biases."""
     if len(parameters) <= _MOST_PARAMETERS:
         return parameters
     weights = [one for one in parameters if len(one.shape) > 1] or parameters
@@ -169,7 +169,7 @@ def _some(parameters: list[Any]) -> list[Any]:
 
 
 def _has_equal_units(parameter: Any, place: tuple[int, int, int]) -> bool:
-    """Tell whether all output units of a weight have the same values, among the values read."""
+    """Tell whether all output units of a weight are equal, as far as its values were read."""
     shape, (address, elements, kind) = tuple(parameter.shape), place
     is_conv = len(shape) > 2
     width = math.prod(shape[1:])

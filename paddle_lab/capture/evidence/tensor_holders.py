@@ -1,6 +1,6 @@
-"""Finds what holds tensors that one line made repeatedly: ``tensor_holders``.
+"""Finds what holds tensors that the same line made repeatedly: ``tensor_holders``.
 
-The search follows all references from variables and takes milliseconds. It runs only if several
+The search follows all references from variables, which takes milliseconds. It runs only if several
 such tensors are alive when the trace ends, which is rare.
 """
 
@@ -45,7 +45,7 @@ def add_tensor_holders(
     tables
         The record's ``tensors`` and ``ops``.
     caller
-        The call that ended the trace. Its variables and its callers' may hold tensors.
+        The call that ended the trace. Variables of this call and of its callers may hold tensors.
     """
     living = recorder.tensors.living()
     rows = keys.tensors.rows(np.array([key for _, key in living], np.int64))
@@ -68,7 +68,7 @@ def add_tensor_holders(
 
 
 def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
-    """Return the living tensors that were made at one stack, if there are several."""
+    """Return the living tensors that were made at the same stack, if there are several."""
     tensors, stacks = tables["tensors"], tables["ops"]["stack"]
     rows = rows[rows >= 0]
     rows = rows[tensors["kind"][rows] == ACTIVATION]
@@ -81,7 +81,7 @@ def _made_at_one_stack(rows: Any, tables: dict[str, Table]) -> frozenset[int]:
 
 
 def _variables(caller: FrameType | None) -> Iterator[Root]:
-    """Yield the variables of each call, then of the call's module, and at last of the notebook."""
+    """Yield the variables of each call, then of its module, and finally of the notebook."""
     met: set[int] = set()
     for frame, _ in walk_stack(caller) if caller is not None else ():
         namespace = frame.f_globals

@@ -1,9 +1,10 @@
-"""How long tensors live: samples of the living tensors while the traced code runs.
+"""Samples which tensors are alive while the traced code runs.
 
-At the end of a trace perhaps no tensor is alive: a function returned, a namespace is gone. So the
-living tensors are noted when backward or an optimizer step begins, and when gradients are switched
-off or on. This happens about once a training step, and these calls cost Python time anyway. All of
-the first moments are used, later ones less and less often, so a long training is not slowed down.
+When a trace ends, its tensors may be freed already, for example because a function returned. So the
+living tensors are recorded when backward or an optimizer step begins, and when gradients are
+switched off or on. This happens about once in a training step, and these calls take time anyway.
+The first such moments are all used, later ones less and less often, so that a long training does
+not become slow.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ _MANY = 20_000
 
 
 class TensorLives:
-    """The last moment at which each tensor of one trace was seen alive.
+    """The last moment at which each tensor of a trace was seen alive.
 
     Parameters
     ----------
     tensors
         The tensors that the trace has seen.
     next_op
-        Counts ops.
+        The counter of ops.
     """
 
     def __init__(self, tensors: TensorPool, next_op: Counter) -> None:
@@ -55,7 +56,7 @@ class TensorLives:
         """The rows of dead tensors, and how many ops had a key when the tensors were last alive."""
 
     def look(self) -> None:
-        """Note which tensors are alive, if enough moments have passed since the last time."""
+        """Record which tensors are alive, unless the last time was too recent."""
         self._moments += 1
         if self._moments < self._next_look:
             return
@@ -67,7 +68,8 @@ class TensorLives:
             self._is_free.release()
 
     def _note(self, living: Keys) -> None:
-        # Both arrays are sorted, so a binary search is fast. ``np.isin`` makes a table of all keys.
+        # Both arrays are sorted, so use a binary search. ``np.isin`` would make a table of all
+        # keys.
         at = np.searchsorted(living, self._living)
         dead = self._living[np.append(living, -1)[at] != self._living]
         self._dead.append(np.stack((dead, np.full(len(dead), self._last_look))))
@@ -76,7 +78,7 @@ class TensorLives:
         self._next_look = self._moments + 1 if is_cheap else math.ceil(self._moments * _RARER_BY)
 
     def forget(self, tensors: Iterable[int]) -> None:
-        """Forget tensors."""
+        """Drop tensors."""
         gone = np.fromiter(tensors, np.int64)
         self._living = self._living[~np.isin(self._living, gone)]
         dead = np.concatenate(self._dead, axis=1)

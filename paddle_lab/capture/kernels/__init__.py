@@ -1,1 +1,1 @@
-"""The times of kernels, joined with the ops and grad nodes that called them."""
+"""The times of kernels, and the ops and grad nodes that called the kernels."""

@@ -24,9 +24,9 @@ def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> Non
     Parameters
     ----------
     record
-        The record; the ops and the grad nodes are complete.
+        The record. Its ops and grad nodes are complete.
     kernels
-        What the trace recorded.
+        The kernels that the trace recorded.
     keys
         Maps the recorder's keys to rows of the record.
     """
@@ -72,7 +72,7 @@ def add_kernels(record: Record, kernels: KernelCapture, keys: RecordKeys) -> Non
 
 
 def add_roofline(record: Record, paddle: Any) -> None:
-    """Fill the table ``rooflines`` of a record, if the machine's peak rates can be measured now."""
+    """Fill the table ``rooflines`` of a record, if the machine's peaks can be measured now."""
     found = peaks(paddle)
     if found is not None:
         strings = StringPool(record.strings)
@@ -91,12 +91,12 @@ _NEVER = np.iinfo(np.int64).max
 
 
 def _codes(op: Int64s, grad_node: Int64s) -> Int64s:
-    """Return one number for each owner: positive for ops, negative for grad nodes."""
+    """Return a number for each owner: positive for an op, negative for a grad node."""
     return np.where(op >= 0, op + 1, np.where(grad_node >= 0, -grad_node - 1, _NOBODY))
 
 
 class Owners(NamedTuple):
-    """The owners of kernels, shape ``[kernels]`` each. At least one of the two keys is -1."""
+    """The owners of kernels, shape ``[kernels]`` each. At least one of both keys is -1."""
 
     op: Int64s
     grad_node: Int64s
@@ -105,12 +105,12 @@ class Owners(NamedTuple):
 
 
 class KernelOwners:
-    """The ops and the grad nodes of a record, by the times at which they ran.
+    """Finds the op or grad node that ran at a time.
 
     Parameters
     ----------
     record
-        The record; the ops and the grad nodes are complete.
+        The record. Its ops and grad nodes are complete.
     kernels
         The kernels of the trace, and the grad nodes that ran.
     keys
@@ -128,12 +128,13 @@ class KernelOwners:
         self._windows = start_ns, start_ns + record.ops["duration_ns"], record.ops["thread"]
 
     def find(self, time_ns: Int64s, thread: Int64s) -> Owners:
-        """Return what called the kernels.
+        """Return the ops and grad nodes that called kernels.
 
         Parameters
         ----------
         time_ns, thread
-            When and where they were called; shape ``[kernels]``. The operating system's thread ids.
+            When kernels were called, and the operating system's ids of the threads; shape
+            ``[kernels]``.
         """
         runs, windows, numbers = self._runs, self._windows, self._numbers
         is_others = ~np.isin(thread, list(numbers))
@@ -145,8 +146,8 @@ class KernelOwners:
         run = innermost(time_ns, native, runs.start_ns, runs.end_ns, self._run_threads)
         op_start_ns, run_start_ns = taken(windows[0], op), taken(runs.start_ns, run)
         node = taken(runs.node, run)
-        # An op inside a grad node (a PyLayer's) is more specific than the node; an op around the
-        # node (paddle.grad) is not.
+        # An op inside a grad node (in a PyLayer) is more specific than the node. An op around the
+        # node (paddle.grad) is less specific.
         is_nodes = (node >= 0) & ((op < 0) | (op_start_ns < run_start_ns))
         return Owners(
             op=np.where(is_nodes, -1, op),

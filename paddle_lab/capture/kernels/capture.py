@@ -23,7 +23,7 @@ _SETTLE_OPS = 10_000
 
 
 class KernelCapture:
-    """The kernels of one trace.
+    """The kernels of a trace.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class KernelCapture:
         self._waiting = Waiting()
 
     def open(self) -> None:
-        """Start to record."""
+        """Start recording."""
         if not DOOR.has("kernels") or not DOOR.has("allocations"):
             return  # a notice of the door says so
         self._reader = ALLOCATOR_LOG.open(self._paddle, memory=False, kernels=True)
@@ -59,7 +59,7 @@ class KernelCapture:
             self.notices.append(say("notices.kernels.no_profiler"))
 
     def close(self) -> None:
-        """Stop recording and keep the recorded data; a second call does no harm."""
+        """Stop recording, and keep the recorded data. Further calls do nothing."""
         if self._reader is None:
             return
         self._waiting, self._reader = self._reader, None
@@ -76,19 +76,19 @@ class KernelCapture:
         self.close()
 
     def settle(self, _ops: int) -> int:
-        """Read the kernels so far to save memory. Return after how many ops to call this again."""
+        """Read the recorded kernels to save memory. Return after how many ops to do it again."""
         if self._reader is not None:
             self._hold(ALLOCATOR_LOG.take(self._reader))
         return _SETTLE_OPS
 
     def forget(self, kept: KeptOps, _gone: Forgotten) -> None:
-        """Forget the kernels at times whose ops the trace does not keep."""
+        """Drop kernels of ops that the trace does not keep."""
         self.calls = self.calls.chosen(kept.has_time(self.calls.start_ns))
         self.on_device = self.on_device.chosen(kept.has_time(self.on_device.launch_ns))
         self.runs = self.runs.chosen(kept.has_time(self.runs.start_ns))
 
     def finish(self) -> None:
-        """Read the last recorded kernels, after :meth:`close`."""
+        """Read the rest of the recorded kernels. Call this after :meth:`close`."""
         waiting, self._waiting = self._waiting, Waiting()
         self._hold(waiting)
 

@@ -1,9 +1,10 @@
-"""The two peak rates of this machine's roofline, measured once per process.
+"""The two peak rates of this machine's roofline, measured once in each process.
 
-A roofline (Williams, Waterman, Patterson, 2009) bounds a kernel's time from below: by its
-operations at the rate of a large product of matrices, and by its bytes at the rate of a large copy.
-Both are measured with Paddle, in float32, with the threads and the device that the cell used. So
-they are what Paddle reaches on this machine, not what the chip's maker promises.
+According to the roofline model (Williams, Waterman, Patterson, 2009), a kernel needs at least the
+time for its operations at the rate of a large matrix product, and the time for its bytes at the
+rate of a large copy. Both rates are measured with Paddle, in float32, with the threads and the
+device that the cell used. So they are rates that Paddle reaches on this machine, not those that the
+manufacturer states.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MEMORY_SHARE = 16
 
 
 class Peaks(NamedTuple):
-    """The roofline of one device."""
+    """The roofline of a device."""
 
     place: str
     flops_per_second: int
@@ -43,7 +44,7 @@ _MEASURED: dict[str, Peaks] = {}
 
 
 def peaks(paddle: Any) -> Peaks | None:
-    """Return the peaks of the current device; the first call takes about half a second.
+    """Return the peaks of the current device. The first call takes about half a second.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def _measured(paddle: Any, place: str) -> Peaks:
 
 
 def _shortest(work: Callable[[], Any], wait: Callable[[], Any], *, budget_s: float) -> float:
-    """Return the shortest time of several runs, after one run as a warm-up."""
+    """Return the shortest time of several runs, after a first run that does not count."""
     work()
     wait()
     end_s, shortest_s = perf_counter() + budget_s, float("inf")

@@ -1,1 +1,1 @@
-"""Keeps the number of ops in a trace within a limit, however many ops run."""
+"""Limits the number of ops in a trace, however many ops run."""

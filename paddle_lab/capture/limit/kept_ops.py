@@ -1,4 +1,4 @@
-"""The ops that a trace keeps, and the rows of other tables that belong to these ops."""
+"""The ops that a trace keeps, and rows of other tables that belong to them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Mask = npt.NDArray[np.bool_]
 
 
 class KeptOps:
-    """The ops to keep. Tells which other rows are kept with them.
+    """The ops that a trace keeps. Tells which other rows are kept with them.
 
     Parameters
     ----------
     ops
         All recorded ops.
     spans
-        The ops to keep: ascending spans of keys.
+        The ops to keep, as ascending spans of keys.
     """
 
     def __init__(self, ops: OpRows, spans: Sequence[Span]) -> None:
@@ -34,23 +34,24 @@ class KeptOps:
         self.forgotten: Keys = ops.keys[~self.is_kept]
 
     def is_between(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments are next to a kept op. A moment is a count of ops so far."""
+        """Tell which moments are next to a kept op. A moment is the number of ops called so far."""
         counts = np.fromiter(op_counts, np.int64)
         return self._is_inside(counts) | self._is_inside(counts - 1)
 
     def is_after(self, op_counts: Iterable[int]) -> Mask:
-        """Tell which moments are right after a kept op. A moment is a count of ops so far."""
+        """Tell which moments are directly after a kept op. A moment is the number of ops so far."""
         return self._is_inside(np.maximum(np.fromiter(op_counts, np.int64) - 1, 0))
 
     def has_time(self, times_ns: Iterable[int]) -> Mask:
-        """Tell which moments are between kept ops, by ``perf_counter_ns``."""
+        """Tell which times of ``perf_counter_ns`` are between kept ops."""
         starts_ns = self.ops.column(OpCell.START)
         return self.keeps(np.fromiter(times_ns, np.int64), np.arange(len(starts_ns)), starts_ns)
 
     def keeps(self, keys: Keys, op: Keys, used: Keys) -> Mask:
-        """Tell which rows of another table are kept: a kept op uses them, or ran when they began.
+        """Tell which rows of another table are kept.
 
-        Keys ascend with time. So a row that no op uses began before the first op with a higher key.
+        A row is kept if a kept op uses it or ran when the row began. Keys ascend with time: a row
+        that no op uses began before the first op that uses a higher key.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Keeps a trace within its op limit while it runs, and adds a notice about it at the end."""
+"""Keeps a trace within its limit of ops while it runs, and adds a notice at the end."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ _LEAST_SURPLUS = 1024
 
 
 class Limiter:
-    """The limit of one trace.
+    """The limit of a trace.
 
-    While the trace runs it holds up to twice as many ops as its limit. Then it forgets all ops
-    above the limit at once.
+    While the trace runs, it has up to twice as many ops as the limit. Then all ops above the limit
+    are dropped at once.
 
     Parameters
     ----------
     recorder
         The recorder that counts the ops.
     limit
-        How many ops are kept, and which.
+        How many ops to keep, and which ones.
     stop
         Stops the recording of a trace that keeps its first ops.
     """
@@ -58,14 +58,14 @@ class Limiter:
         """Called with the rows that the trace does not keep, when the trace forgets these rows."""
 
     def open(self) -> None:
-        """Set the first alarm."""
+        """Set the first alarm: the key of the op at which :meth:`reach` is called."""
         if self._limit.ops is not None:
-            # One op above the limit is enough to know that more ops ran.
+            # A single op above the limit shows that more ops ran.
             surplus = 1 if self._limit.keep == "first" else self._surplus
             self._set_alarm(self._most + surplus - 1)
 
     def reach(self) -> None:
-        """Forget ops or stop, since the op whose key is the alarm has been recorded."""
+        """Drop ops, or stop recording. Called after the op of the alarm was recorded."""
         if not self._lock.acquire(blocking=False):
             return  # another thread is trimming the trace
         try:
@@ -90,24 +90,24 @@ class Limiter:
             self._lock.release()
 
     def end_step(self, time_ns: int, *, is_marked: bool) -> None:
-        """Note that a training step has ended.
+        """Record that a training step has ended.
 
         Parameters
         ----------
         time_ns
             The time of the end, by ``perf_counter_ns``.
         is_marked
-            Whether ``paddle_lab.step()`` ended it, and not an optimizer.
+            Whether ``paddle_lab.step()`` ended the step, not an optimizer.
         """
         if self._steps is not None:
             self._steps.end(self._recorder.next_op.next, time_ns, is_marked=is_marked)
 
     def windows(self) -> list[tuple[int, int]] | None:
-        """Return start and end of each kept training step, ``None`` if no steps are chosen."""
+        """Return start and end of each kept training step, ``None`` if steps are not kept."""
         return None if self._steps is None else self._steps.windows()
 
     def finish(self, *, has_memory: bool) -> str:
-        """Forget the ops that the trace does not keep, after recording has ended.
+        """Drop the ops that the trace does not keep, after recording has ended.
 
         Parameters
         ----------
@@ -117,7 +117,7 @@ class Limiter:
         Returns
         -------
         str
-            Which ops are kept; empty if all are kept. A notice says more.
+            Which ops are kept; empty if all are kept. A notice has details.
         """
         recorder = self._recorder
         recorder.next_op.alarm = NEVER

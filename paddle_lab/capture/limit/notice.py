@@ -1,4 +1,4 @@
-"""The notices of a trace that does not keep everything."""
+"""Notices of a trace that does not keep all ops or allocations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def first_notice(kept: int, stopped_ns: int) -> str:
 
 
 def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -> str:
-    """Return a trace's notice: what ran, what is kept, and how to keep more.
+    """Return a notice: how many ops ran, how many are kept, and how to keep more.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -
 
 
 def blocks_notice(limit: Limit, *, kept: int, forgotten: int) -> str:
-    """Return the notice of a trace that does not keep all allocations; empty if it does.
+    """Return the notice of a trace that does not keep all allocations; empty if it keeps all.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def _steps(steps: StepChoice) -> str:
 
 
 def _more(ops: int) -> str:
-    """Return the option that keeps at least this many ops, rounded up to 1, 2 or 5 with zeros."""
+    """Return an option that keeps at least this many ops, rounded up to 1, 2 or 5 and zeros."""
     size = 10 ** (len(str(ops)) - 1)
     asked = next(size * factor for factor in (1, 2, 5, 10) if size * factor >= ops)
     return say("notices.limit.asked", ops=f"{asked:_}", number=asked)

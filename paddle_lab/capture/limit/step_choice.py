@@ -1,4 +1,4 @@
-"""Chooses training steps that are spread over a whole run and do not have too many ops together."""
+"""Chooses training steps that are spread over the whole run and have at most a number of ops."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class _Step(NamedTuple):
 
 
 class StepChoice:
-    """Chooses the steps to keep: the first, then every k-th, and the newest.
+    """Chooses the steps to keep: the first step, every k-th step, and the newest step.
 
-    If the kept steps have too many ops, k doubles; the steps of the new choice were all kept
-    before. The ops since the end of the last step are kept as well. These ops and the newest step
-    have priority over all other steps.
+    If the kept steps have too many ops, k is doubled. So the steps of the new choice are among
+    those kept before. The ops since the end of the last step are also kept. These ops and the
+    newest step have priority over other steps.
 
     Parameters
     ----------
@@ -53,20 +53,21 @@ class StepChoice:
 
     @property
     def kept(self) -> list[int]:
-        """Numbers of the steps that are kept, from 0."""
+        """The numbers of the kept steps, from 0."""
         return list(self._kept)
 
     def end(self, now: int, time_ns: int, *, is_marked: bool) -> None:
-        """Note that a step has ended.
+        """Record that a step has ended.
 
         Parameters
         ----------
         now
-            The number of ops that had a key.
+            How many ops had begun.
         time_ns
             When the step ended, by ``perf_counter_ns``.
         is_marked
-            Whether the user marked the end. After the first mark only marked steps count.
+            Whether the user marked the end of the step. After the first mark, only marked steps
+            count.
         """
         if self._is_marked and not is_marked:
             return
@@ -94,12 +95,12 @@ class StepChoice:
         return [*(step.span for step in self._kept.values()), Span(running, OPEN)]
 
     def windows(self) -> list[tuple[int, int]]:
-        """Return start and end of each kept span, by ``perf_counter_ns``."""
+        """Return the start and end of each kept span, by ``perf_counter_ns``."""
         kept = ((step.start_ns, step.end_ns) for step in self._kept.values())
         return [*kept, (self._start_ns, OPEN)]
 
     def _thin(self, room: int) -> None:
-        """Keep fewer steps if the kept ones have more than ``room`` ops."""
+        """Keep fewer steps if the kept steps have more than ``room`` ops."""
         while sum(step.span.end - step.span.first for step in self._kept.values()) > room:
             newest = self.ended - 1
             if len(self._kept) > 2:

@@ -1,8 +1,8 @@
-"""Forgets the ops that a trace does not keep, and all rows that only these ops need.
+"""Drops the ops that a trace does not keep, and all rows that only these ops need.
 
-Keys do not change. The record leaves out the forgotten rows, and has -1 for references to them.
-With the kept ops these rows are kept: the tensors they use, living tensors, the calls around them,
-the events between them, and the graphs of the backward calls among them.
+Keys do not change. The record has no dropped rows, and -1 for references to them. With the kept
+ops, these rows are kept: the tensors that they use, living tensors, the calls around them, the
+events between them, and the graphs of the backward calls between them.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ Forgetting = Callable[[KeptOps, Forgotten], None]
 
 
 def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = None) -> int:
-    """Forget everything outside of some spans of ops.
+    """Drop everything outside of some spans of ops.
 
     Parameters
     ----------
     spans
         The ops to keep, ascending.
     also
-        Called with the kept ops and the forgotten keys.
+        Is called with the kept ops and the dropped keys.
 
     Returns
     -------
     int
-        How many ops were forgotten.
+        How many ops were dropped.
     """
     kept = KeptOps(OpRows(recorder.ops), spans)
     if not len(kept.forgotten):
@@ -76,7 +76,7 @@ def trim(recorder: Recorder, spans: Sequence[Span], also: Forgetting | None = No
 
 
 def mark_earlier(record: Record) -> None:
-    """Mark a tensor as external if the op that made the tensor was forgotten."""
+    """Mark a tensor as external if the op that made it was dropped."""
     tensors = record.tensors
     kind = tensors["kind"]
     is_earlier = (kind == ACTIVATION) & (tensors["producer"] < 0) & (tensors["detached_from"] < 0)
@@ -84,12 +84,12 @@ def mark_earlier(record: Record) -> None:
 
 
 def _forget_graphs(recorder: Recorder, kept: KeptOps) -> tuple[list[int], list[int]]:
-    """Forget backward calls, and the grad nodes that cannot be reached from a kept call or op.
+    """Drop backward calls, and grad nodes that cannot be reached from a kept call or op.
 
     Returns
     -------
     backward_calls, grad_nodes
-        The keys of the forgotten rows.
+        The keys of the dropped rows.
     """
     calls = recorder.backward_calls
     is_kept = kept.is_after(call[4] for call in calls)
@@ -140,12 +140,12 @@ def _forget_scopes(recorder: Recorder, kept: KeptOps) -> None:
         *(call[3] for call in recorder.backward_calls),
         *(state.scope for state in recorder.threads.values()),
         *(outer for state in recorder.threads.values() for outer in state.closed_regions),
-        # The calls and loop iterations around the latest op may still be running.
+        # Calls and loop iterations around the latest op may still be running.
         *used[-1:].tolist(),
     ]
     is_kept = kept.keeps(keys, np.arange(len(used)), used) | np.isin(keys, others)
     begin = keys[is_kept].tolist()
-    # Keep the forward scopes of kept PyLayer backwards, and the scopes around all kept scopes.
+    # Keep also the forward scope of each kept PyLayer backward, and the scopes around kept scopes.
     forward_of = recorder.pylayers.forward_of
     forwards = [forward_of[scope] for scope in begin if scope in forward_of]
     is_kept = np.isin(keys, _reached([*begin, *forwards], keys, parents))
@@ -180,7 +180,7 @@ def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
 
 
 def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
-    """Return some keys and all keys that can be reached from them."""
+    """Return some keys, and all keys that can be reached from them."""
     following: dict[int, list[int]] = defaultdict(list)
     for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
         following[source].append(target)
@@ -193,7 +193,7 @@ def _reached(begin: list[int], sources: Keys, targets: Keys) -> Keys:
 
 
 def _keep(rows: list[Any], is_kept: Iterable[bool]) -> None:
-    """Drop rows of a list, to which other threads may append at the same time."""
+    """Drop rows of a list. Other threads may append to the list at the same time."""
     keeps = list(is_kept)
     rows[: len(keeps)] = list(compress(rows, keeps))
 
@@ -203,5 +203,5 @@ def _rows(tape: Tape, width: int) -> Keys:
 
 
 def _keep_rows(tape: Tape, rows: Keys, is_kept: Mask) -> None:
-    """Drop rows of a tape that were read as ``rows``. Other threads may append at the same time."""
+    """Drop rows of a tape whose rows are ``rows``. Other threads may append at the same time."""
     tape.replace(tape.start + rows.size, np.ascontiguousarray(rows[is_kept]).tobytes())

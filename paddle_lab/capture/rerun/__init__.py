@@ -1,1 +1,1 @@
-"""Runs code a second time from the state before the first run, and then restores everything."""
+"""Runs code a second time from the state before the first run, and then restores all state."""

@@ -29,9 +29,9 @@ class Run:
 
     @property
     def is_concurrent(self) -> bool:
-        """Whether several threads called ops alternately, so the order may differ between runs.
+        """Whether threads called ops alternately. Then the order of ops may differ between runs.
 
-        The order is fixed if the first thread continues only after another one has ended.
+        The order is fixed if each other thread ends before the first thread continues.
         """
         threads = self.record.ops["thread"]
         turns = threads[1:][np.diff(threads) != 0].tolist()
@@ -43,7 +43,7 @@ class Run:
         return [self.record.text(name) for name in self.record.ops["name"].tolist()]
 
     def inputs(self) -> dict[int, list[int]]:
-        """Return the tensors that each op read, by slot."""
+        """Return for each op the tensors that it read, by slot."""
         uses = self.record.uses
         found: dict[int, list[int]] = {}
         columns = (uses[name].tolist() for name in ("op", "tensor", "role"))
@@ -54,7 +54,7 @@ class Run:
 
 
 class Difference(NamedTuple):
-    """One row of ``rerun_differences``, without the check."""
+    """A row of ``rerun_differences``, without the check."""
 
     op: int
     slot: int
@@ -62,7 +62,7 @@ class Difference(NamedTuple):
 
 
 def differences(first: Run, second: Run) -> list[Difference]:
-    """Return where the second run differs from the first. Stop at the first differing op."""
+    """Return where the second run differs from the first, up to the first op that differs."""
     names, other_names = first.names(), second.names()
     inputs, other_inputs = first.inputs(), second.inputs()
     found: list[Difference] = []

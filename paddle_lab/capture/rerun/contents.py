@@ -24,7 +24,7 @@ _OF_SOT: Final = ("paddle_set_eval_frame_fn", "$resume_")
 
 
 def restores(paddle: Any, reached: Reached) -> list[Restore]:
-    """Return functions that restore the contents of all objects, except the values of tensors."""
+    """Return functions that restore the contents of all objects, but not the values of tensors."""
     return [
         *map(container_restore, reached.containers),
         *map(_restore_array, reached.arrays),
@@ -43,9 +43,9 @@ def random_restores(paddle: Any) -> list[Restore]:
     if DOOR.has("random_state"):
         generator = DOOR.default_cpu_generator()
         found.append(partial(generator.set_state, generator.get_state()))
-        # A second run may make parameters, which would shift the names of later parameters, or have
-        # a name that the first run has used. Restore Paddle's name generator and its set of used
-        # names: `unique_name.guard` replaces both.
+        # A second run may create parameters. This would shift the names of later parameters, or use
+        # a name twice. So restore Paddle's name generator and its set of used names, which
+        # ``unique_name.guard`` replaces.
         found.append(container_restore(DOOR.now("name_generator")))
         found.append(container_restore(DOOR.now("parameter_names")))
     return found
@@ -63,7 +63,7 @@ def container_restore(container: Any) -> Restore:
         return _restore_cell(container)
     if isinstance(container, type):
         return partial(_fill_class, container, dict(vars(container)))
-    # The user's subclass may override methods such as copy().
+    # A subclass of the user's may override methods such as copy(), so call the base class.
     if isinstance(container, list):
         return partial(list.__setitem__, container, slice(None), list(container))
     if isinstance(container, dict):

@@ -1,11 +1,11 @@
 """Fills every new block of memory with one byte.
 
-An op that leaves a part of its output unwritten returns what was in memory before. Such ops are
-found by two runs whose new blocks are filled with different bytes.
+An op that does not write all of its output returns what was in memory before. Such ops are found by
+two runs whose new blocks are filled with different bytes.
 
-Paddle can fill blocks on devices (``FLAGS_alloc_fill_value``), but not on the host. Blocks on the
-host come from the C library. glibc can fill them: ``M_PERTURB`` of ``mallopt(3)`` sets new blocks
-to the complement of a byte.
+Paddle can fill blocks on devices (``FLAGS_alloc_fill_value``), but not on the CPU. There the blocks
+come from the C library. glibc can fill them: ``M_PERTURB`` of ``mallopt(3)`` fills new blocks with
+the complement of a byte.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def filled(paddle: Any, byte: int) -> Iterator[None]:
 
 
 def is_filled(paddle: Any) -> bool:
-    """Tell whether new blocks on the current device are really filled with the byte."""
+    """Tell whether new blocks on the current device are in fact filled with the byte."""
     byte = BYTES[1]
     with HOOKS.suspended(), filled(paddle, byte):
         return all(
@@ -66,5 +66,5 @@ def _flag(paddle: Any) -> int | None:
 def _perturb() -> Any:
     if not sys.platform.startswith("linux"):
         return None
-    # musl has no mallopt.
+    # The C library musl has no mallopt.
     return getattr(ctypes.CDLL(None), "mallopt", None)

@@ -1,8 +1,8 @@
 """Finds the tensors, containers and generators that a piece of code may change.
 
-The search follows the names in the code to their objects, objects to all that they refer to, and
-functions to the names in their code. It does not enter the code of installed libraries, but it
-enters their objects: a layer of Paddle is searched for tensors, Paddle's modules are not.
+The search follows the names in the code to objects, objects to everything that they refer to, and
+functions to the names in their code. It does not search the code of installed libraries, but it
+searches their objects: a layer of Paddle is searched for tensors, a module of Paddle is not.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Unrepeatable(Exception):  # noqa: N818  (a reason, not a fault)
 
 
 class Reached:
-    """The objects that were found, by kind.
+    """The objects that a search found, by kind.
 
     Parameters
     ----------
@@ -63,13 +63,13 @@ class Reached:
         """The user's own random generators, ``random.Random`` or NumPy's."""
 
     def enter(self, roots: Iterable[Any]) -> None:
-        """Search everything that can be reached from some objects.
+        """Search everything to which some objects lead.
 
         Raises
         ------
         Unrepeatable
-            If an iterator is found, since a second run would start where the first one stopped, or
-            if there is too much to search.
+            If an iterator is found, because a second run would begin where the first run stopped;
+            or if there is too much to search.
         """
         waiting = deque(roots)
         while waiting:
@@ -122,7 +122,7 @@ class Reached:
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Yield every name in a code object, including names in the functions inside it."""
+    """Yield every name in a code object and in the functions inside it."""
     waiting = [code]
     while waiting:
         one = waiting.pop()
@@ -142,7 +142,7 @@ def _in_container(container: Any) -> Iterable[Any]:
 
 
 def _held_by_call(value: Any) -> Iterable[Any] | None:
-    """Return the objects that a function, a bound method or similar holds; ``None`` for others."""
+    """Return the objects that a function or bound method refers to; ``None`` for other objects."""
     if isinstance(value, FunctionType):
         return _of_function(value)
     if isinstance(value, MethodType):
@@ -180,7 +180,7 @@ def _module_of(kind: type) -> str:
 
 def _file_of(module: str) -> str:
     found = sys.modules.get(module)
-    # A module without a file is a built-in module, or a notebook.
+    # A module without a file is built in, or it is a notebook.
     built_in = "" if module == "__main__" else sysconfig.get_path("stdlib")
     return getattr(found, "__file__", None) or built_in
 

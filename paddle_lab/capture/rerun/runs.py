@@ -22,14 +22,14 @@ Code = Callable[[], object]
 
 
 class Rerun:
-    """Code that can run again, and its state from before the first run.
+    """Code that can run again, and the state before its first run.
 
     Parameters
     ----------
     checks
         The kinds of findings that need a second run.
     prepare
-        Returns the state before the code runs, and the code.
+        Saves the state before the code runs, and returns this state and the code.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class Rerun:
             self._refusal = _refusal(checks, reason)
 
     def finish(self, first: Run, error: BaseException | None = None) -> Record:
-        """Run the code again for each check. Return the record with the differences.
+        """Run the code again for each check, and return the record with the differences.
 
-        Afterwards the state is as the first run left it, whatever the code does. If a check cannot
+        Afterwards the state is that after the first run, whatever the code does. If a check cannot
         be made, the record gets a notice.
 
         Parameters
@@ -53,7 +53,7 @@ class Rerun:
         first
             The run that was traced.
         error
-            The exception that ended this run.
+            The exception that ended the first run.
         """
         notices = first.record.origin.notices
         if error is not None and not self._refusal:
@@ -89,7 +89,7 @@ class Rerun:
         if found:
             with filled(paddle, BYTES[0]):
                 again = set(differences(runs[0], self._recorded()))
-            # A difference between two runs with equal settings has another reason.
+            # If two runs with equal settings also differ, the settings are not the reason.
             found = [difference for difference in found if difference not in again]
         return found
 
@@ -122,7 +122,7 @@ def _compared(first: Run, second: Run) -> list[Difference]:
 
 
 def _refusal(checks: Sequence[str], reason: object) -> str:
-    """Return the sentence on why checks were not made: an error of ours, or the user's code."""
+    """Return a sentence that says why checks were not made."""
     if isinstance(reason, Exception) and not isinstance(reason, Unrepeatable):
         reason = say("notices.unchecked.fault", fault=_short(reason))
     return say("notices.unchecked.because", kinds=listing(checks), reason=reason)

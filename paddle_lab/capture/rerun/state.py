@@ -1,4 +1,4 @@
-"""Saves the state before code runs, and runs the code again from this state."""
+"""Saves the state before code runs, and restores it to run the code again."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from paddle_lab.words import listing, say
 
 
 class StateBefore:
-    """Everything that code can reach, before it runs: values, gradients, names, generators.
+    """The state that code can reach, before it runs: values, gradients, names, generators.
 
     Parameters
     ----------
     paddle
         The paddle module.
     roots
-        The objects to start from: functions, and the values of the names in the code.
+        Where the search begins: functions, and the values of the names in the code.
     names
-        Dicts in which the code may bind names, such as a notebook's variables.
+        Dictionaries in which the code may assign names, such as the notebook's variables.
 
     Raises
     ------
@@ -43,7 +43,8 @@ class StateBefore:
         self._paddle = paddle
         self._reached = Reached(paddle.Tensor)
         self._reached.enter(roots)
-        # Add each dict without searching it, because the code does not mention all values in it.
+        # Add these dictionaries without searching them, because the code does not use all of their
+        # values.
         known = {id(one) for one in self._reached.containers}
         self._reached.containers += [one for one in names if id(one) not in known]
         with HOOKS.suspended(), paddle.no_grad():
@@ -51,7 +52,7 @@ class StateBefore:
         self._restores = restores(paddle, self._reached)
 
     def refuse_cleared(self) -> None:
-        """Refuse a second run that would not add to the gradients from before the first run.
+        """Refuse a second run if the first run cleared gradients that it would need.
 
         Raises
         ------
@@ -80,17 +81,17 @@ class StateBefore:
 
     @contextmanager
     def again(self) -> Iterator[None]:
-        """Restore the earlier state for a ``with`` block, and undo this after the block.
+        """Restore the saved state in a ``with`` block. After the block restore the current state.
 
         Raises
         ------
         Unrepeatable
-            If the effects of the first run cannot be undone. Then nothing has changed.
+            If the effects of the first run cannot be undone. Then nothing is changed.
         """
         refuse_entangled(self._tensors)
         afterwards = restores(self._paddle, self._reached)
         grad_enabled = self._paddle.is_grad_enabled()
-        # If restoring one thing fails, the others are still restored.
+        # If one of the restores fails, the others still run.
         with ExitStack() as way_back:
             way_back.callback(self._paddle.set_grad_enabled, grad_enabled)
             for restore in afterwards:

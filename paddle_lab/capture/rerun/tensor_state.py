@@ -1,8 +1,8 @@
-"""Lets a second run work on copies of tensors, and then gives the tensors their own contents back.
+"""Lets a second run work on copies of tensors, and then restores the tensors.
 
-A second run does not write into the user's tensors. During the run each tensor has another storage
-with a copy of its contents from before the first run. Then it gets its own storage back, with its
-in-place version and its address, so graphs that saved the tensor notice nothing.
+A second run does not write into the user's tensors. During the run each tensor has another storage,
+with a copy of its values before the first run. Afterwards it gets its own storage back, with its
+in-place version and its address. So graphs that saved the tensor are not affected.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from paddle_lab.words import say
 
 
 class TensorState:
-    """One tensor and its gradient, as they were before the first run.
+    """A tensor and its gradient, with their state before the first run.
 
     Parameters
     ----------
@@ -52,18 +52,18 @@ class TensorState:
 
     @property
     def lost_gradient(self) -> bool:
-        """Whether the first run cleared a gradient that existed before it.
+        """Whether the first run cleared a gradient that is older than the run.
 
-        Paddle marks a cleared gradient. Until a backward has run, the next gradient replaces a
-        marked one, even if its values were restored. Python can neither read nor remove this mark;
-        a gradient of zeros is the only sign of it.
+        Paddle marks a cleared gradient. Until a backward runs, the next gradient replaces a marked
+        gradient, even if its values were restored. Python can neither read nor remove this mark.
+        Only a gradient of zeros shows it.
         """
         if self._gradient is None or self.tensor.grad is None:
             return False
         return bool(self._gradient.any()) and not bool(self.tensor.grad.any())
 
     def begin(self) -> None:
-        """Give the tensor its earlier values, gradient and flag. The values get another storage."""
+        """Set the tensor's earlier values, in another storage, and its gradient and flag."""
         tensor = self.tensor
         self._own_stops = tensor.stop_gradient
         own = self._paddle.empty([0])
@@ -78,7 +78,7 @@ class TensorState:
             tensor.stop_gradient = self._stops
 
     def end(self) -> None:
-        """Give the tensor its state from after the first run. Do nothing without :meth:`begin`."""
+        """Restore the tensor's state after the first run. Without :meth:`begin` do nothing."""
         tensor = self.tensor
         if self._own is None:
             return
@@ -106,13 +106,13 @@ class TensorState:
         DOOR.share_buffer_to(self._own_gradient_body, gradient)
         present = tensor.grad
         if present is None or present.data_ptr() != gradient.data_ptr():
-            # The second run has set another gradient: put the first run's values back.
+            # The second run has set another gradient. Restore the gradient of the first run.
             tensor.grad = None
             tensor.grad = gradient
 
 
 def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
-    """Return the states of tensors, without those that have no values.
+    """Return the states of tensors that have values.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def states_of(paddle: Any, tensors: Sequence[Any]) -> list[TensorState]:
 
 
 def refuse_entangled(states: Sequence[TensorState]) -> None:
-    """Refuse tensors that cannot get another storage without changing the result.
+    """Refuse tensors for which another storage would change the result.
 
     Raises
     ------

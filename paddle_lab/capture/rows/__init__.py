@@ -1,1 +1,1 @@
-"""Rows of integers that hooks write while ops run, and tables to look up objects in them."""
+"""Rows of integers that hooks write while ops run, and tables that map objects to numbers."""

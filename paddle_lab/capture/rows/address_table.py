@@ -1,4 +1,4 @@
-"""Numbers of grad nodes, looked up by address and by the op that made the node."""
+"""Maps a grad node's address, and the op that made the node, to the node's number."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from paddle_lab.capture.native import native_twin
 
 @native_twin
 class AddressTable:
-    """Finds a grad node's number. Paddle reuses freed addresses, so the op is part of the key."""
+    """Finds the numbers of grad nodes. Paddle reuses addresses, so the op is part of the key."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[int, int], int] = {}
@@ -16,13 +16,13 @@ class AddressTable:
         return len(self._numbers)
 
     def find(self, address: int, op: int) -> int:
-        """Return the noted number, or -1."""
+        """Return the stored number, or -1."""
         return self._numbers.get((address, op), -1)
 
     def note(self, address: int, op: int, number: int) -> None:
-        """Note a number. The address must not be 0."""
+        """Store a number. The address must not be 0."""
         self._numbers[address, op] = number
 
     def drop(self, address: int, op: int) -> None:
-        """Forget a number, if one was noted."""
+        """Remove a number if it is stored."""
         self._numbers.pop((address, op), None)

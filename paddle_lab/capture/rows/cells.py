@@ -36,7 +36,7 @@ class OpCell(IntEnum):
 
 
 class TensorCell(IntEnum):
-    """Cells of a tensor's row. Each value that a tensor had has a row of its own."""
+    """Cells of a tensor's row. Each value of a tensor has a row of its own."""
 
     KEY = 0
     SHAPE = 1  # keys in the pool's shapes, dtypes and places
@@ -94,7 +94,7 @@ class EdgeCell(IntEnum):
 
 
 class RootCell(IntEnum):
-    """Cells of a row: a backward call, and a grad node that is a root or target of the call."""
+    """Cells of a row for a backward call and a grad node that is a root or target of it."""
 
     BACKWARD_CALL = 0
     GRAD_NODE = 1

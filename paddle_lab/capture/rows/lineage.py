@@ -1,7 +1,7 @@
-"""Finds the op that made a tensor, and that op's inputs, while the traced code runs.
+"""Finds the op that made a tensor, and the inputs of this op, while the traced code runs.
 
 While ops run, rows are only appended, which is fast. They are indexed at the next query. If rows
-were dropped since the last one, the index is built again.
+were dropped since the last query, the index is built again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Lineage:
         self._rows_at: dict[int, int] = {}
 
     def inputs(self, op: int) -> list[int]:
-        """Return argument position and tensor of each input of an op; empty for key -1."""
+        """Return the argument position and the tensor of each input of an op; none for key -1."""
         self._index()
         row = self._op_rows.get(op)
         return row[OP_CELLS:] if row is not None else []
@@ -52,20 +52,20 @@ class Lineage:
         return row[_NAME] if row is not None else NO_KEY
 
     def grad_address(self, tensor: int) -> int:
-        """Return the address of a row's grad node; 0 for leaves and for key -1."""
+        """Return the address of a tensor's grad node; 0 for leaves and for key -1."""
         self._index()
         return self._made_with.get(tensor, (NO_KEY, 0))[1]
 
     def row_at(self, address: int) -> int:
-        """Return the latest row whose grad node has an address, or -1."""
+        """Return the latest tensor whose grad node has this address, or -1."""
         self._index()
         return self._rows_at.get(address, NO_KEY)
 
     def maker(self, tensor: int) -> tuple[int, int]:
         """Return the op that made a tensor's grad node, and the tensor that this op returned.
 
-        They may be older than the tensor: ``x[:]`` returns a new tensor with the grad node of its
-        input. The op is -1 for leaves.
+        The node may be older than the tensor: ``x[:]`` returns a new tensor with the grad node of
+        its input. The op is -1 for leaves.
         """
         self._index()
         op, address = self._made_with.get(tensor, (NO_KEY, 0))
@@ -79,7 +79,7 @@ class Lineage:
         return op, tensor
 
     def upstream(self, op: int) -> Upstream:
-        """Return the grad nodes that receive the gradients of an op's inputs."""
+        """Return the grad nodes that get the gradients of an op's inputs."""
         upstream: Upstream = {}
         for tensor in self.inputs(op)[1::2]:
             address = self.grad_address(tensor)

@@ -18,14 +18,14 @@ class ObjectTable:
         self.values: dict[int, int] = {}
 
     def find(self, value: Any) -> int:
-        """Return the noted number of an object, or -1."""
+        """Return the stored number of an object, or -1."""
         reference = self.references.get(id(value))
         if reference is None or reference() is not value:
             return -1
         return self.values.get(id(value), -1)  # an interrupt may hit between note()'s writes
 
     def note(self, value: Any, number: int) -> None:
-        """Note an object's number."""
+        """Store the number of an object."""
         self.references[id(value)] = weakref.ref(value)
         self.values[id(value)] = number
 

@@ -1,4 +1,4 @@
-"""Pairs of integers, numbered from 0 in the order of their first use."""
+"""Numbers pairs of integers from 0, in the order of their first use."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from paddle_lab.capture.rows.tape import Cells
 
 
 class PairTable:
-    """Numbers frames, as pairs (code, instruction), and stacks, as pairs (frame, caller's stack).
+    """Numbers frames (pairs of code and instruction) and stacks (pairs of frame and caller).
 
-    Methods take and return many integers at once, since there are as many pairs as ops.
+    Methods take and return many integers at once, because there are as many pairs as ops.
     """
 
     def __init__(self) -> None:
@@ -33,21 +33,21 @@ class PairTable:
         links: bytes,
         ends: Cells,
     ) -> None:
-        """Assign numbers to pairs in chains. A pair's second integer is the previous pair's number.
+        """Assign numbers to chains of pairs. A pair's second integer is the previous pair's number.
 
         Parameters
         ----------
         chains
             The chains to number, in this order.
         befores
-            For each chain, the chain whose end it continues; -1 for none.
+            For each chain, the chain that it continues, -1 for none.
         starts
-            For each chain, where its links begin; and finally where the last chain's links end.
+            For each chain, the position of its first link; and at the end the number of all links.
         links
             The first integer of each pair.
         ends
-            For each chain, the number of its last pair; written here. -1 for an empty chain that
-            continues no other chain.
+            The result is written here: for each chain, the number of its last pair, -1 for an empty
+            chain that continues no other chain.
         """
         numbers, starting, linked = self._numbers, _integers(starts), _integers(links)
         owners = zip(_integers(chains), _integers(befores), strict=True)

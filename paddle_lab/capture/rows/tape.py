@@ -1,6 +1,6 @@
-"""Rows noted while traced code runs, as one flat list of integers.
+"""Rows that are written while traced code runs, in one flat list of integers.
 
-A tuple for each row would be one more object for Python's garbage collector, which runs after a few
+A tuple for each row would be another object for Python's garbage collector, which runs after a few
 hundred new objects.
 """
 
@@ -21,8 +21,8 @@ Cells = npt.NDArray[np.int64]
 class Tape:
     """A list of integers that grows at its end; rows of different threads do not mix.
 
-    Positions count from the first cell that was ever added. They do not change if earlier cells are
-    dropped.
+    Positions are counted from the first cell that was ever added. They do not change when earlier
+    cells are dropped.
     """
 
     def __init__(self) -> None:
@@ -36,16 +36,18 @@ class Tape:
         return self.start + len(self._cells)
 
     def to_list(self, start: int = 0, end: int | None = None) -> list[int]:
-        """Return the cells from position ``start`` up to ``end``, which is excluded."""
+        """Return the cells from position ``start`` to ``end``, without ``end``."""
         first = max(start - self.start, 0)
         return self._cells[first : None if end is None else max(end - self.start, 0)]
 
     def to_bytes(self, start: int = 0, end: int | None = None) -> bytes:
-        """Return the cells from ``start`` up to ``end``, which is excluded, 8 bytes each."""
+        """Return the cells from ``start`` to ``end``, without ``end``, 8 bytes each."""
         return array("q", self.to_list(start, end)).tobytes()
 
     def row_starts(self, width: int, start: int = 0) -> bytes:
-        """Return where rows begin. Cells 1 and 2 of a row say how many cells follow ``width``.
+        """Return the positions at which rows begin.
+
+        A row has ``width`` cells, and then as many more as its cells 1 and 2 say.
 
         Parameters
         ----------
@@ -68,7 +70,7 @@ class Tape:
         return starts.tobytes()
 
     def replace(self, end: int, cells: bytes) -> None:
-        """Replace the cells before position ``end`` by as many cells or fewer, 8 bytes each.
+        """Replace all cells before ``end`` by other cells, 8 bytes each, but not by more.
 
         Raises
         ------
@@ -84,17 +86,17 @@ class Tape:
 
 
 def cells_of(tape: Tape, start: int = 0, end: int | None = None) -> Cells:
-    """Return a tape's cells from ``start`` up to ``end``, which is excluded, as an array."""
+    """Return the cells of a tape from ``start`` to ``end``, without ``end``, as an array."""
     return np.frombuffer(tape.to_bytes(start, len(tape) if end is None else end), np.int64)
 
 
 def row_starts(tape: Tape, width: int, start: int = 0) -> Cells:
-    """Return where rows of different lengths begin: see :meth:`Tape.row_starts`."""
+    """Return the positions at which rows begin: see :meth:`Tape.row_starts`."""
     return np.frombuffer(tape.row_starts(width, start), np.int64)
 
 
 def sorted_rows(tape: Tape, width: int) -> Cells:
-    """Return the rows of a tape, sorted by key. Rows are ``width`` wide and begin with a key.
+    """Return the rows of a tape, sorted by key. The rows are ``width`` wide and begin with a key.
 
     Returns
     -------
@@ -103,11 +105,11 @@ def sorted_rows(tape: Tape, width: int) -> Cells:
     """
     rows = cells_of(tape).reshape(-1, width)
     keys = rows[:, 0]
-    # Rows are in the order of their keys, except if several threads wrote them.
+    # Rows are sorted by key already, unless several threads wrote them.
     return rows if np.all(keys[1:] > keys[:-1]) else rows[np.argsort(keys, kind="stable")]
 
 
 def rows_of(tape: Tape, width: int, start: int = 0) -> Iterator[tuple[int, ...]]:
-    """Iterate over the rows of a tape whose rows are ``width`` wide, from row ``start`` on."""
+    """Iterate over the rows of a tape, which are ``width`` wide, from row ``start`` on."""
     cells = iter(tape.to_list(start * width))
     return zip(*[cells] * width, strict=True)

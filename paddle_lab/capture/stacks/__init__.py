@@ -1,1 +1,1 @@
-"""Python stacks, recorded while ops run, and decoded later to frames, lines and source texts."""
+"""Python stacks: recorded while ops run, and later decoded to frames, lines and source texts."""

@@ -42,7 +42,7 @@ def positions_of(code: CodeType, offsets: Integers) -> Positions:
 
 
 def _told(code: CodeType) -> list[_Told]:
-    """Return the position of each code unit: line, end line, column, end column."""
+    """Return the line, end line, column and end column of each code unit."""
     if sys.version_info >= (3, 11):
         return list(code.co_positions())
     told: list[_Told] = [(None, None, None, None)] * (len(code.co_code) // 2)

@@ -1,4 +1,4 @@
-"""Tells whose code a file is: the user's, a library's or Paddle's; or our own."""
+"""Tells whether a file belongs to the user, to a library, to Paddle, or to this package."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def kind_of(file: str, paddle_folder: str) -> int:
     if file.startswith(paddle_folder):
         return PADDLE
     if file.startswith(("<frozen", *_library_folders())):
-        # This includes a virtual environment inside the user's project.
+        # A library folder may also be a virtual environment inside the user's project.
         return LIBRARY
     return USER
 

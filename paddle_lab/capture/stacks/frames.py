@@ -24,9 +24,9 @@ _CALLEE = re.compile(r"^(?:self\.)?([A-Za-z]\w*(?:\.\w+)*)\(")
 
 
 class FrameAssembler:
-    """Builds the tables that say where ops were called.
+    """Builds the tables with the places where ops were called.
 
-    Rows get numbers when they are requested. At the end, all rows are filled in at once.
+    A row gets its number when it is requested. At the end, all rows are filled in at once.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class FrameAssembler:
         return int(self.stacks(np.array([taken]))[0])
 
     def callees(self, locations: Sequence[Location]) -> list[str | None]:
-        """Return the name that each call uses, without ``self.``: ``"net"`` for ``net(x)``.
+        """Return the name that each call uses, without ``self.``, such as ``"net"`` for ``net(x)``.
 
         Returns
         -------
@@ -78,10 +78,10 @@ class FrameAssembler:
         return names
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables ``stacks``, ``frames`` and ``sources``, once all stacks are known.
+        """Return the tables ``stacks``, ``frames`` and ``sources``. All stacks must be known.
 
-        Sources contain the text around every line of a frame. Cells and the user's short files are
-        contained as a whole.
+        Sources have the text around every line of a frame. Cells and short files of the user are
+        stored as a whole.
         """
         stacks = self._rows.stacks()
         columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}
@@ -93,7 +93,7 @@ class FrameAssembler:
         }
 
     def _frames(self) -> tuple[Table, dict[str, list[Any]]]:
-        """Return the table ``frames``, and the lines of frames in each file, by first use."""
+        """Return the table ``frames``, and the lines of frames in each file, in order of use."""
         code_of, offsets = self._rows.frames().T
         cells = np.empty((len(code_of), len(RECORD_TABLES["frames"])), np.int64)
         lines: dict[str, list[Any]] = {}
@@ -128,7 +128,7 @@ def _name_called(file: str, line: int, end_line: int, column: int, end_column: i
 
 
 def _rows_by_value(values: Integers) -> list[Integers]:
-    """Return the ascending rows of each distinct value; values are ordered by their first row."""
+    """Return the ascending rows of each distinct value. Values are sorted by their first row."""
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=-1))
     return sorted(np.split(order, starts[1:]), key=itemgetter(0)) if len(order) else []

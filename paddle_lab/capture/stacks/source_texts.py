@@ -25,7 +25,7 @@ class Cells(Protocol):
 
 
 class NoCells:
-    """Used outside of notebooks, where there are no cells."""
+    """Stands for the cells outside of notebooks, where there are none."""
 
     def number(self, file: str) -> int:
         """Return -1."""
@@ -59,16 +59,16 @@ def _character(lines: list[str], number: int, byte: int) -> int:
 
 
 def shown_spans(used: Integers, line_count: int, *, is_whole: bool) -> list[tuple[int, int]]:
-    """Return the first and last line of each part of a text that a record keeps, from 1.
+    """Return the first and last line of each part of a text that a record stores.
 
     Parameters
     ----------
     used
-        The lines of frames, in any order, with repetitions.
+        The lines of frames, from 1, in any order, with repetitions.
     line_count
         How many lines the text has.
     is_whole
-        Whether a short text is kept as a whole. Otherwise the lines around the used ones are kept.
+        Whether to store a short text as a whole, instead of the lines around the used ones.
     """
     if is_whole and line_count <= _WHOLE_FILE_LINES:
         return [(1, line_count)]
@@ -83,12 +83,12 @@ def shown_spans(used: Integers, line_count: int, *, is_whole: bool) -> list[tupl
 def source_rows(
     file: str, used: Integers, cells: Cells, paddle_folder: str
 ) -> list[tuple[str, int, str, int]]:
-    """Return file, first line, text and cell of each part of a file that a record keeps.
+    """Return file, first line, text and cell of each part of a file that a record stores.
 
     Parameters
     ----------
     used
-        The lines of frames. A cell is kept as a whole.
+        The lines of frames. A cell is stored as a whole.
     """
     typed, cell = cells.text(file), cells.number(file)
     lines = linecache.getlines(file) if typed is None else typed.splitlines(keepends=True)

@@ -1,9 +1,10 @@
-"""Python stacks: deduplicated when they are recorded, decoded when the trace has ended.
+"""Python stacks: stored once when they are recorded, and decoded when the trace has ended.
 
-A stack is walked outwards from the frame that called an op to the nearest *anchor*: the frame of
-the layer call (or of the trace itself) whose own stack is already known. So each frame is walked
-about once per call, even in deep models. While the trace runs, a stack is a tuple ``(anchor's
-stack, id(code), f_lasti, …)``, because hashing a code object hashes all its constants.
+A stack is read from the frame that called an op outward to the nearest *anchor*. An anchor is the
+frame of a layer call (or of the trace itself) whose own stack is already known. So each frame is
+read about once per call, even in deep models. While the trace runs, a stack is a tuple ``(anchor's
+stack, id(code), f_lasti, …)``. It has ids, because the hash of a code object would hash all its
+constants.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ NO_STACK = -1
 
 @native_twin
 class StackPool:
-    """Distinct stacks; keys count from 0 in order of first use."""
+    """Distinct stacks. Keys count from 0 in the order of first use."""
 
     def __init__(self) -> None:
         self._keys: dict[tuple[int, ...], int] = {}
@@ -33,7 +34,7 @@ class StackPool:
         self._next_key: Callable[[], int] = count().__next__
 
     def take(self, frame: FrameType | None, anchor: FrameType | None, anchor_stack: int) -> int:
-        """Return the key of the stack from ``frame`` outwards to ``anchor``, which is excluded.
+        """Return the key of the stack from ``frame`` outward to ``anchor``, without ``anchor``.
 
         Parameters
         ----------
@@ -51,7 +52,7 @@ class StackPool:
         return key
 
     def put(self, code: CodeType, offset: int, caller_stack: int) -> int:
-        """Return the key of a stack for code without a frame, called from the stack of its caller.
+        """Return the key of a stack whose innermost code has no frame, from its caller's stack.
 
         Parameters
         ----------
@@ -71,9 +72,10 @@ class StackPool:
         Returns
         -------
         cells, starts
-            Integers, 8 bytes each. A stack's cells are the stack at its anchor, then code (its id)
-            and instruction (a byte offset) of each frame, innermost first. Starts are the positions
-            where each stack begins among the cells, and finally where the last one ends.
+            Integers, 8 bytes each. The cells of a stack are the stack at its anchor, and then for
+            each frame, the innermost first, the id of its code and the byte offset of its
+            instruction. The starts are the positions at which stacks begin in the cells, and at
+            last the end of all cells.
         """
         known = self._signatures.copy()
         # Another thread may be adding a stack.

@@ -19,8 +19,9 @@ _UNRESOLVED = -2
 class StackRows:
     """Rows of ``stacks`` and ``frames``, numbered in the order of requests.
 
-    A stack continues at its anchor's stack, which was recorded before. Our own frames are left out.
-    Without an anchor, the frame that runs the cell or script and its callers are left out, too.
+    A stack continues with the stack at its anchor, which was recorded before. Frames of this
+    package are omitted. Without an anchor, the frame that runs the cell or script and its callers
+    are also omitted.
 
     Parameters
     ----------
@@ -35,19 +36,19 @@ class StackRows:
         self.codes: list[CodeType] = []
         """By number. Equal code objects, such as those of a cell that ran twice, share one."""
         self._numbers: dict[tuple[CodeType, str], int] = {}
-        # Indexed by place: the position of a code object in the pool, sorted by id.
+        # A place is the position of a code object in the pool, sorted by id.
         self._ids = np.empty(0, np.int64)
         self._by_place: list[CodeType] = []
         self._is_own = self._is_runner = np.empty(0, np.bool_)
         self._cells = np.empty(0, np.int64)
         self._starts = np.zeros(1, np.int64)
-        # The last item belongs to stack -1, so there is one more item than stacks.
+        # The last item is for the stack -1. So there is one item more than stacks.
         self._resolved = np.array([NO_STACK])
 
     def rows(self, taken: Integers) -> Integers:
-        """Return the rows of stacks from their keys in the pool; -1 for none.
+        """Return the rows of stacks, given by their keys in the pool; -1 for none.
 
-        Stacks without rows get new ones in their order, and so do their frames.
+        Stacks without rows get new rows in this order, and so do their frames.
         """
         if taken.max(initial=NO_STACK) >= len(self._starts) - 1:
             self._read_pool()
@@ -75,7 +76,7 @@ class StackRows:
         return np.frombuffer(self._frames.to_bytes(), np.int64).reshape(-1, 2)
 
     def stacks(self) -> Integers:
-        """Return frame and caller of each stack, shape ``[stacks, 2]``."""
+        """Return the frame and the caller of each stack, shape ``[stacks, 2]``."""
         return np.frombuffer(self._stacks.to_bytes(), np.int64).reshape(-1, 2)
 
     def _read_pool(self) -> None:
@@ -93,7 +94,7 @@ class StackRows:
         self._is_runner = np.array([is_runner(file) for file in files], np.bool_)
 
     def _unresolved(self, taken: Integers) -> Integers:
-        """Return stacks without rows, anchors included, in the order in which they are needed."""
+        """Return the stacks that have no rows yet, with anchors, in the order of use."""
         never = len(taken)
         first = np.full(len(self._resolved), never)
         first[taken[::-1]] = np.arange(never)[::-1]
@@ -106,7 +107,7 @@ class StackRows:
             np.minimum.at(first, anchors, first[reached])
             reached = np.unique(anchors)
         keys = np.flatnonzero((first < never) & (self._resolved == _UNRESOLVED))
-        # A stack was taken before the stacks that refer to it.
+        # A stack has a lower key than the stacks that refer to it.
         return keys[np.argsort(first[keys], kind="stable")]
 
     def _frames_outward_in(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
@@ -115,7 +116,7 @@ class StackRows:
         Returns
         -------
         stack, place, offset
-            For each frame: position in ``keys``, the code's place, the instruction.
+            For each frame: its position in ``keys``, the place of its code, and the instruction.
         """
         starts = self._starts[keys]
         lengths = (self._starts[keys + 1] - starts) // 2
@@ -127,7 +128,7 @@ class StackRows:
         is_shown = ~self._is_own[place]
         is_runner = self._is_runner[place]
         if is_runner.any():
-            # In a complete stack, show only the frames that the innermost runner called.
+            # In a stack without anchor, show only the frames inside the innermost runner.
             is_runner &= (self._cells[starts] == NO_STACK)[stack]
             innermost = np.full(len(keys), len(stack) + 1)
             innermost[stack[is_runner]] = outward[is_runner]

@@ -1,4 +1,4 @@
-"""Finds the user's line that raised an exception: the innermost one in the traceback."""
+"""Finds the user's line that raised an exception: the innermost such line in the traceback."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paddle_lab.holders.roots import is_user_file
 
 
 def stopped_at(error: BaseException | None, cells: Cells) -> dict[str, Any]:
-    """Return this line as fields of :class:`~paddle_lab.trace.record.Origin`; empty without error.
+    """Return this line as fields of :class:`~paddle_lab.trace.record.Origin`; none without error.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Static programs in memory, which are read once they are built."""
+"""Reads static programs in memory, after they were built."""

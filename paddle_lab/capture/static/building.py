@@ -1,4 +1,4 @@
-"""Builds the program of a function or layer, as ``paddle.jit.to_static`` does without SOT."""
+"""Builds the program of a function or layer, like ``paddle.jit.to_static`` without SOT."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from paddle_lab.words import listing, say
 def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None) -> Program:
     """Return the program of a function, a layer, or a ``paddle.static.Program``.
 
-    The program is built separately. What ``to_static`` has compiled, and how it runs, stays.
+    The program is built separately, without changing programs that ``to_static`` has compiled.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None
     Raises
     ------
     PaddleUnavailableError
-        If there is no Paddle, or an older one.
+        If there is no Paddle, or a version older than 3.3.
     RuntimeError
         If Paddle lacks a name that this function needs.
     """
@@ -59,18 +59,18 @@ def built_program(source: Any, inputs: Sequence[Any], cells: Cells | None = None
 
 
 def eager_function(function: Any) -> Any:
-    """Return the function that ``to_static`` was given, or ``function`` itself."""
+    """Return the function that was passed to ``to_static``, or ``function`` itself."""
     is_static = isinstance(function, DOOR.static_function)
     return DOOR.function_of_static(function) if is_static else function
 
 
 def require_names() -> None:
-    """Raise if Paddle lacks a name without which programs cannot be read.
+    """Raise if Paddle lacks a name that is needed to read programs.
 
     Raises
     ------
     RuntimeError
-        It names what is missing.
+        If a name is missing. The message contains it.
     """
     features = ("programs", "program_counts", "static_programs")
     if not all(map(DOOR.has, features)):
@@ -79,7 +79,7 @@ def require_names() -> None:
 
 @contextmanager
 def left_as_it_was(paddle: Any) -> Iterator[None]:
-    """Build in dynamic mode, without using up names that the user's tensors would get."""
+    """Build in dynamic mode, and do not use up names that tensors of the user would get."""
     was_static = not paddle.in_dynamic_mode()
     if was_static:
         paddle.disable_static()

@@ -1,4 +1,4 @@
-"""Stacks of ops in a program, which Paddle keeps as lines of a traceback."""
+"""Stacks of a program's ops, which Paddle stores as lines of a traceback."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LINE: Final = re.compile(r'^\s*File "(.*)", line (\d+)(?:, in (.*))?$')
 
 
 class Callstacks:
-    """Turns these lines into frames, and finds the source text around them.
+    """Converts lines of tracebacks into frames, and finds the source text around them.
 
     Parameters
     ----------
     cells
         Finds notebook cells by file name.
     of_model
-        Whether stacks begin inside the model, because the code that built it does not matter.
+        Whether stacks begin inside the model, instead of where the program was built.
     """
 
     def __init__(self, cells: Cells | None = None, *, of_model: bool = False) -> None:
@@ -42,10 +42,10 @@ class Callstacks:
         self._stacks: dict[tuple[str, ...], Stack] = {}
 
     def stack(self, lines: Sequence[str]) -> Stack:
-        """Return the frames of a traceback, innermost first.
+        """Return the frames of a traceback, the innermost first.
 
-        The callers of the cell or script are left out. So are Paddle's compiler and this package,
-        which are between the user's call and the user's function.
+        The callers of the cell or script are omitted. Paddle's compiler and this package, whose
+        frames are between the user's call and the user's function, are also omitted.
         """
         key = tuple(lines[::2])
         if key not in self._stacks:
@@ -64,7 +64,7 @@ class Callstacks:
         return self._stacks[key]
 
     def _with_model(self, frames: list[Frame]) -> list[Frame]:
-        """For a model that Paddle provides, give ops the line in the model, not one in an API."""
+        """For a model of Paddle's, use the line in the model, not a line inside an API."""
         if not self._of_model or not frames or any(frame.kind != PADDLE for frame in frames):
             return frames
         own = [at for at, frame in enumerate(frames) if not self._is_api(frame.file)]

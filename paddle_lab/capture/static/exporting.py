@@ -1,4 +1,4 @@
-"""Writes the file with a model's source lines beside the model, when the model is saved."""
+"""Writes the file with a model's source lines next to the model when it is saved."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from paddle_lab.words import say
 
 
 class _Saving(threading.local):
-    """The paths in the layer of the parameters that ``paddle.jit.save`` saves in this thread."""
+    """The paths of the parameters of the layer that this thread saves with ``paddle.jit.save``."""
 
     paths: Mapping[str, str] | None = None
 
@@ -33,7 +33,7 @@ _saving = _Saving()
 
 
 def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
-    """Write the source lines of a model that was saved from a layer; return the new file's path.
+    """Write the source lines of a saved model, and return the path of the new file.
 
     Raises
     ------
@@ -53,8 +53,8 @@ def save_lines(layer: Any, path: Path, cells: Cells | None = None) -> Path:
         for op in saved.forward.ops
         if op.name == "pd_op.data"
     ]
-    # With other static methods than ``forward``, Paddle refuses a specification, and saves each
-    # method to a file that ends in its name.
+    # If there are static methods besides ``forward``, Paddle accepts no specification, and saves
+    # each method to a file whose name ends in the method's name.
     methods = _static_methods(layer)
     endings = [f".{name}.json" for name in methods if model.name.endswith(f".{name}.json")]
     name = f"model{endings[0] if endings else '.json'}"
@@ -88,7 +88,7 @@ def _static_methods(layer: Any) -> list[str]:
 
 
 class _Captured(BaseException):
-    """Ends ``paddle.jit.save`` when it has built the program."""
+    """Ends ``paddle.jit.save`` after it has built the program."""
 
 
 def _write(live: Program, saved: Program, model: Path) -> Path:
@@ -100,7 +100,7 @@ def _write(live: Program, saved: Program, model: Path) -> Path:
 
 
 def export_patches(recorder: Recorder) -> list[AttributePatch]:
-    """Return the patches that write source lines beside each model saved during a trace."""
+    """Return patches that write source lines next to each model that is saved during a trace."""
     import paddle
 
     def around_save(save: Any) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Reads a program in memory: the ops, their values, and the lines that called the ops."""
+"""Reads a program in memory: its ops, values, and the lines that called the ops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def read_live(
     paths
         Maps Paddle's name of a parameter to the path in the model.
     of_model
-        Whether stacks begin inside the model, and not where the program was built.
+        Whether stacks begin inside the model, instead of where the program was built.
     """
     stacks = Callstacks(cells, of_model=of_model)
     reader = _Reader(stacks)
@@ -131,7 +131,8 @@ class _Reader:
 
     def _note_gradients(self, name: str, op: Any, inputs: list[int], outputs: list[int]) -> None:
         if name.endswith("_grad"):
-            # A gradient op names its inputs like the forward op, ``x``, and the result ``x_grad``.
+            # A gradient op names its inputs like the forward op, such as ``x``, and its result
+            # ``x_grad``.
             with suppress(Exception):
                 of = dict(zip(op.get_input_names(), inputs, strict=False))
                 for told, output in zip(op.get_output_names(), outputs, strict=False):
@@ -154,8 +155,9 @@ def _tensor(dimensions: str, dtype: str, *, stops: bool) -> Value:
 def _layer(attributes: Mapping[str, Any]) -> str:
     """Return Paddle's name of the layers around an op.
 
-    When Paddle adds parameters while it builds a program, it also gives the ops just before them
-    the name of a layer. So there are as many names as calls of layers in the op's stack.
+    Paddle may add parameters while it builds a program. Then it also gives the ops before them the
+    name of a layer. So at most as many names are returned as there are layer calls in the op's
+    stack.
     """
     name = str(attributes.get("struct_name") or "")
     stack = attributes.get("op_callstack")

@@ -1,8 +1,8 @@
 """Finds the lines of the user's code for programs that SOT compiles.
 
-SOT reads bytecode and builds the program later, so an op's own stack ends at the call of the whole
-function. SOT knows the line of each statement, but notes it only for its log. These patches make it
-note the line of every statement and of the calls around it; they change nothing else.
+SOT reads bytecode and builds the program later. So the stack of an op ends at the call of the whole
+function. SOT knows the line of each statement, but writes it only to its log. The patches here make
+SOT report the line of each statement and of the calls around it. They change nothing else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTED: Final[set[int]] = set()
 
 @contextmanager
 def sot_lines() -> Iterator[None]:
-    """Make SOT note the lines of the code that it compiles in a ``with`` block."""
+    """Make SOT report the lines of the code that it compiles in a ``with`` block."""
     with _LOCK:
         _USERS.append(None)
         if len(_USERS) == 1:
@@ -66,7 +66,7 @@ def _noting(log: Any) -> Callable[..., None]:
 
 
 def _lines_of_calls() -> list[str]:
-    """Return the current line of each function that SOT is reading, as lines of a traceback."""
+    """Return the current line of each function that SOT is reading, like in a traceback."""
     lines: list[str] = []
     for executor in DOOR.sot_executor.call_stack:
         code, line = line_of(executor)
@@ -76,9 +76,10 @@ def _lines_of_calls() -> list[str]:
 
 
 def _add_lines(start: int, end: int, stack: Sequence[str]) -> None:
-    """Insert the lines of a statement between the user's call of the function and Paddle's code."""
+    """Insert the lines of a statement between the user's call and Paddle's code."""
     for op in DOOR.sot_ops_between(start, end):
-        # Parameters that Paddle adds at the beginning shift ops of earlier statements in here.
+        # Ops of earlier statements may be in this range, because Paddle adds parameters at the
+        # front.
         if op.id() in _NOTED:
             continue
         _NOTED.add(op.id())

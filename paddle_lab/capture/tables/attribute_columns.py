@@ -1,4 +1,4 @@
-"""The attributes of ops as text, computed once for each kind of call."""
+"""The attributes of ops as text, computed once for each distinct call."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _NOT_GIVEN = {"out": "None", "name": "None"}
 def with_names(
     op: str, input_slots: int, attributes: Sequence[Any], defaults: dict[tuple[str, str], str]
 ) -> Sequence[Any]:
-    """Return a call's attributes. Attributes given by position become pairs of name and value.
+    """Return the attributes of a call, as pairs of name and value if they have names.
 
-    Attributes are returned unchanged if Paddle does not declare the op, or if they do not fit the
-    declaration, as with ops of the older interface.
+    Attributes are returned unchanged if Paddle does not declare the op, or if they do not match the
+    declaration, as for ops of the older interface.
 
     Parameters
     ----------
     input_slots
-        A bit mask of the argument positions that hold tensors; attributes hold the others.
+        A bit mask of the argument positions with tensors. Attributes have the other positions.
     defaults
-        By op and name. The defaults of the given parameters are added here.
+        Defaults of parameters, by op and name. The defaults of this call's parameters are added.
     """
     parameters = signature_of(op)
     names = _names(parameters, op, input_slots, attributes)
@@ -49,7 +49,7 @@ def with_names(
 def _names(
     parameters: Sequence[Parameter], op: str, input_slots: int, attributes: Sequence[Any]
 ) -> list[str]:
-    """Return the attributes' names, ``""`` for operands; no names if one attribute does not fit."""
+    """Return the names of attributes, ``""`` for operands; none if an attribute does not match."""
     free = (one for at, one in enumerate(parameters) if not input_slots >> at & 1)
     names: list[str] = []
     for attribute in attributes if parameters else ():
@@ -59,14 +59,14 @@ def _names(
         parameter = next(free, None)
         if parameter is None or not _fits(attribute, parameter):
             return []
-        # An operand: ``1 - x`` and ``x - 1`` both call ``subtract``.
+        # A number may be an operand: ``1 - x`` and ``x - 1`` both call ``subtract``.
         is_operand = (parameter.is_tensor or op == "pow") and isinstance(attribute, Number)
         names.append("" if is_operand else parameter.name)
     return names
 
 
 def _fits(value: Any, parameter: Parameter) -> bool:
-    """Tell whether C++ accepts this value for the parameter."""
+    """Tell whether C++ accepts this value for a parameter."""
     kind = parameter.kind
     if value is None or not kind:
         return True
@@ -97,9 +97,9 @@ def attribute_columns(
     known
         The recorder's attributes with their keys.
     keys, names
-        For each op: the key of its attributes, and the number of its name, -1 if undeclared.
+        For each op: the key of its attributes, and the number of its name, -1 for undeclared ops.
     inputs
-        For all inputs, in the order of ops: row of the op, and argument position.
+        The row of the op and the argument position of each input, in the order of ops.
     """
     signatures = {key: signature for signature, key in known.items()}
     defaults: dict[tuple[str, str], str] = {}
@@ -108,7 +108,7 @@ def attribute_columns(
         signature = signatures[key]
         if isinstance(signature, str):  # attributes that cannot be hashed are kept as text
             return signature
-        # The second half contains the types, which distinguish 1, 1.0 and True.
+        # The second half has the types, to distinguish 1, 1.0 and True.
         attributes: Sequence[Any] = signature[: len(signature) // 2]
         if name >= 0:
             attributes = with_names(OP_NAMES.name(name), mask, attributes, defaults)

@@ -53,7 +53,7 @@ def grad_tables(
             "source": source,
             "target": target,
             "slot": slot,
-            # Code 0 is the empty text, for an unknown tensor.
+            # Code 0 is the empty text. It is used for unknown tensors.
             "dtype": np.append(tensors["dtype"], 0)[carried],
             "shape": np.append(tensors["shape"], 0)[carried],
         },
@@ -67,7 +67,7 @@ def grad_tables(
 def _of_calls(
     keys: RecordKeys, pairs: Rows, column: str, others: RowKeys, *, least: int = 0
 ) -> dict[str, Rows]:
-    """Return columns of pairs of backward calls and other rows, from row ``least`` on."""
+    """Return the columns of a table of backward calls and other rows, from row ``least`` on."""
     call, other = keys.backward_calls.rows(pairs[:, 0]), others.rows(pairs[:, 1])
     is_kept = (call >= 0) & (other >= least)
     return {"backward_call": call[is_kept], column: other[is_kept]}
@@ -76,8 +76,8 @@ def _of_calls(
 def _is_unseen_pylayers(name: Rows, op_row: Rows, ops: OpRows) -> npt.NDArray[np.bool_]:
     """Tell which grad nodes belong to PyLayers whose ``apply`` was not recorded.
 
-    Code that stored the method before the trace (``swish = Swish.apply``) calls it without our
-    hooks. The walk then reaches the node from the next recorded op, which did not make it.
+    Code that stored ``apply`` before the trace (``swish = Swish.apply``) calls it without our
+    hooks. Then the node is found from the next recorded op, which did not make it.
     """
     named = [name_ for name_ in np.unique(name) if OP_NAMES.name(int(name_)).startswith(_PYLAYER)]
     is_pylayer = np.append(ops.column(OpCell.IS_PYLAYER), False).astype(np.bool_)

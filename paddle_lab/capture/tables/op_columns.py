@@ -30,12 +30,12 @@ class OpRows:
         starts = row_starts(ops, OP_CELLS) - ops.start
         self.starts = starts[starts < len(self.cells)]  # threads may have added ops in the meantime
         keys = self.cells[self.starts]
-        # Ops are in the order of their keys, unless several threads wrote them.
+        # Ops are sorted by key already, unless several threads wrote them.
         if np.any(keys[1:] < keys[:-1]):
             self.starts = self.starts[np.argsort(keys, kind="stable")]
 
     def column(self, number: int) -> Cells:
-        """Return one of the cells that every op has."""
+        """Return a cell of all ops."""
         column: Cells = self.cells[self.starts + number]
         return column
 
@@ -46,7 +46,7 @@ class OpRows:
 
     @cached_property
     def inputs(self) -> tuple[Cells, Cells, Cells]:
-        """For all inputs, in the order of ops: row of the op, argument position, tensor."""
+        """For all inputs, in the order of ops: the op's row, the argument position, the tensor."""
         counts = self.column(OpCell.INPUT_CELLS) // 2
         op, at = spread(counts)
         position = self.starts[op] + OP_CELLS + 2 * at
@@ -54,7 +54,7 @@ class OpRows:
 
     @cached_property
     def outputs(self) -> tuple[Cells, Cells, Cells]:
-        """For all outputs, in the order of ops: row of the op, slot, tensor."""
+        """For all outputs, in the order of ops: the op's row, the slot, the tensor."""
         op, at = spread(self.column(OpCell.OUTPUTS))
         position = self.starts[op] + OP_CELLS + self.column(OpCell.INPUT_CELLS)[op] + at
         return op, at, self.cells[position]
@@ -117,7 +117,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
     parts = [rows.inputs, _results(recorder, keys), rows.outputs]
     roles = np.repeat([INPUT, RESULT, OUTPUT], [len(part[0]) for part in parts])
     op, slot, tensor = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-    # Sort by op. Within an op, the order of the roles, and of inputs and outputs, stays.
+    # Sort by op. The sort is stable, so roles, inputs and outputs of an op stay in order.
     order = np.argsort(op, kind="stable")
     columns: dict[str, Any] = {
         "op": op[order],
@@ -129,7 +129,7 @@ def _uses(recorder: Recorder, rows: OpRows, keys: RecordKeys) -> Table:
 
 
 def _results(recorder: Recorder, keys: RecordKeys) -> tuple[Cells, Cells, Cells]:
-    """Return row, slot and tensor for the results of PyLayers that inner ops made."""
+    """Return the results of PyLayers that inner ops made, as row, slot and tensor."""
     noted = cells_of(recorder.pylayers.results).reshape(-1, 2)
     op, tensor = keys.ops.rows(noted[:, 0]), noted[:, 1]
     order = np.argsort(op, kind="stable")[np.count_nonzero(op < 0) :]

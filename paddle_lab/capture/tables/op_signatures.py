@@ -1,10 +1,10 @@
 """The names and defaults of the parameters of Paddle's ops.
 
-``paddle._C_ops`` takes arguments by position and does not give their names. A C++ header in every
-wheel of Paddle has the names: ``paddle/phi/api/include/api.h`` is generated from the same
-description of the ops, so the order is the same. The installed header is read, so it fits the
-installed Paddle. Users call some ops without a Python function around them (``paddle.argmax``), and
-these ops may have another order of arguments. They have a signature in Python, which is preferred.
+``paddle._C_ops`` takes arguments by position, and does not provide their names. But every wheel of
+Paddle has a C++ header with the names: ``paddle/phi/api/include/api.h``. It is generated from the
+same description of the ops, so the order is the same. The header of the installed Paddle is read.
+Some ops are called without a Python function around them (``paddle.argmax``), and may have another
+order of arguments. They have a signature in Python, which is preferred.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class Parameter:
     Attributes
     ----------
     kind
-        Its type in C++ without ``const`` and ``&``; ``""`` if Python declares it.
+        The type in C++ without ``const`` and ``&``; ``""`` if the parameter is declared in Python.
     default
-        Its default in Python's notation; ``""`` if it has none, or one that cannot be translated.
+        The default as Python code; ``""`` if there is none, or if it cannot be translated.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Parameter:
 
 @cache
 def signature_of(name: str) -> tuple[Parameter, ...]:
-    """Return the parameters of an op of ``paddle._C_ops`` by position; none if not declared."""
+    """Return the parameters of an op of ``paddle._C_ops``, by position; none if undeclared."""
     parameters = _python_parameters(name)
     if parameters is None:
         parameters = tuple(_cpp_parameters(_declarations().get(name, "")))
@@ -87,7 +87,7 @@ def _cpp_parameters(text: str) -> Iterator[Parameter]:
 
 
 def _parts(text: str) -> Iterator[str]:
-    """Split at the commas that are not inside brackets."""
+    """Split at commas that are not inside brackets."""
     text = text.replace("<<", "  ")  # a bit shift, not a bracket
     depth = start = 0
     for position, character in enumerate(text):
@@ -120,7 +120,7 @@ def _python_value(default: str, kind: str) -> str:
 
 
 def _python_parameters(name: str) -> tuple[Parameter, ...] | None:
-    """Return Paddle's Python declaration of an op that users call directly."""
+    """Return the Python declaration of an op that users call directly, None if there is none."""
     declared: Any = getattr(_declared_in_python().get(name), "__signature__", None)
     if declared is None:
         return None

@@ -1,4 +1,4 @@
-"""What optimizer ops read, ``(parameter, gradient, …)`` and state; and when optimizer steps end."""
+"""The parameters, gradients and states that optimizer ops read; and the ends of optimizer steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paddle_lab.trace.table import Table
 
 IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
 
-# All other optimizer ops take the gradient right after the parameter.
+# All other optimizer ops have the gradient directly after the parameter.
 _GRADIENT_SLOTS = {"sgd_": 2}
 
 
@@ -28,7 +28,7 @@ class OptimizerReads(NamedTuple):
     optimizer state."""
 
     def pairs(self) -> tuple[Rows, Rows]:
-        """Return pairs of tensors: those read as parameters, and those read as their gradients."""
+        """Return pairs of tensors: one read as a parameter, the other as its gradient."""
         parameter, gradient = (
             self._numbered(place) for place in (IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT)
         )
@@ -38,7 +38,7 @@ class OptimizerReads(NamedTuple):
         return parameter[1][first], gradient[1][second]
 
     def _numbered(self, place: int) -> tuple[Rows, Rows]:
-        """Return a number and the tensor of each read at one position. Equal numbers form pairs."""
+        """Return the tensors read at a position, and for each the number of its pair."""
         is_there = self.place == place
         op, tensor = self.op[is_there], self.tensor[is_there]
         order = np.argsort(op, kind="stable")

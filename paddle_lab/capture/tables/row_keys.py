@@ -1,7 +1,7 @@
-"""Maps keys of a running trace to rows of the record's tables, and columns of texts to text codes.
+"""Maps keys of a running trace to rows of the record's tables, and texts to their codes.
 
-Keys count from 0, and usually a key equals its row. Some keys have no row: an interrupt came at the
-end of the op, or the trace does not keep the row.
+Keys count from 0, and usually a key is equal to its row. Some keys have no row, because an
+interrupt came at the end of the op, or because the trace dropped the row.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RowKeys:
         return len(self.keys)
 
     def rows(self, keys: npt.NDArray[Any]) -> Rows:
-        """Return the row of each key, int64; -1 if there is no such row."""
+        """Return the row of each key as int64; -1 if the key has no row."""
         if self._is_plain:
             return np.where(keys < len(self.keys), keys, NO_ROW)
         rows = np.searchsorted(self.keys, keys)
@@ -45,16 +45,16 @@ class RowKeys:
         return np.where(is_there & (keys >= 0), rows, NO_ROW)
 
     def row(self, key: int) -> int:
-        """Return the row of a key, -1 if the key has none."""
+        """Return the row of a key, -1 if the key has no row."""
         return int(self.rows(np.array([key]))[0])
 
     def column(self, values: dict[int, int], others: RowKeys) -> Rows:
-        """Return a column with rows of another table: one value per row, -1 for none.
+        """Return a column that refers to rows of another table, -1 for none.
 
         Parameters
         ----------
         values
-            From keys of this table to keys of the other table.
+            Maps keys of this table to keys of the other table.
         """
         rows = self.rows(np.fromiter(values.keys(), np.int64, len(values)))
         found = others.rows(np.fromiter(values.values(), np.int64, len(values)))
@@ -68,7 +68,7 @@ class RowKeys:
 
 
 class RecordKeys(NamedTuple):
-    """Keys and rows of the tables to which other tables refer."""
+    """The keys and rows of all tables to which other tables refer."""
 
     ops: RowKeys
     tensors: RowKeys
@@ -79,12 +79,12 @@ class RecordKeys(NamedTuple):
 
 
 def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) -> Cells:
-    """Return the code of each row's text, in the order of their first use.
+    """Return the code of each row's text. New codes are in the order of first use.
 
     Parameters
     ----------
     keys
-        One key per row, equal for equal texts; -1 for the empty text.
+        A key for each row, equal for equal texts; -1 for the empty text.
     text_of
         Returns the text of a key. It is called once for each key.
     """
@@ -98,7 +98,7 @@ def text_codes(keys: Cells, text_of: Callable[[int], str], strings: StringPool) 
 
 
 def spread(counts: Cells) -> tuple[Cells, Cells]:
-    """For each entry return its row and its position in the row, from the counts per row."""
+    """Return the row of each entry and its position in the row; ``counts`` has entries per row."""
     row = np.repeat(np.arange(len(counts)), counts)
     ends = np.cumsum(counts)
     return row, np.arange(len(row)) - (ends - counts)[row]

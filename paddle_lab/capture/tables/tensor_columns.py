@@ -63,7 +63,7 @@ def tensor_table(recorder: Recorder, rows: Cells, keys: RecordKeys, strings: Str
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
-    """Return ``"[4, 2, 3]"``."""
+    """Return a shape as text, such as ``"[4, 2, 3]"``."""
     return "[" + ", ".join(map(str, shape)) + "]"
 
 

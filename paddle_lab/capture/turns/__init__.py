@@ -1,1 +1,1 @@
-"""Finds the call of the user's function, and the loop iteration, that an op belongs to."""
+"""Finds the call of a user's function and the loop iteration to which an op belongs."""

@@ -28,14 +28,14 @@ _NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
 
 
 class CodeDescriber:
-    """Finds the loops of a code object, and whether its calls become groups. Called once for each.
+    """Finds the loops of a code object, and whether its calls become groups.
 
     Parameters
     ----------
     paddle
         The paddle module.
     loops
-        The loops that are found are added here, by key.
+        The dictionary to which the loops are added, by key.
     name_key
         Returns the key of a scope's name.
     """
@@ -49,7 +49,7 @@ class CodeDescriber:
         self._name_key = name_key
 
     def __call__(self, code: CodeType) -> CodeLoops | None:
-        """Return the facts about a code object, ``None`` if there are none."""
+        """Return the loops of a code object, ``None`` if its calls and loops are not recorded."""
         file = code.co_filename
         is_users = kind_of(file, self._paddle_folder) == USER and not is_own(file)
         is_fit = file.endswith(_PADDLES_TRAINING_LOOPS) and code.co_name in _TRAINING_LOOPS
@@ -120,7 +120,7 @@ def _parsed(text: str) -> SourceFile | None:
 
 
 def _owner(source: SourceFile, code: CodeType, spans: list[Span]) -> Any:
-    """Return a code object's node: the smallest of its name that contains its instructions."""
+    """Return the syntax node of a code object: the smallest with its name and its instructions."""
     if code.co_name == "<module>":
         return None
     named = [(span, node) for name, span, node in source.owners if name == code.co_name]
@@ -132,7 +132,7 @@ def _owner(source: SourceFile, code: CodeType, spans: list[Span]) -> Any:
 
 
 def _positions(code: CodeType) -> list[Span]:
-    """Return the source position of each instruction; zeros if Python has none."""
+    """Return the source position of each instruction; zeros if Python does not have it."""
     if hasattr(code, "co_positions"):
         return [
             (line or 0, column or 0, end_line or 0, end_column or 0)
@@ -140,7 +140,7 @@ def _positions(code: CodeType) -> list[Span]:
         ]
     spans: list[Span] = [(0, 0, 0, 0)] * (len(code.co_code) // 2)
     for start, end, line in code.co_lines():
-        # Python before 3.11 has no columns: each instruction is a point on its line.
+        # Before Python 3.11 there are no columns, so each instruction is a point on its line.
         at = (line or 0, 0, line or 0, 0)
         spans[start // 2 : end // 2] = [at] * ((end - start) // 2)
     return spans
@@ -185,10 +185,10 @@ def _loop_around(loops: list[Loop], number: int) -> int:
 
 
 def _orders(source: SourceFile, spans: list[Span]) -> list[int]:
-    """Return the order in which instructions run: by statement in the source, then by offset.
+    """Return the order in which instructions run: by statement, then by offset.
 
-    The instruction that leaves a ``with`` has the position of the statement's start, but runs at
-    the statement's end.
+    The instruction that leaves a ``with`` statement has the position of the statement's start, but
+    it runs at the end of the statement.
     """
     keys: list[tuple[int, int]] = []
     entered: set[Span] = set()

@@ -22,14 +22,14 @@ class Counter(NamedTuple):
 
 
 def called(function: ast.expr) -> str:
-    """Return the name of a called function or method, without the object before it."""
+    """Return the name of a called function or method, without the object of the method."""
     if isinstance(function, ast.Name):
         return function.id
     return function.attr if isinstance(function, ast.Attribute) else ""
 
 
 def iterated(expression: ast.expr) -> ast.expr:
-    """Return what a ``for`` iterates over, without a progress bar around it, such as ``tqdm``."""
+    """Return the iterable of a ``for``, without a progress bar around it, such as ``tqdm``."""
     while isinstance(expression, ast.Call) and expression.args:
         if called(expression.func) not in _PROGRESS_BARS:
             break
@@ -38,7 +38,7 @@ def iterated(expression: ast.expr) -> ast.expr:
 
 
 def assigned(statements: Iterable[ast.AST], *, without: ast.AST | None = None) -> set[str]:
-    """Return the names that statements assign, except inside nested functions."""
+    """Return the names that statements assign, but not those inside nested functions."""
     found: set[str] = set()
     for node in _inside(statements, (*FUNCTIONS,), without=without):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -72,14 +72,14 @@ def for_counter(target: ast.expr, expression: ast.expr) -> Counter | None:
 
 
 def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
-    """Return the variable to which each iteration adds a number exactly once.
+    """Return a variable to which each iteration adds a number exactly once.
 
-    A variable that the condition reads is preferred.
+    A variable in the loop's condition is preferred.
 
     Parameters
     ----------
     starts
-        The numbers that the statements before the loop assign.
+        The numbers that are assigned to variables before the loop.
     """
     asked = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
     others: list[Counter] = []
@@ -95,7 +95,8 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
         if not step or name in assigned(before + after) or _can_go_on(before):
             continue
         step = -step if isinstance(statement.op, ast.Sub) else step
-        # Before this statement the value is that of the current iteration, after it of the next.
+        # Before this statement the value belongs to the current iteration, after it to the next
+        # one.
         end = statement.end_lineno or 0, statement.end_col_offset or 0
         counter = Counter(name, starts.get(name), step, end)
         if name in asked:
@@ -105,7 +106,7 @@ def while_counter(node: ast.While, starts: dict[str, int]) -> Counter | None:
 
 
 def starts_of_whiles(statements: list[ast.stmt]) -> Iterator[tuple[ast.While, dict[str, int]]]:
-    """Yield each ``while``, and the numbers that the statements before the ``while`` assign."""
+    """Yield each ``while``, and the numbers that are assigned to variables before it."""
     known: dict[str, int] = {}
     if not any(isinstance(statement, ast.While) for statement in statements):
         return
@@ -137,7 +138,7 @@ def _can_go_on(statements: Iterable[ast.AST]) -> bool:
 def _inside(
     nodes: Iterable[ast.AST], closed: tuple[type[ast.AST], ...], *, without: ast.AST | None = None
 ) -> Iterator[ast.AST]:
-    """Yield nodes and the nodes inside them, but nothing inside nodes of some types."""
+    """Yield nodes and all nodes inside them, but do not enter nodes of the types ``closed``."""
     waiting = list(nodes)
     while waiting:
         node = waiting.pop()

@@ -17,22 +17,22 @@ IS_REPEATING: Final = 2
 
 @dataclass
 class Loop:
-    """A loop: its place in the source and in a code object, and how its iterations are told apart.
+    """A loop: its place in the source and in a code object, and how to distinguish its iterations.
 
     Attributes
     ----------
     words
         The name of an iteration: ``epoch`` of ``for epoch in range(3)``.
     line
-        Its first line.
+        The first line of the loop.
     whole, header
-        The statement; and the ``while``'s condition, or the values of a ``for``.
+        The whole statement; and the condition of a ``while``, or the iterable of a ``for``.
     bodies
         The parts of the source that each iteration runs.
     is_while
         Whether the header is a condition.
     names
-        Variables that the body does not assign. A new iteration begins when one changes.
+        Variables that the body does not assign. A new iteration begins when one of them changes.
     shown
         Variables whose value may be shown with the iteration.
     around
@@ -45,13 +45,14 @@ class Loop:
     step
         The number that each iteration adds to the counter.
     step_end
-        For ``while``: the position after the step. From there on the value is the next iteration's.
+        For ``while``: the position after the step. From there on, the value belongs to the next
+        iteration.
     key
         Row of the record's table ``loops``.
     modes
-        For Paddle's own training loop: the rows of its iterations that train, evaluate, predict.
+        For Paddle's own training loop: the rows for iterations that train, evaluate and predict.
     name
-        The key of the name of the scopes of the loop's iterations.
+        The key of the name that the scopes of iterations have.
     parent
         The enclosing loop, by its number in the same code object; -1 for none.
     level
@@ -59,7 +60,7 @@ class Loop:
     order
         The order of the loop's first instruction.
     stepped_after
-        The order from which on the counter has the next iteration's value; -1 for none.
+        From this order on, the counter has the value of the next iteration; -1 for none.
     """
 
     words: str
@@ -91,10 +92,10 @@ class CodeLoops:
     Attributes
     ----------
     name
-        The key of the name of the scopes of the code's calls; -1 if its calls are not scopes.
+        The key of the name that the scopes of calls have; -1 if calls are not scopes.
     units
         Three integers per instruction (``f_lasti // 2``): its innermost loop, -1 for none; its
-        position in the order in which an iteration runs; and :data:`IS_HEADER`,
+        position in the order in which an iteration runs; and the flags :data:`IS_HEADER` and
         :data:`IS_REPEATING`. Empty if the code has no loop.
     """
 

@@ -1,4 +1,4 @@
-"""The marks of running calls, with the current iterations of each call's loops."""
+"""Marks on running calls, which store the current iterations of the call's loops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NO_SCOPE: Final = -1
 
 
 class OpenTurn:
-    """The current iteration of one loop in a call."""
+    """The current iteration of a loop in a call."""
 
     __slots__ = (
         "around",
@@ -46,7 +46,7 @@ class OpenTurn:
 
 
 class CallMark:
-    """The mark of one call while it runs.
+    """The mark on a running call.
 
     The mark is stored in the frame's ``f_trace``. If tracing is switched on during the call, a
     debugger calls the mark for each line, and the mark returns ``None``.
@@ -65,7 +65,7 @@ class CallMark:
         self.turns: list[OpenTurn] = []
 
     def __call__(self, _frame: FrameType, _event: str, _argument: Any) -> None:
-        """Do nothing. A debugger calls this for each line; None ends its tracing of the frame."""
+        """Do nothing. A debugger calls this for each line; ``None`` ends tracing of the frame."""
 
 
 def mark_of(frame: FrameType, tracker: int) -> tuple[CallMark | None, bool]:
@@ -83,7 +83,7 @@ def mark_of(frame: FrameType, tracker: int) -> tuple[CallMark | None, bool]:
 
 
 def without(mark: CallMark | None, tracker: int) -> CallMark | None:
-    """Return a call's marks without the tracker's own mark."""
+    """Return the marks of a call, without the mark of one tracker."""
     if mark is None:
         return None
     if mark.tracker == tracker:

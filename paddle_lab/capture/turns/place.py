@@ -12,7 +12,7 @@ _CO_SUSPENDS: Final = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronou
 
 
 class Place:
-    """The current position of a call in its loops.
+    """The current position of a running call in its loops.
 
     Parameters
     ----------
@@ -32,11 +32,12 @@ class Place:
         innermost, order, flags = loops.at(frame.f_lasti // 2)
         self.path = _path(loops, innermost, hidden_levels)
         """The enclosing loops, outermost first."""
-        # The call's order in each loop: first the inner loops' orders, last the instruction's own.
+        # The order of the call in each loop: the orders of inner loops, and at last the
+        # instruction's order.
         self.orders = [*(loop.order for loop in self.path[1:]), order]
         is_header = bool(self.path) and bool(flags & IS_HEADER)
-        # A generator in the header runs its own code, perhaps during many iterations: then the call
-        # is before or between iterations, in the enclosing loop.
+        # A generator in the header may run its own code during many iterations. Then the call is
+        # before or between iterations, so it belongs to the enclosing loop.
         self.is_between = is_header and _is_suspendable(inner)
         if self.is_between:
             self.path.pop()
@@ -45,13 +46,13 @@ class Place:
         self.is_repeating = bool(flags & IS_REPEATING)
 
     def is_last(self, level: int) -> bool:
-        """Tell whether a level is that of the innermost loop."""
+        """Tell whether this is the level of the innermost loop."""
         return level == len(self.path) - 1
 
     def variables(self) -> tuple[tuple[str, ...], tuple[Identity, ...]] | None:
         """Return the variables that change when an iteration begins, and their identities.
 
-        None if no variable shows when an iteration begins.
+        Return None if no variable shows that an iteration begins.
         """
         if self.is_header or self.is_between:
             return None
@@ -62,12 +63,12 @@ class Place:
 
 
 def _is_suspendable(called: FrameType | None) -> bool:
-    """Tell whether the called code is a generator or coroutine, which may continue later."""
+    """Tell whether the called code is a generator or coroutine, which may be suspended."""
     return called is not None and bool(called.f_code.co_flags & _CO_SUSPENDS)
 
 
 def _path(loops: CodeLoops, innermost: int, hidden_levels: int) -> list[Loop]:
-    """Return the loops around an instruction, outermost first."""
+    """Return the loops around an instruction, the outermost first."""
     path: list[Loop] = []
     while innermost >= 0:
         path.insert(0, loops.loops[innermost])

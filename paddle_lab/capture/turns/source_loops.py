@@ -1,7 +1,7 @@
-"""Finds the loops of a source file, their bodies, and how their iterations are told apart.
+"""Finds the loops of a source file, their bodies, and how to distinguish their iterations.
 
-A loop is a ``for`` or ``while`` statement, or a ``for`` of a comprehension. Its body is a part of
-the text, and Python gives the source position of each instruction.
+A loop is a ``for`` or ``while`` statement, or a ``for`` in a comprehension. Its body is a part of
+the text, and Python provides the source position of each instruction.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from paddle_lab.capture.turns.loops import Loop, Span
 
 _LONGEST_WORDS: Final = 48
 _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-# From Python 3.12 on a comprehension is part of the surrounding code object (PEP 709).
+# Since Python 3.12 a comprehension belongs to the surrounding code object (PEP 709).
 _WITH_OWN_CODE: Final = _COMPREHENSIONS if sys.version_info < (3, 12) else (ast.GeneratorExp,)
 _CODE_NAMES: Final[dict[type[ast.AST], str]] = {
     ast.Lambda: "<lambda>",
@@ -47,7 +47,7 @@ _REPEATING_METHODS: Final = frozenset(("filter", "map", "reduce"))
 
 
 class SourceFile:
-    """The loops and functions of one file or cell.
+    """The loops and functions of a file or cell.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class SourceFile:
         """Calls of functions that call others several times."""
         self._around: dict[ast.AST, tuple[str, ...]] = {}
         self._starts: dict[ast.AST, dict[str, int]] = {}
-        # No recursion, because a long chain of operators is a deep tree.
+        # Do not recurse, because a long chain of operators is a deep tree.
         waiting: list[tuple[ast.AST, ast.AST | None]] = [(ast.parse(text), None)]
         while waiting:
             node, owner = waiting.pop()
@@ -123,7 +123,7 @@ class SourceFile:
                     self._note_around(node.body)
 
     def _note_around(self, body: list[ast.stmt]) -> None:
-        """Note, for each loop in a body, the names that the body assigns outside of this loop."""
+        """Store, for each loop in a body, the names that the body assigns outside of the loop."""
         waiting: list[ast.AST] = [*body]
         while waiting:
             node = waiting.pop()

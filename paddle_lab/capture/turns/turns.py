@@ -1,11 +1,11 @@
-"""Finds the call of the user's function, and the loop iteration, that an op belongs to.
+"""Finds the call of a user's function and the loop iteration to which an op belongs.
 
-An iteration is called *turn* in the code. Each call of a user's function gets a mark, which lives
-as long as the call: it is stored in the frame's attribute ``f_trace``, which Python reads only
-while a debugger traces the thread. So two calls from one line are distinct. The mark has the
-current iteration of each loop in the call. An iteration begins when a variable of a ``for`` has
-another value. If the variables are not known, it begins when the code jumps back to the start of
-the loop's body. Calls and iterations are scopes, like calls of layers.
+In the code, an iteration is called *turn*. Each call of a user's function gets a mark, which is
+stored in the frame's attribute ``f_trace`` and lives as long as the call. Python reads this
+attribute only while a debugger traces the thread. So two calls from the same line can be
+distinguished. The mark has the current iteration of each loop in the call. An iteration begins when
+a variable of a ``for`` has another value. If the variables are not known, it begins when the code
+jumps back to the start of the loop's body. Calls and iterations are scopes, like calls of layers.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ _LARGEST_COUNT: Final = 1 << 62
 
 
 class TurnTracker:
-    """Opens a scope for each call and iteration in which something is recorded.
+    """Opens a scope for each call and each iteration in which something is recorded.
 
-    The native part keeps the last result, and calls this class if something has changed
+    The native code keeps the last result, and calls this class only if something has changed
     (``native/stacks/last_scope.c``). It also begins the next iteration of a ``for`` loop.
 
     Parameters
@@ -63,7 +63,7 @@ class TurnTracker:
     values
         Values of loop variables that are numbers or text.
     describe
-        Returns the facts about a code object, ``None`` if the code is not the user's.
+        Returns the loops of a code object, ``None`` if the code is not the user's.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class TurnTracker:
     def scope_at(
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
     ) -> int:
-        """Return the innermost scope that is open: ``scope``, or a call or iteration inside it.
+        """Return the innermost open scope: ``scope`` itself, or a call or iteration inside it.
 
         Parameters
         ----------
@@ -113,10 +113,11 @@ class TurnTracker:
     def find_scope(
         self, frame: FrameType | None, anchor: FrameType | None, scope: int, thread: int
     ) -> int:
-        """Find the scope, as :meth:`scope_at` does, but without using the last result.
+        """Find the scope like :meth:`scope_at`, but without using the last result.
 
         An op inside a finalizer (``__del__``) gets ``scope``. Python may run a finalizer in the
-        middle of any call, and many at one instruction, so it tells nothing about loops.
+        middle of any call, and many finalizers at one instruction, so finalizers do not tell
+        anything about loops.
         """
         if thread in self._finding:
             return scope
@@ -145,7 +146,7 @@ class TurnTracker:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
             answer: tuple[Any, ...] | None = (at, mark, loops.units, (), (), None, None, None)
-            # The ops alone do not show which of two nested loops begins again.
+            # For two nested loops, the ops alone do not show which of the loops begins again.
             if loops.loops and can_read_variables(at.f_code):
                 place = Place(at, inner, loops, mark.hidden_levels)
                 found = self._turn_at(mark, place, found, thread)
@@ -157,12 +158,13 @@ class TurnTracker:
         return found
 
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
-        """Return what the native part needs to tell whether a call is in the same iterations.
+        """Return data with which the native code can tell whether a call is in the same iterations.
 
-        The native part needs the call's frame and mark, the instructions of its code, the variables
-        and their identities. If only another call shows that the next iteration has begun, it also
-        needs the mark of the called frame, or another object if that frame has no mark. And it
-        needs the innermost iteration, with what it takes to begin the next one, or None.
+        This is the call's frame and mark, the instructions of its code, the variables and their
+        identities. Sometimes only another call shows that the next iteration has begun. Then it
+        also contains the mark of the called frame, or another object if that frame has no mark. At
+        last it contains the innermost iteration and all that is needed to begin the next one, or
+        None.
         """
         variables = at.variables()
         if variables is None:
@@ -206,7 +208,7 @@ class TurnTracker:
         return calls[::-1]
 
     def begin(self, frame: FrameType) -> None:
-        """Exclude the loops around a frame's current instruction: the trace began inside them."""
+        """Ignore the loops around the current instruction, because the trace began inside them."""
         loops = self._loops_of(frame.f_code)
         if loops is None or sys.gettrace() is not None:
             return
@@ -226,7 +228,7 @@ class TurnTracker:
     def _loops_of(self, code: CodeType) -> CodeLoops | None:
         known = self._codes.get(id(code))
         if known is None:
-            # Another thread may describe the code as well: its loops must be the same objects.
+            # If another thread describes the same code, both must use the same objects.
             known = self._codes.setdefault(id(code), (code, self._describe(code)))
             is_finalizer = code.co_name == _FINALIZER
             self._is_watched.note(
@@ -235,7 +237,7 @@ class TurnTracker:
         return known[1]
 
     def mark_of(self, frame: FrameType) -> CallMark | None:
-        """Return the mark of a call, perhaps a new one. None if a debugger has set its own."""
+        """Return the mark of a call, a new one if needed; None if a debugger uses ``f_trace``."""
         return mark_of(frame, self.serial)[0]
 
     def _open(self, kind: int, name: int, parent: int, thread: int) -> int:
@@ -268,7 +270,10 @@ class TurnTracker:
         return scope
 
     def _continued(self, turns: list[OpenTurn], at: Place, scope: int) -> int:
-        """Return how many open iterations continue, outermost first, if ``scope`` is open."""
+        """Return how many open iterations continue, the outermost first.
+
+        Only iterations that contain ``scope`` can continue.
+        """
         level = 0
         while level < min(len(turns), len(at.path)) and turns[level].loop is at.path[level]:
             turn = turns[level]
@@ -280,7 +285,7 @@ class TurnTracker:
             else:
                 told = self._told(turns, level, at, scope)
                 if told == _RESTARTED and level > 0:
-                    # The inner loop began again, so the outer loop is in its next iteration.
+                    # The inner loop began again. So the outer loop is in its next iteration.
                     return level - 1
                 if told != _SAME:
                     break
@@ -289,7 +294,7 @@ class TurnTracker:
         return level
 
     def _told(self, turns: list[OpenTurn], level: int, at: Place, scope: int) -> int:
-        """Tell whether an iteration goes on, a later one has begun, or the loop has begun again."""
+        """Tell whether an iteration continues, a later one has begun, or the loop began again."""
         turn, order = turns[level], at.orders[level]
         if not at.is_last(level) and _was_left(turns[level + 1 :], at.frame, at.path[level + 1]):
             return _NEXT
@@ -301,20 +306,21 @@ class TurnTracker:
             return _RESTARTED if counted < turn.number else _NEXT
         if order < turn.order or not are_same(turn.seen, now):
             return _NEXT
-        # Same place, same variables: an iteration calls only once from there. But the iteration
-        # continues while a scope is open that began inside it, such as a PyLayer's.
+        # An iteration makes only one call from the same place with the same variables, so this is a
+        # new iteration. But the old one continues while a scope inside it is open, such as a
+        # PyLayer's.
         is_new = at.is_last(level) and scope < turn.scope and self._is_new(at)
         return _NEXT if is_new and order == turn.order and not at.is_repeating else _SAME
 
     def _is_new(self, at: Place) -> bool:
         """Tell whether the called frame is new, and mark it.
 
-        A call that is not Python code is always new; a generator in the header never is.
+        Called code that is not Python is always new. A generator in the header is never new.
         """
         return not at.is_between and (at.inner is None or mark_of(at.inner, self.serial)[1])
 
     def _enter(self, turn: OpenTurn, frame: FrameType, order: int, now: list[Any]) -> None:
-        """Note that the body of an iteration runs; ``now`` has the values of its variables."""
+        """Record that the body of an iteration runs. ``now`` has the values of its variables."""
         loop = turn.loop
         turn.is_waiting = False
         turn.order = order
@@ -337,7 +343,7 @@ class TurnTracker:
 
 
 def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:
-    """Return an iteration's number, by the loop's counter; None if the counter does not fit."""
+    """Return the number of an iteration from the loop's counter, None if it does not match."""
     if not loop.counts or start is None or not now or type(now[0]) is not int:
         return None
     distance = now[0] - start - loop.step * (0 <= loop.stepped_after <= order)

@@ -1,4 +1,4 @@
-"""The variables of a loop in a running frame, and whether their objects are still the same."""
+"""The variables of a loop in a running frame, and whether they still have the same objects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def identity(value: Any) -> Identity:
 
 
 def _is_of(seen: Identity, value: Any) -> bool:
-    """Return whether a variable still has the object of an identity."""
+    """Return whether a variable still has the object with this identity."""
     address, witness = seen
     if address != id(value):
         return False
@@ -50,16 +50,16 @@ def _first_item(value: Any) -> Any:
 
 
 def are_same(seen: list[Identity], now: list[Any]) -> bool:
-    """Return whether variables still have the objects of the identities."""
+    """Return whether variables still have the objects with these identities."""
     return len(seen) == len(now) and all(map(_is_of, seen, now))
 
 
 def variables_of(frame: FrameType, loop: Loop) -> list[Any]:
-    """Return the loop's variables, whose values differ between iterations; empty if unknown."""
+    """Return the values of variables that differ between iterations; empty if unknown."""
     values = [variable(frame, name) for name in loop.names]
     if loop.stepped_after != -1 and type(values[0]) is not int:
         return []  # the body changes the variable, so only a counter identifies iterations
-    # Compare identities, because comparing arrays or tensors may raise.
+    # Callers compare identities, because comparing arrays or tensors may raise.
     return values if values and values[0] is not MISSING else []
 
 
@@ -67,14 +67,14 @@ def variables_of(frame: FrameType, loop: Loop) -> list[Any]:
 def frame_variable(frame: FrameType, name: str, default: Any) -> Any:
     """Return a variable of a frame, or a default if it has none.
 
-    Before Python 3.13 a function's variables can only be read as a copy, which keeps them alive. So
-    this returns the default there. The native part reads single variables.
+    Before Python 3.13 the variables of a function can only be read all together, which keeps them
+    alive. So the default is returned there. (The native code can read single variables.)
     """
     is_function = frame.f_code.co_flags & _CO_OPTIMIZED
     if is_function and not _CAN_READ_LOCALS:
         return default
     variables = frame.f_locals
-    # Another type of dict, which exec() allows, would run code of its own.
+    # Other types of dict, which exec() allows, would run code of their own.
     return variables.get(name, default) if is_function or type(variables) is dict else default
 
 
@@ -89,7 +89,7 @@ def variable(frame: FrameType, name: str) -> Any:
 
 
 def shown_value(frame: FrameType, loop: Loop) -> int | float | str | None:
-    """Return the first of the loop's variables that is a number or text."""
+    """Return the first of the loop's variables that is a number or text, None if there is none."""
     for name in loop.shown:
         value = variable(frame, name)
         if type(value) in (int, float, str, bool):

@@ -1,1 +1,1 @@
-"""Events other than ops: the hooks that note events, and the log of events."""
+"""Events that are not ops: the hooks that record them, and their log."""

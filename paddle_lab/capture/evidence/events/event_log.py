@@ -1,4 +1,4 @@
-"""Events other than ops, such as reading a value into Python or switching gradients off."""
+"""Events that are not ops, such as reading a value into Python or switching gradients off."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from paddle_lab.words import say
 
 
 class Event(NamedTuple):
-    """One row of ``events``. The stack and the op count are the recorder's."""
+    """A row of ``events``. The stack and the op count come from the recorder."""
 
     kind: int
     tensor: int
@@ -34,14 +34,14 @@ class Event(NamedTuple):
 
 
 class EventLog:
-    """The events of one trace, in order.
+    """The events of a trace, in order.
 
     Parameters
     ----------
     thread
-        Returns the state of the calling thread.
+        Returns the recorder's state of the calling thread.
     stacks
-        The pool of the events' stacks.
+        The pool for the stacks of events.
     next_op
         The counter of ops.
     """
@@ -60,11 +60,11 @@ class EventLog:
         self._numbers: dict[int, int] = {}
 
     def number_of(self, one: object) -> int:
-        """Return an object's number. A later object at the same address has the same number."""
+        """Return the number of an object. Later objects at the same address get the same one."""
         return self._numbers.setdefault(id(one), len(self._numbers))
 
     def miss_call(self, name: str, fault: Exception) -> None:
-        """Remember the first call that could not be noted."""
+        """Store a notice about the first call that could not be recorded."""
         self.missed_calls = self.missed_calls or say(
             "notices.calls.missed", function=name, fault=described(fault)
         )
@@ -78,7 +78,7 @@ class EventLog:
         detail: str = "",
         places: Sequence[Location] = (),
     ) -> None:
-        """Note that something happened.
+        """Record an event.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ class EventLog:
         tensor
             Row of the tensor's current value.
         detail
-            The called function, as text for people.
+            The called function, or other details, as text.
         places
             Where it happened, innermost first, if the code that ran has no Python frame.
         """
@@ -100,7 +100,7 @@ class EventLog:
         self.add(kind, stack, detail, tensor=tensor)
 
     def add(self, kind: str, stack: int, detail: str, *, tensor: int = NO_KEY) -> None:
-        """Note an event at a stack that was taken before."""
+        """Record an event with a stack that is already in the pool."""
         state = self._thread()
         self.events.append(
             Event(

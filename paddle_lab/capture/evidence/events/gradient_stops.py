@@ -1,10 +1,10 @@
-"""Hooks that note where gradients are stopped, for one tensor or for all ops.
+"""Hooks that record where gradients are stopped, for a single tensor or for all ops.
 
-Each ``gradient_stopped`` event has a row of a tensor. For ``stop_gradient = True`` it is the
-tensor's own row. Otherwise it is the row of the new tensor, and that row has its source tensor.
+Each ``gradient_stopped`` event refers to the row of a tensor. For ``stop_gradient = True`` this is
+the tensor itself. Otherwise it is the new tensor, and its row refers to the source tensor.
 
-``no_grad``, ``enable_grad`` and ``set_grad_enabled``, as blocks and as decorators, all call one
-private function of Paddle. The stack of such an event contains the frame with the ``with``
+``no_grad``, ``enable_grad`` and ``set_grad_enabled``, as blocks and as decorators, all call the
+same private function of Paddle. The stack of such an event contains the frame with the ``with``
 statement, or the frame of the decorator's wrapper.
 """
 
@@ -23,7 +23,7 @@ from paddle_lab.capture.rows.cells import NO_KEY
 
 
 def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that note ``gradient_stopped`` events; ``detach`` has its own hook."""
+    """Return the patches that record ``gradient_stopped`` events; ``detach`` has its own hook."""
     tensor = paddle.Tensor
     return [
         AttributePatch(tensor, "stop_gradient", _around_stop_gradient),
@@ -34,12 +34,12 @@ def gradient_stop_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patch that notes ``gradient_off`` and ``gradient_on`` events."""
+    """Return the patch that records ``gradient_off`` and ``gradient_on`` events."""
     is_enabled = paddle.is_grad_enabled
 
     def note(recorder: Recorder, call: Call) -> None:
         mode = next(iter((*call.args, *call.kwargs.values())))
-        # Every optimizer switches gradients off for its own ops.
+        # Every optimizer switches gradients off for its own ops, which is not an event.
         if bool(mode) != is_enabled() and recorder.thread().phase != OPTIMIZER:
             recorder.events.note("gradient_on" if mode else "gradient_off", call.frame)
             recorder.tensor_lives.look()
@@ -50,14 +50,14 @@ def gradient_mode_patches(paddle: Any) -> list[AttributePatch]:
 def note_detached(
     recorder: Recorder, frame: FrameType, source: Any, result: Any, *, detail: str = "detach"
 ) -> None:
-    """Note that ``result`` has the values of ``source``, but passes no gradient to ``source``."""
+    """Record that ``result`` has the values of ``source``, but passes no gradient to ``source``."""
     if not source.stop_gradient and is_floating(source):
         key = recorder.tensors.known_key(result)
         recorder.events.note("gradient_stopped", frame, tensor=key, detail=detail)
 
 
 def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) -> None:
-    """Note that ``result`` is a new tensor that shares the memory of ``source``."""
+    """Record that ``result`` is a new tensor that shares the memory of ``source``."""
     if not DOOR.is_initialized(source):
         return
     recorder.tensors.detach(source, result)
@@ -66,9 +66,9 @@ def note_view(recorder: Recorder, frame: FrameType, source: Any, result: Any) ->
 
 
 def note_rootless(recorder: Recorder, tensors: Any, frame: FrameType) -> None:
-    """Note each tensor that a backward call starts at although it has no graph."""
+    """Record each tensor on which backward is called although it has no graph."""
     for tensor in flat(tensors):
-        # A result with ``stop_gradient = False`` is a leaf: its gradient goes no further.
+        # A leaf has no graph either, so its gradient goes no further.
         if isinstance(tensor, recorder.tensor_type) and (tensor.stop_gradient or tensor.is_leaf):
             key = recorder.tensors.key_of(tensor)
             recorder.events.note("rootless_backward", frame, tensor=key)
@@ -93,7 +93,7 @@ def _around_data(descriptor: Any) -> property:
 
 
 def _before_detach(recorder: Recorder, call: Call) -> None:
-    # Find the row now, by the tensor's grad node, because ``detach_`` removes the grad node.
+    # Find the tensor's row now, by its grad node, because ``detach_`` removes the grad node.
     if not call.args[0].stop_gradient:
         _note_stopped(recorder, call.frame, call.args[0], "detach_")
 
@@ -103,7 +103,7 @@ def _after_copy(recorder: Recorder, call: Call) -> None:
 
 
 def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
-    """Note a tensor that C++ code made with another's values, but without its graph."""
+    """Record a tensor that C++ code made from another tensor's values, but without its graph."""
     source, result = call.args[0], call.result
     if (
         result is source
@@ -118,7 +118,7 @@ def _note_alias(recorder: Recorder, call: Call, detail: str) -> None:
 
 
 def _note_stopped(recorder: Recorder, frame: FrameType, tensor: Any, detail: str) -> None:
-    # A parameter that is being created has no values yet.
+    # A parameter that is just being created has no values yet.
     if not DOOR.is_initialized(tensor):
         return
     key = recorder.tensors.key_of(tensor)

@@ -1,8 +1,8 @@
-"""Finds the lines of the dataset that take the most time, by sampling.
+"""Finds the lines of a dataset that take the most time, by sampling.
 
-A worker of a ``DataLoader`` is a forked process. A thread in the worker looks fifty times a second
-which line is running, and writes the lines into memory that it shares with the notebook's process.
-Without workers, a thread of this process looks at this process.
+Each worker of a ``DataLoader`` is a forked process. A thread in the worker reads fifty times a
+second which line is running, and writes it into memory that the notebook's process shares. Without
+workers, a thread samples this process.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class LoaderSamples:
         self._thread: threading.Thread | None = None
 
     def clear(self) -> None:
-        """Forget all samples. This is called when a trace begins."""
+        """Drop all samples. This is called when a trace begins."""
         self._lines.clear()
         if self._memory is not None:
             self._memory[:] = bytes(len(self._memory))
 
     @contextmanager
     def forking(self) -> Iterator[None]:
-        """Sample the workers that a ``with`` block forks."""
+        """Sample the workers that are forked in a ``with`` block."""
         if self._memory is None and hasattr(os, "register_at_fork"):
             with suppress(OSError):  # without memory for samples, the loader works as without us
                 self._memory = mmap.mmap(-1, _SLOTS * _SLOT_BYTES)
@@ -76,7 +76,7 @@ class LoaderSamples:
             self._waiting -= 1
 
     def workers(self) -> dict[int, dict[str, Any]]:
-        """Return what each worker wrote last: counted ``lines``, and its ``stack`` at that time."""
+        """Return what each worker wrote last: its counted ``lines``, and its current ``stack``."""
         found = {}
         for number in range(_SLOTS if self._memory is not None else 0):
             assert self._memory is not None
@@ -90,7 +90,7 @@ class LoaderSamples:
         return found
 
     def loading(self) -> tuple[tuple[int, int, tuple[Line, ...]], ...]:
-        """Return the workers that load data now: worker number, process, and the user's lines."""
+        """Return the workers that are loading data: number, process, and lines of user code."""
         return tuple(
             (number, one["process"], tuple((file, line, name) for file, line, name in one["stack"]))
             for number, one in self.workers().items()
@@ -98,7 +98,7 @@ class LoaderSamples:
         )
 
     def slowest(self) -> tuple[str, int, float, int] | tuple[()]:
-        """Return the line with the most samples: file, line, share of samples, and all samples."""
+        """Return the line with the most samples: file, line, its share, number of all samples."""
         lines = Counter(self._lines)
         for worker in self.workers().values():
             for file, line, function, count in worker["lines"]:
@@ -110,7 +110,7 @@ class LoaderSamples:
         return file, line, count / total, total
 
     def _sample_here(self) -> None:
-        """Sample this process until it has not waited for a batch for a second."""
+        """Sample this process, until it has not waited for a batch for a second."""
         last_s = time.monotonic()
         while time.monotonic() - last_s < 1.0:
             time.sleep(_LOOK_S)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Begun(NamedTuple):
-    """How long an iterator took to start, and the settings of its loader."""
+    """How long the start of an iterator took, and the settings of its loader."""
 
     workers: int
     is_shared: bool
@@ -29,7 +29,7 @@ BEGUN: weakref.WeakKeyDictionary[Any, Begun] = weakref.WeakKeyDictionary()
 
 @dataclass
 class LoaderWait:
-    """All waits of one loop for batches."""
+    """All waits for batches in one loop."""
 
     workers: int
     is_shared: bool
@@ -44,7 +44,7 @@ class LoaderWait:
 
 
 class LoaderLog:
-    """The waits of one trace. Loops are told apart by their stacks."""
+    """The waits of a trace. Each loop is identified by its stack."""
 
     def __init__(self) -> None:
         self.waits: dict[int, LoaderWait] = {}
@@ -52,7 +52,7 @@ class LoaderLog:
         """When the last wait of each iterator ended; 0 once the iterator has no more data."""
 
     def note(self, iterator: Any, stack: int, times_ns: tuple[int, int], *, is_end: bool) -> None:
-        """Note a wait for a batch, or for the end of the data."""
+        """Record a wait for a batch or for the end of the data."""
         start_ns, end_ns = times_ns
         wait = self.waits.get(stack)
         if wait is None:
@@ -70,7 +70,7 @@ class LoaderLog:
         self._ends_ns[iterator] = 0 if is_end else end_ns
 
     def finish(self, events: EventLog, cells: Cells | None) -> None:
-        """Write one event for each loop."""
+        """Record one event for each loop."""
         slow: tuple[str | int | float, ...] = SAMPLES.slowest() if self.waits else ()
         if slow:
             slow = *slow, cells.number(str(slow[0])) if cells else -1

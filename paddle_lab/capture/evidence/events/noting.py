@@ -1,4 +1,4 @@
-"""A hook that notes an event before or after a call."""
+"""A hook that records an event before or after a call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from paddle_lab.capture.stacks.frame_kinds import is_own
 
 
 class Call(NamedTuple):
-    """A call that is noted."""
+    """A call that a hook records."""
 
     frame: FrameType
     """The caller's frame."""
@@ -34,17 +34,17 @@ Note = Callable[[Recorder, Call], object]
 def noting(
     function: Any, note: Note | None = None, *, before: Note | None = None, copies: bool = False
 ) -> Callable[..., Any]:
-    """Wrap a function so that its calls are noted.
+    """Wrap a function so that its calls are recorded.
 
     Parameters
     ----------
     note
-        Called after each call that returned.
+        Is called after each call that returned.
     before
-        Called before each call.
+        Is called before each call.
     copies
-        Whether the function copies a tensor. A copy allocates memory but is not an op, so traces
-        with memory note its line and its tensor.
+        Whether the function copies a tensor. A copy allocates memory but is not an op. So a trace
+        with memory records its line and its tensor.
     """
 
     @wraps(function)
@@ -74,13 +74,13 @@ def noted(
     before: Note | None = None,
     copies: bool = False,
 ) -> AttributePatch:
-    """Return the patch that puts :func:`noting` around a function.
+    """Return a patch that wraps a function with :func:`noting`.
 
     Parameters
     ----------
     place
-        The function's name in the table of the door; or a pair of the class or module that has the
-        function, and its name there.
+        The name of the function in :mod:`paddle_lab.capture.door.table`; or a pair of a class or
+        module, and the name of the function in it.
     """
 
     def around(function: Any) -> Callable[..., Any]:

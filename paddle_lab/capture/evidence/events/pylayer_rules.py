@@ -1,8 +1,8 @@
 """Checks that PyLayers follow Paddle's rules for arguments, results and gradients.
 
-Paddle tracks a tensor only if it is an argument itself, or an item of one list or tuple. Paddle
-does not look into a list of lists, a dict or a dataclass: tensors in them silently get no gradient.
-It matches the gradients that ``backward`` returns with the tracked tensors by position. It does not
+Paddle tracks a tensor only if the tensor is an argument itself, or an item of a list or tuple that
+is an argument. Tensors in a list of lists, a dict or a dataclass silently get no gradient. Paddle
+matches the gradients that ``backward`` returns with the tracked tensors by position. It does not
 check their shapes, and it does not report a missing gradient.
 """
 
@@ -27,12 +27,12 @@ Slot = Tracked | list[Tracked]
 
 
 class PyLayerRules:
-    """Checks the PyLayer calls of one trace.
+    """Checks the PyLayer calls of a trace.
 
     Parameters
     ----------
     events
-        Where broken rules are noted.
+        The log in which broken rules are recorded.
     tensor_type
         ``paddle.Tensor``.
     """
@@ -45,7 +45,7 @@ class PyLayerRules:
     def note_call(
         self, pylayer: type, scope: int, arguments: Iterable[Any], frame: FrameType | None
     ) -> None:
-        """Check the arguments of a call that has ended. The thread is still in the call's scope."""
+        """Check the arguments of a call that has ended. The call's scope is still open."""
         if not _is_checked(pylayer):
             return
         slots = self._slots[scope] = []
@@ -78,7 +78,7 @@ class PyLayerRules:
         """Check the exception of a call that failed."""
         traceback = error.__traceback__
         is_paddles = "eager_py_layer.cc" in str(error)
-        # No frame of the user's ran, so the arguments do not fit ``forward``.
+        # No frame of the user's code ran, so the arguments do not match ``forward``.
         is_signature = isinstance(error, TypeError) and (
             traceback is None or traceback.tb_next is None
         )
@@ -88,8 +88,9 @@ class PyLayerRules:
     def note_gradients(self, scope: int, gradients: Any, frame: FrameType | None) -> None:
         """Check the gradients that a ``backward`` returned.
 
-        Paddle replaces ``None`` by zeros. This is noted as an event. Its scope is the backward's,
-        which names the PyLayer's op. Its detail, ``"pylayer 0,2"``, has their positions.
+        Paddle replaces ``None`` by zeros, and this is recorded as an event. The scope of the event
+        is that of the backward, which refers to the PyLayer's op. The detail has the positions of
+        ``None``, as in ``"pylayer 0,2"``.
 
         Parameters
         ----------
@@ -116,7 +117,7 @@ class PyLayerRules:
                     self._compare(tracked, one, position, frame)
 
     def forget(self, scopes: Iterable[int]) -> None:
-        """Forget calls, by their scopes."""
+        """Drop calls, given by their scopes."""
         for scope in scopes:
             self._slots.pop(scope, None)
 
@@ -141,7 +142,7 @@ class PyLayerRules:
         return isinstance(value, self._tensor_type)
 
     def _hidden(self, value: Any, depth: int = 0) -> Iterator[Any]:
-        """Yield the tensors in containers into which Paddle does not look."""
+        """Yield the tensors in containers that Paddle does not search for tensors."""
         if self._is_tensor(value):
             yield value
             return
@@ -173,6 +174,6 @@ def _tracked(tensor: Any) -> Tracked:
 
 
 def _is_checked(pylayer: type) -> bool:
-    # Paddle's own PyLayers, such as recomputation, handle layers and keyword arguments themselves.
+    # Skip Paddle's own PyLayers, such as recomputation: they handle layers and keywords themselves.
     is_paddles = pylayer.__module__.partition(".")[0] in ("paddle", "paddleformers", "paddlenlp")
     return not is_paddles and bool(sys.modules["paddle"].is_grad_enabled())

@@ -1,8 +1,8 @@
-"""Finds optimizer steps that use gradients which an earlier step has already used.
+"""Finds optimizer steps that use gradients that an earlier step has already used.
 
-A step marks the gradients that it uses. If a marked gradient still exists and is not zero when the
-next backward begins, that backward adds to it, and the next step uses the sum. To keep this cheap,
-only the few smallest parameters of each optimizer are checked.
+The gradients that a step uses are remembered. If such a gradient still exists and is not zero when
+the next backward begins, this backward adds to it, and the next step uses the sum. To keep this
+cheap, only a few of the smallest parameters of each optimizer are checked.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class _Used:
 
 
 class StepGradients:
-    """The gradients that steps of one trace used and that were not cleared afterwards.
+    """The gradients that steps of a trace used and that were not cleared afterwards.
 
     Parameters
     ----------
     events
-        Where stale gradients are noted.
+        The log in which stale gradients are recorded.
     tensors
         The tensors that the trace has seen.
     optimizers
@@ -47,7 +47,7 @@ class StepGradients:
         self._used: dict[int, _Used] = {}
 
     def note_step(self, optimizer: Any) -> None:
-        """Note that the user's code calls ``step``, before the step changes anything."""
+        """Check for stale gradients, before a call of ``step`` changes anything."""
         watched = self._watched(optimizer)
         stale = [parameter for parameter in watched if self._is_stale(parameter)]
         if stale:
@@ -60,10 +60,10 @@ class StepGradients:
         self._used |= {id(parameter): _Used(parameter) for parameter in watched}
 
     def note_backward(self) -> None:
-        """Note that backward begins, before backward adds to any gradient."""
+        """Find used gradients that were not cleared, before backward adds to them."""
         for identity, used in list(self._used.items()):
             parameter = used.reference()
-            # Tensor.numpy() would copy the gradient, and a memory trace would record the copy.
+            # Do not call Tensor.numpy(), because a trace with memory would record its copy.
             gradient = None if parameter is None else _gradient(parameter)
             found = None if gradient is None else statistics_of(gradient)
             if found is not None and found.zeros < found.elements:
@@ -92,7 +92,7 @@ class StepGradients:
 
 
 def _gradient(parameter: Any) -> Any:
-    """Return a parameter's gradient, ``None`` if there is none or the gradient is unreadable."""
+    """Return a parameter's gradient, ``None`` if there is none or it cannot be read."""
     if not DOOR.is_initialized(parameter) or parameter.stop_gradient:
         return None
     gradient = parameter.grad

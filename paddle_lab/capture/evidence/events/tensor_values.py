@@ -1,14 +1,14 @@
 """Hooks around calls that move values between Python and tensors without an op.
 
 Reads: ``tolist``, ``__array__``, ``__float__`` and similar methods call ``numpy``; ``item`` calls
-``_getitem_from_offset``. A read is noted if the trace has seen the tensor before, or if the tensor
-needs a gradient. So a read of a new batch of data is not noted.
+``_getitem_from_offset``. A read is recorded if the trace has seen the tensor before, or if the
+tensor needs a gradient. So the read of a new batch of data is not recorded.
 
-Creations: a tensor is made from Python values, or a parameter is made. The new tensor gets its row
-at once, so that later ops that read it are linked to this line.
+Creations: a tensor is created from Python values, or a parameter is created. The new tensor gets
+its row at once, so that later ops that read it are linked to this line.
 
 Overwrites: Paddle does not count these writes as versions. So the tensor keeps its row, and the
-event tells after which op the values changed.
+event says after which op the values changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that note ``read`` events."""
+    """Return the patches that record ``read`` events."""
     return [
         noted((paddle.Tensor, "numpy"), _read("numpy"), copies=True),
         noted("item", _read("item")),
@@ -35,11 +35,11 @@ def read_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def creation_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that note ``created`` events."""
+    """Return the patches that record ``created`` events."""
     return [
-        # paddle.to_tensor calls this function; many modules hold a binding of paddle.to_tensor.
+        # paddle.to_tensor calls this function. (Many modules import paddle.to_tensor by name.)
         noted("to_tensor", _created("to_tensor"), copies=True),
-        # paddle.Tensor(array). paddle.to_tensor also calls this in the end.
+        # This is paddle.Tensor(array), which paddle.to_tensor also calls in the end.
         noted((paddle.Tensor, "__init__"), _note_constructed),
         noted("from_dlpack", _created("from_dlpack")),
         noted("create_parameter", _note_parameter),
@@ -48,7 +48,7 @@ def creation_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def overwrite_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that note ``overwritten`` events."""
+    """Return the patches that record ``overwritten`` events."""
     return [
         noted((paddle.Tensor, "set_value"), _overwritten("set_value")),
         noted((paddle.Tensor, "copy_"), _overwritten("copy_"), copies=True),
@@ -67,7 +67,7 @@ def _read(name: str) -> Note:
         is_constant = tensor.stop_gradient and recorder.tensors.known_key(tensor) == NO_KEY
         if is_constant or not DOOR.is_initialized(tensor) or not is_floating(tensor):
             return
-        # A single number may be passed to an op later; the number in the event identifies it.
+        # A single number may later be passed to an op. It is found by the number in the event.
         is_number = result.size == 1 and result.dtype.kind in "fc"
         _note(recorder, "read", call, tensor, f"{name} {result.item()!r}" if is_number else name)
 
@@ -77,7 +77,7 @@ def _read(name: str) -> Note:
 def _created(detail: str) -> Note:
     def note(recorder: Recorder, call: Call) -> None:
         tensor = call.result
-        # Labels and indices carry no gradient.
+        # Labels and indices get no gradient.
         if (
             isinstance(tensor, recorder.tensor_type)
             and DOOR.is_initialized(tensor)
@@ -93,7 +93,7 @@ _note_made_parameter = _created("parameter")
 
 
 def _note_constructed(recorder: Recorder, call: Call) -> None:
-    # If Paddle's own code constructs a tensor, the call of that code is noted, or nothing.
+    # If Paddle's own code constructs a tensor, the call of that code is recorded, if anything.
     module = call.frame.f_globals.get("__name__") or ""
     if module.partition(".")[0] == "paddle":
         return

@@ -1,7 +1,7 @@
-"""Notes calls of Paddle and NumPy that control training: modes, schedulers, seeds, checkpoints.
+"""Records calls of Paddle and NumPy that control training: modes, schedulers, seeds, checkpoints.
 
-Each call is noted as an event ``called``. The event's detail is the name of the function, and what
-the checks need to know about the call. At most 64 calls of a function are noted for each line.
+Each call becomes a ``called`` event. Its detail has the name of the function and data for the
+checks. For each line, at most 64 calls of a function are recorded.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Details = Callable[[Recorder, Call], tuple[str, Any] | None]
 
 
 def training_call_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patches that note events ``called``."""
+    """Return the patches that record ``called`` events."""
     layer, schedule = paddle.nn.Layer, paddle.optimizer.lr.LRScheduler
     optimizer, scaler = paddle.optimizer.Optimizer, paddle.amp.GradScaler
     utils, clips = paddle.nn.utils, paddle.nn.clip
@@ -126,7 +126,7 @@ def _identity(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
 
 
 def _scheduler(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    # Paddle's code steps a new scheduler once, and also steps schedulers that another one wraps.
+    # Paddle's own code steps a new scheduler once, and steps schedulers inside other schedulers.
     is_own = call.frame.f_globals.get("__name__") == "paddle.optimizer.lr"
     return None if is_own else _identity(recorder, call)
 
@@ -154,7 +154,7 @@ def _loader(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
 
 
 def _constant_seed(function: Any) -> int:
-    """Return the offset at which workers set a seed that is the same for all, -1 for none."""
+    """Return where a worker function sets a seed that all workers share, as an offset, or -1."""
     code = getattr(function, "__code__", None)
     if code is None or not code.co_argcount:
         return -1
@@ -193,7 +193,7 @@ def _mode(_recorder: Recorder, call: Call) -> tuple[str, Any]:
 
 
 def _thawed(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Return the first frozen norm in eval mode of a layer that is, as a whole, in train mode."""
+    """Return the first frozen norm in eval mode, if the layer is set to train mode as a whole."""
     layer, *modes = call.args
     is_set = layer.training and (not modes or modes[0])
     norms = [one for one in layer.sublayers() if hasattr(one, "_variance")] if is_set else []
@@ -205,7 +205,7 @@ def _thawed(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
 
 
 def _repeated(_recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Describe a container that has one layer with parameters several times; else ``None``."""
+    """Describe a container that has the same layer with parameters several times; else ``None``."""
     layers = [layer for layer in call.args[0] if layer is not None]
     counts = Counter(map(id, layers))
     repeated = next((layer for layer in layers if counts[id(layer)] > 1), None)
@@ -234,15 +234,15 @@ def _taken(recorder: Recorder, call: Call) -> tuple[str, Any]:
 
 
 def _memory(tensor: Any) -> int:
-    """Return a tensor's address, because ``detach()`` makes another tensor of the same memory."""
+    """Return a tensor's address, because ``detach()`` returns another tensor of the same memory."""
     address: int = tensor.data_ptr() if hasattr(tensor, "data_ptr") else id(tensor)
     return address
 
 
 def _loaded(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
-    """Tell which ``state_dict()`` returned a state that is loaded or saved, or its tensors.
+    """Tell which ``state_dict()`` returned the state that is loaded or saved, or its tensors.
 
-    And tell whether all of a layer's loaded tensors have the layer's own memory.
+    Also tell whether all loaded tensors already have the memory of the layer's tensors.
     """
     layer, state = call.args[0], call.args[-1]
     is_loaded = isinstance(layer, _paddle().nn.Layer)

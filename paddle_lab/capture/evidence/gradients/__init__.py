@@ -1,1 +1,1 @@
-"""Statistics of the gradients in a backward pass, taken by hooks on grad nodes."""
+"""Statistics of the gradients in a backward pass, which hooks on grad nodes compute."""

@@ -36,16 +36,16 @@ _Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, int | None,
 
 
 class Gradients(Collector):
-    """The collector that fills ``grad_stats``.
+    """Fills the tables ``grad_stats`` and ``grad_histograms``.
 
     Parameters
     ----------
     recorder
-        The recorder whose backward calls are watched.
+        The recorder that reports backward calls.
     values_of
         The region whose gradients are kept as arrays, ``None`` for none.
     with_histogram
-        Whether to make histograms, too.
+        Whether to compute also histograms.
     decimals
         To how many decimals gradients are rounded for their digests; ``None`` for no digests.
     """
@@ -68,11 +68,11 @@ class Gradients(Collector):
         self._watches: list[BackwardWatch] = []
 
     def open(self) -> None:
-        """Watch the backward calls that begin from now on."""
+        """Start to put hooks on the nodes of backward calls."""
         self._recorder.on_backward = self.watch
 
     def close(self) -> None:
-        """Stop watching."""
+        """Remove all hooks, and stop."""
         self._recorder.on_backward = None
         for watch in self._watches:
             watch.close()
@@ -84,7 +84,7 @@ class Gradients(Collector):
         Parameters
         ----------
         roots
-            The call's tensors, and the gradients that it begins with.
+            The tensors on which backward is called, and the gradients with which it begins.
         """
         rows, values = self._rows, self._values
         begun: list[int] = []
@@ -134,14 +134,14 @@ class Gradients(Collector):
     def _single_arrivals(
         self, nodes: list[int], unhooked: list[int], begun: list[int]
     ) -> dict[int, tuple[int, int]]:
-        """Return nodes that get one gradient, from an unhooked node, with that node and edge."""
+        """Return nodes that get only one gradient, from an unhooked node, with node and edge."""
         if not unhooked:
             return {}
         edge_of = self._recorder.backward.grad_nodes.edge
         targets = {
             edge: edge_of(edge)[1] for node in nodes for _, edge in self._edges.get(node, ())
         }
-        # The gradients at which a call begins are also counted.
+        # Count also the gradients with which the call begins.
         arrivals = Counter([*targets.values(), *begun])
         return {
             targets[edge]: (source, edge)
@@ -151,7 +151,7 @@ class Gradients(Collector):
         }
 
     def _hook_leaves(self, watch: BackwardWatch, waiting: dict[int, tuple[int, int]]) -> None:
-        """Put hooks on the tensors of those leaves that are still alive."""
+        """Put hooks on the tensors of leaves that are still alive."""
         backward = self._recorder.backward
         rows = {
             backward.leaf_tensors[key]: told
@@ -169,14 +169,14 @@ class Gradients(Collector):
         self._indexed = len(edges) // EDGE_CELLS
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget the gradients of backward calls and grad nodes that are not kept."""
-        # Open watches append to this list, so it must stay the same object.
+        """Drop the gradients of backward calls and grad nodes that are not kept."""
+        # Open watches append to this list, so replace its contents, not the list.
         self._rows[:] = [
             row
             for row in self._rows
             if row[0] not in gone.backward_calls and row[1] not in gone.grad_nodes
         ]
-        # The index of edges is made again, from the first edge that is kept.
+        # Build the index of edges again, from the first edge that is kept.
         self._edges.clear()
         self._indexed = self._recorder.backward.grad_nodes.edges.start // EDGE_CELLS
 

@@ -1,4 +1,4 @@
-"""Copies of the gradients in one region: ``trace.gradients[…].value``."""
+"""Copies of the gradients in a region: ``trace.gradients[…].value``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_BYTES = 1 << 30
 
 
 class GradientValues:
-    """Copies of the gradients that the ops of one region pass on.
+    """Copies of the gradients that the ops of a region pass on.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class GradientValues:
         self._bytes = 0
 
     def choose(self, nodes: Iterable[int]) -> None:
-        """Choose the grad nodes of the region among the nodes of a backward call that begins."""
+        """Choose the grad nodes of the region, among the nodes of a new backward call."""
         op_of = self._recorder.backward.grad_nodes.ops()
         inside = self._ops_inside()
         self._wanted.update(node for node in nodes if op_of.get(node, -1) in inside)
@@ -50,11 +50,12 @@ class GradientValues:
     def copy(self, node: int, gradient: Any) -> Kept:
         """Return a list with a copy of the gradient; an empty list if the node was not chosen.
 
-        The list is emptied if the call's copies become too large. ``gradient`` must have values.
+        If the copies of a call become too large, their lists are emptied. ``gradient`` must have
+        values.
         """
         if node not in self._wanted or self._bytes > MOST_BYTES:
             return []
-        # Call Paddle's original method, because a hook would record a read by the user's code.
+        # Call Paddle's original method. The hook around it would record a read by the user.
         kept = [np.array(inspect.unwrap(type(gradient).numpy)(gradient))]
         self._kept.append(kept)
         self._bytes += kept[0].nbytes
@@ -68,7 +69,7 @@ class GradientValues:
         return kept
 
     def kept_notice(self, sizes_bytes: list[int]) -> str:
-        """Return the sentence about the kept gradients, from their sizes."""
+        """Return the notice about the kept gradients and their sizes."""
         return say(
             "notices.gradients.kept",
             n=len(sizes_bytes),

@@ -14,26 +14,26 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-# Ops of Paddle 3.3 that differentiate lists of tensors. A test compares them with its headers.
+# Ops of Paddle 3.3 that take lists of tensors with gradients. A test checks this with its headers.
 _TAKE_LISTS = re.compile(
     r"^(AddN|BroadcastTensors|CConcat|Concat|CudnnLstm|Einsum|Meshgrid|MultiDot|Multiplex"
     r"|PartialConcat|PartialSum|Rnn|RunCustomOp|Stack)(Double|Triple)?(GradNode|Node)"
 )
-# Ops that take lists of integers or sizes. Lists have no gradient: a slot passes a single one.
+# Ops that take lists of integers or sizes, which have no gradients.
 _TAKE_NUMBERS = re.compile(r"^(Index|[A-Za-z]*Interp|InterpAntialias)")
-# Nodes that run no post hooks: leaves, PyLayers, programs of to_static, and old ops.
+# Nodes that do not call post hooks: leaves, PyLayers, programs of to_static, and old ops.
 _SILENT = re.compile(r"^(GradNodeAccumulation|GradNodePyLayer|RunProgram|Dy2St)|Compat$")
 
 
 def takes_post_hook(name: str, slots: Sequence[int]) -> bool:
-    """Tell whether a post hook on a grad node is called and is harmless.
+    """Tell whether Paddle calls a post hook on a grad node, and the hook is safe.
 
     Parameters
     ----------
     name
         The node's name.
     slots
-        Argument positions of the op's input tensors; empty if the op is not known.
+        Argument positions of the op's input tensors; empty if the op is unknown.
     """
     if not _by_name(name):
         return False

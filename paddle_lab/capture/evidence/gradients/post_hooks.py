@@ -1,17 +1,17 @@
 """Post hooks on the grad nodes of one backward call, while the call runs.
 
-Paddle 3.3 needs care:
+Paddle 3.3 has several traps:
 
-- A hook's result replaces the node's gradients, and leaks a reference. So all hooks of a call
-  return the same list, which is emptied in the end.
-- A hook that C++ frees without the interpreter lock aborts the process. So each hook is removed
-  when the call ends, and its node is held until then.
-- A ``paddle.grad`` that fails leaves copies of nodes with their hooks, which Paddle drops at a
-  later call. So a hook that C++ still holds is emptied and parked until C++ drops it.
-- Every access to an undefined gradient kills the process, except asking if it is initialized.
-- Some nodes take no hook (:mod:`.list_slots`). Their gradients are read at the next node, if it
-  gets no other gradient and did not overwrite this one. Most elementwise nodes overwrite a gradient
-  that nothing else holds.
+- The result of a hook replaces the node's gradients, and leaks a reference. So all hooks of a call
+return the same list, which is emptied at the end.
+- If C++ frees a hook without the GIL, the process aborts. So each hook is removed when the call
+ends, and its node is kept alive until then.
+- A failed ``paddle.grad`` leaves copies of nodes with their hooks, which Paddle drops in a later
+call. So a hook that C++ still refers to is cleared, and kept alive until C++ drops it.
+- Any access to an undefined gradient kills the process, except the test whether it is initialized.
+- Some nodes must not get a hook (:mod:`.list_slots`). Their gradients are read at the next node, if
+that node gets no other gradient and does not overwrite this one. Most elementwise nodes overwrite a
+gradient to which nothing else refers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _OWN_REFERENCES = 3
 
 
 class HookedNode(NamedTuple):
-    """A grad node that gets a hook, and the edges whose gradients are read."""
+    """A grad node that gets a hook, and the edges along which its gradients flow."""
 
     key: int
     node: Any
@@ -53,14 +53,14 @@ class HookedNode(NamedTuple):
 
 
 class BackwardWatch:
-    """The hooks of one backward call.
+    """The hooks of a backward call.
 
     Parameters
     ----------
     take
-        Called with every gradient.
+        Is called with every gradient.
     fail
-        Called with an exception of a hook, which is then not raised into the backward pass.
+        Is called with an exception of a hook. The exception does not reach the backward pass.
     """
 
     def __init__(self, take: Take, fail: Callable[[Exception], None]) -> None:
@@ -74,17 +74,17 @@ class BackwardWatch:
 
     @property
     def is_open(self) -> bool:
-        """Whether there are hooks to remove."""
+        """Whether some hooks were not removed yet."""
         return bool(self._handles or self._leaf_hooks)
 
     def hook(self, hooked: HookedNode) -> None:
-        """Read the gradients that a node passes on, from now on."""
+        """Put a hook on a node, to read the gradients that it passes on."""
         hook = PostHook(hooked, self)
         self._hooks.append(hook)
         self._handles.append(DOOR.register_post_hook(hooked.node, hook))
 
     def hook_leaf(self, tensor: Any, source: int, edge: int) -> None:
-        """Read the gradient that arrives at a leaf, before the leaf accumulates it."""
+        """Put a hook on a leaf, to read its incoming gradient before it is accumulated."""
 
         def hook(gradient: Any) -> None:
             try:
@@ -95,7 +95,7 @@ class BackwardWatch:
         self._leaf_hooks.append((tensor, DOOR.register_grad_hook(tensor, hook)))
 
     def close(self) -> None:
-        """Remove every hook."""
+        """Remove all hooks."""
         handles, self._handles = self._handles, []
         for handle in handles:
             handle.remove()
@@ -109,7 +109,7 @@ class BackwardWatch:
 
 
 class PostHook:
-    """The hook that one grad node calls after it has run.
+    """A hook that a grad node calls after it has run.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class PostHook:
         """None after the call has ended, when C++ may still hold the hook."""
 
     def __call__(self, outputs: list[Any], inputs: list[Any]) -> list[Any]:
-        """Read the gradients that the node got and passes on, without changing them."""
+        """Read the node's incoming and outgoing gradients. Do not change them."""
         if self.looks_at is None:
             return outputs
         hooked, watch = self.looks_at
@@ -145,8 +145,8 @@ def _park(hooks: list[PostHook]) -> None:
 
 
 def _let_go() -> None:
-    """Drop the parked hooks that C++ no longer holds."""
-    # Not in _park(), whose loop variable would be one more reference to the last hook.
+    """Drop parked hooks to which C++ no longer refers."""
+    # Not inside _park(), because its loop variable would be another reference to the last hook.
     _PARKED[:] = [hook for hook in _PARKED if sys.getrefcount(hook) > _OWN_REFERENCES]
 
 
@@ -175,10 +175,10 @@ def _is_written_over(node: Any, arrived: Any, outputs: list[Any]) -> bool:
 
 
 def _aligned(node: Any, edges: Edges, outputs: list[Any]) -> list[tuple[int, Any]]:
-    """Match gradients with edges, if some slots have no gradient.
+    """Match gradients with edges if some slots have no gradient.
 
-    A node's next functions leave out slots that can have no gradient (an index, a mask), and are
-    ``None`` for inputs that stop gradients. The node's outputs are undefined in both cases.
+    The next functions of a node omit slots that can never have a gradient (an index, a mask), and
+    are ``None`` for inputs that stop gradients. The node's output is undefined in both cases.
     """
     functions = len(DOOR.next_functions(node))
     if functions == len(outputs):

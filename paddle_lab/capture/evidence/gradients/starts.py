@@ -1,6 +1,6 @@
-"""The gradients with which backward calls begin: those that the user passed, or else ones.
+"""The gradients with which backward calls begin: the user's gradients, or ones.
 
-They are read before the call runs, since many root nodes overwrite their gradient.
+They are read before the call runs, because many root nodes overwrite them.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ NO_EDGE = -1
 
 
 def starts(roots: Any, gradients: Any, decimals: int | None = None) -> Iterator[tuple[Any, Seen]]:
-    """Yield the roots of a backward call, each with a scan of the gradient that it begins with.
+    """Yield the roots of a backward call, each with the statistics of its first gradient.
 
     Parameters
     ----------
     roots
         The tensors that were passed to the call.
     gradients
-        One gradient or None for each tensor; empty if all are ones.
+        A gradient or None for each tensor; empty if all gradients are ones.
     decimals
-        As in :func:`~paddle_lab.capture.evidence.values.statistics.look_at`.
+        See :func:`~paddle_lab.capture.evidence.values.statistics.look_at`.
     """
     tensors = flat(roots)
     given = flat(gradients) if gradients else [None] * len(tensors)
@@ -44,7 +44,7 @@ def starts(roots: Any, gradients: Any, decimals: int | None = None) -> Iterator[
 
 
 def _ones_like(tensor: Any) -> Seen | None:
-    """Return what a scan of ones would return, without making a tensor of ones."""
+    """Return the result of a scan of ones, without creating a tensor of ones."""
     elements = math.prod(tensor.shape)
     if not (elements and DOOR.is_initialized(tensor) and is_scanned(tensor.dtype)):
         return None

@@ -1,1 +1,1 @@
-"""Statistics of tensors, and digests for the comparison of two runs."""
+"""Statistics of tensors, and digests that compare two runs."""

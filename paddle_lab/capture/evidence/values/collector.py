@@ -1,7 +1,7 @@
-"""Statistics of every tensor, taken when an op makes it or when the trace first meets it.
+"""Statistics of each tensor, computed after an op made it or when the trace first sees it.
 
-Each row of ``tensors`` is one value, so one scan per row is enough. No op of Paddle runs: values
-are read from memory. Undefined tensors are never read.
+Each row of ``tensors`` is one value, so each row is scanned once. No op of Paddle runs, because the
+values are read from memory. Undefined tensors are never read.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _Row = tuple[int, bool, tuple[int, ...], Any, int, Scanned, int | None]
 
 
 class Values(Collector):
-    """The collector that fills ``value_stats``.
+    """Fills the table ``value_stats``.
 
     Parameters
     ----------
     recorder
         The recorder whose tensors are scanned.
     in_full
-        Whether to scan integers, too, and to make histograms.
+        Whether to scan also integers, and to compute histograms.
     inside
         The part of the code in which tensors are scanned in full; ``None`` for all code.
     elsewhere
-        Whether to scan floating-point numbers elsewhere as well, because a check needs them.
+        Whether to scan floating-point tensors also in other code, because a check needs them.
     decimals
         To how many decimals all tensors' values are rounded for their digests; ``None`` for no
         digests.
@@ -85,7 +85,7 @@ class Values(Collector):
         self._has_failed = False
 
     def open(self) -> None:
-        """Scan the outputs of ops, and tensors that the trace first meets, from now on."""
+        """Start to scan the outputs of ops, and tensors that the trace sees for the first time."""
         self._recorder.on_op = self._on_op
         self._tensors.meeting_listeners.append(self._look)
         self._tensors.change_listeners.append(self._look)
@@ -128,7 +128,7 @@ class Values(Collector):
 
     def _keep(self, tensor: Any, key: int, part: Inside) -> None:
         if self._kept_bytes <= MOST_BYTES and part.holds(self._recorder.thread().scope):
-            # Call Paddle's original method: a hook would record a read by the user's code.
+            # Call Paddle's original method. The hook around it would record a read by the user.
             value = np.array(inspect.unwrap(type(tensor).numpy)(tensor))
             if KINDS[kind_of(tensor.dtype)] == "bfloat16":  # the upper half of a float32
                 value = (value.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
@@ -140,7 +140,7 @@ class Values(Collector):
                 self._recorder.notices.append(notice)
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget the statistics of tensors that the trace has dropped."""
+        """Drop the statistics of tensors that the trace has dropped."""
         self._rows = [row for row in self._rows if row[0] not in gone.tensors]
         for key in gone.tensors.intersection(self._kept):
             del self._kept[key]

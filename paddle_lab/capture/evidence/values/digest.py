@@ -1,8 +1,8 @@
-"""A 64-bit digest of an array's bytes or rounded values, as fast as memory is read.
+"""A 64-bit digest of an array's bytes or rounded values, computed as fast as memory is read.
 
-The digest tells runs apart; it does not protect against forged data. It is the sum, modulo 2**64,
-of one number for each word, made by two multiplications from the word and its position. Sums are
-the same in any order, so NumPy and a compiler's vector instructions compute them alike.
+The digest distinguishes runs. It does not protect against forged data. Each word gives a number, by
+two multiplications with the word and its position. The digest is the sum of these numbers modulo
+2**64. The order of a sum does not matter, so NumPy and vector instructions get the same digest.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def digest(address: int, elements: int, kind: int, decimals: int) -> int:
     Parameters
     ----------
     address, elements, kind
-        As in :func:`~paddle_lab.capture.evidence.values.scan.scan`.
+        See :func:`~paddle_lab.capture.evidence.values.scan.scan`.
     decimals
-        To how many decimals floating-point values are rounded first; ``EXACT``, of
-        :mod:`paddle_lab.trace.limit`, for their bytes. Bytes of integers are never rounded.
+        To how many decimals floating-point values are rounded before. With
+        :data:`paddle_lab.trace.limit.EXACT` they are not rounded. Integers are never rounded.
     """
     size = elements * np.dtype(STORED[kind]).itemsize
     memory: npt.NDArray[np.uint8] = np.frombuffer(

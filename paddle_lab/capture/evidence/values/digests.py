@@ -1,4 +1,4 @@
-"""A digest of the outputs of every op, to compare two runs without keeping tensors."""
+"""Digests of the outputs of all ops, which compare two runs without keeping tensors."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _DIGEST_BYTES = 8
 
 
 class Digests(Collector):
-    """The collector of reruns. It fills no table, since it needs two runs to compare.
+    """Computes the digests for a rerun. It fills no table, because two runs must be compared.
 
     Parameters
     ----------
     recorder
-        The recorder whose ops' outputs are digested.
+        The recorder that reports the outputs of ops.
     """
 
     def __init__(self, recorder: Recorder) -> None:
@@ -52,7 +52,7 @@ class Digests(Collector):
         self._patches = [DOOR.patch(name, self._noting) for name in names if has_hooks]
 
     def open(self) -> None:
-        """Compute digests of ops' outputs from now on, after the collector that reads them."""
+        """Start to compute digests of outputs. The previous ``on_op`` is called first."""
         self._next = self._recorder.on_op
         self._recorder.on_op = self._on_op
         self._recorder.tensors.meeting_listeners.append(self._on_met)
@@ -60,7 +60,7 @@ class Digests(Collector):
             patch.apply()
 
     def close(self) -> None:
-        """Stop reading outputs."""
+        """Stop computing digests."""
         for patch in self._patches:
             patch.revert()
         self._recorder.on_op = None
@@ -86,7 +86,7 @@ class Digests(Collector):
             self.met[key] = digest_of(tensor)
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget ops and tensors."""
+        """Drop ops and tensors."""
         self._by_key = [row for row in self._by_key if row[0] not in gone.ops]
         for tensor in gone.tensors.intersection(self.met):
             del self.met[tensor]
@@ -94,7 +94,7 @@ class Digests(Collector):
     def add_rows(
         self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
     ) -> None:
-        """Replace the keys of ops by their rows."""
+        """Replace the keys of ops by rows."""
         rows = keys.ops.rows(np.array([key for key, _ in self._by_key], np.int64)).tolist()
         self.outputs = {
             row: digests for row, (_, digests) in zip(rows, self._by_key, strict=True) if row >= 0
@@ -104,7 +104,7 @@ class Digests(Collector):
 def digest_of(tensor: Any) -> Digest:
     """Return a 64-bit digest of a tensor's bytes, shape and dtype.
 
-    Undefined tensors are never read, because reading their values kills the process.
+    Undefined tensors are never read, because that would kill the process.
     """
     if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
         return UNKNOWN
@@ -115,7 +115,7 @@ def digest_of(tensor: Any) -> Digest:
         if count:
             digest.update((ctypes.c_char * count).from_address(tensor.data_ptr()))
     else:
-        # Call Paddle's original method, because a hook would record a read by the user's code.
+        # Call Paddle's original method. The hook around it would record a read by the user.
         numpy = type(tensor).numpy
         digest.update(getattr(numpy, "__wrapped__", numpy)(tensor).tobytes())
     return digest.digest()

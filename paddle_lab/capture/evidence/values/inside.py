@@ -1,4 +1,4 @@
-"""Which scopes are inside the region or layer that a user named."""
+"""Tells which scopes are inside the region or layer that the user chose by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Inside:
-    """Tells, while the code runs, whether a scope is the named one or is inside it.
+    """Tells, while the code runs, whether a scope has the chosen name or is inside such a scope.
 
     Parameters
     ----------
@@ -44,18 +44,18 @@ class Inside:
         self._indexed = 0
 
     def holds(self, scope: int) -> bool:
-        """Tell whether a scope has the given name, or is inside a scope with this name."""
+        """Tell whether a scope has the chosen name, or is inside a scope that has it."""
         if scope not in self._is_inside:
             self._index()
         return self._is_inside.get(scope, False)
 
     @property
     def has_run(self) -> bool:
-        """Whether there was such a scope."""
+        """Whether a scope with this name has run."""
         return any(self._is_inside.values())
 
     def index_anew(self) -> None:
-        """Begin again at the first row that the trace keeps."""
+        """Build the index again, from the first row that the trace keeps."""
         self._indexed = self._recorder.scopes.start // SCOPE_CELLS
 
     def _index(self) -> None:
@@ -76,7 +76,7 @@ class Inside:
         self._indexed = len(scopes) // SCOPE_CELLS
 
     def _name_layers(self, rows: Iterable[LayerRow]) -> None:
-        # The name of an outermost layer comes from the source of its call: see ``LayerPool``.
+        # The name of an outermost layer is found in the source of its call: see ``LayerPool``.
         frames: Any = None
         for key, path, class_name, caller, location in rows:
             if path is not None:

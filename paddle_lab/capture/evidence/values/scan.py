@@ -1,4 +1,4 @@
-"""One pass over an array of numbers: counts, extremes, sums and a histogram."""
+"""Statistics of an array in one pass: counts, extremes, sums and a histogram."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STORED = ("f2", "u2", "f4", "f8", "c8", "c16", "u1", "u1", "i1", "i2", "i4", "i8
 def scan(address: int, elements: int, kind: int, with_histogram: bool) -> Scanned:  # noqa: FBT001
     """Read every element of an array once.
 
-    The native version releases the GIL if the array is large.
+    The native version of this function releases the GIL if the array is large.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ The count is lower than the shape's if only some rows are stored. This is a plai
 Python's garbage collector need not visit, because there is one for each gradient."""
 
 _NO_KIND = -1
-# Keys are ids: there is one object for each dtype, and Paddle hashes dtypes slowly.
+# The keys are ids: each dtype is a single object, and Paddle computes the hash of a dtype slowly.
 _kinds: dict[int, tuple[int, Any]] = {}
 
 
@@ -52,7 +52,7 @@ def statistics(seen: Seen) -> Statistics:
     """Return the statistics of a scan."""
     shape, _, stored, scanned, _ = seen
     zeros, nans, infs, smallest, largest, total, squares, _, deviations = scanned
-    # A row may be stored more than once, so more rows may be stored than the tensor has.
+    # Sparse rows may be stored repeatedly, so the tensor may have fewer rows than are stored.
     absent = max(math.prod(shape) - stored, 0)
     if absent:
         smallest, largest = min(smallest, 0.0), max(largest, 0.0)
@@ -69,7 +69,7 @@ def statistics(seen: Seen) -> Statistics:
 
 
 def statistic_cells(rows: Sequence[Statistics]) -> Iterator[tuple[int, ...]]:
-    """Yield each row as integers, without its deviation: the counts, and the bits of the floats."""
+    """Yield each row as integers: the counts and the bits of the floats, without the deviation."""
     floats = float_bits([number for row in rows for number in row[4:8]])
     for at, row in enumerate(rows):
         yield (*row[:4], *floats[4 * at : 4 * at + 4])
@@ -95,7 +95,7 @@ def look_at(tensor: Any, *, with_histogram: bool, decimals: int | None = None) -
         The shape, dtype, element count, scan result and digest. ``None`` if the tensor has no
         values to scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
     """
-    # Reading the values of an undefined tensor kills the process.
+    # It would kill the process to read the values of an undefined tensor.
     if not DOOR.is_initialized(tensor):
         return None
     if not DOOR.is_dense(tensor):
@@ -145,7 +145,7 @@ def _look_at_rows(tensor: Any, with_histogram: bool, decimals: int | None) -> Se
     rows = look_at(inner, with_histogram=with_histogram, decimals=decimals)
     if rows is None:
         return None
-    # The inner tensor's shape counts the stored rows only.
+    # The shape of the inner tensor counts only the stored rows.
     stored_shape, *what_was_seen = rows
     return (DOOR.selected_rows(tensor).height(), *stored_shape[1:]), *what_was_seen
 
@@ -153,7 +153,7 @@ def _look_at_rows(tensor: Any, with_histogram: bool, decimals: int | None) -> Se
 def _contiguous(
     address: int, shape: tuple[int, ...], strides: list[int], kind: int
 ) -> npt.NDArray[Any]:
-    """Return a contiguous array of a tensor that may be a view; strides are in elements."""
+    """Return a contiguous array of a tensor that may be a view. Strides are in elements."""
     stored = np.dtype(STORED[kind])
     last = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     memory = (ctypes.c_char * ((last + 1) * stored.itemsize)).from_address(address)
@@ -178,7 +178,7 @@ def _has_devices() -> bool:
 
 
 def _on_host(tensor: Any) -> Any:
-    """Copy a tensor to the host without the hooks: the copy is ours, not the traced code's."""
+    """Copy a tensor to the CPU without calling hooks, because this copy is not the user's."""
     import paddle
 
     return DOOR.copy_to(tensor, paddle.CPUPlace(), True)  # noqa: FBT003  (blocking)
