@@ -325,10 +325,10 @@ class Trace(TraceAnswers):
     def _widget(
         self, view: WidgetView, height: int, show_early: Callable[[dict[str, Any]], None] | None
     ) -> GraphWidget:
-        from paddle_lab.replayed_values import ValueAnswers
+        from paddle_lab.value_answers import ValueAnswers
         from paddle_lab.views.widgets.graph_widget import GraphWidget
 
-        answers = ValueAnswers(self.value)
+        answers = ValueAnswers(self)
         output = self._output(view, height)
         widget = GraphWidget(output, page_of=page_of, value_of=answers.answer)
         if show_early is not None:

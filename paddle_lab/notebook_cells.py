@@ -55,6 +55,17 @@ class NotebookCells:
         application = getattr(kernel, "parent", None)
         return path or getattr(application, "connection_file", None) or None
 
+    def name_of(self, thing: object) -> str | None:
+        """Return a variable of the notebook that holds an object; ``_`` begins the last choices."""
+        names = [name for name, held in self._shell.user_ns.items() if held is thing]
+        return min(names, key=lambda name: name.startswith("_"), default=None)
+
+
+def name_in_notebook(thing: object) -> str | None:
+    """Return a variable of the running notebook that holds an object, ``None`` without one."""
+    cells = running_cells()
+    return None if cells is None else cells.name_of(thing)
+
 
 def cell_of(file: str) -> int | None:
     """Return the execution count of the cell that has this file name; ``None`` for others."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,38 +30,6 @@ class ReplayedArray(np.ndarray[Any, Any]):
 
     def __array_finalize__(self, source: Any) -> None:
         self.check = getattr(source, "check", "")
-
-
-class ValueAnswers:
-    """Answers requests of a page for values. It keeps the last value, but not the trace.
-
-    Parameters
-    ----------
-    value
-        The method :meth:`paddle_lab.Trace.value` of a trace.
-    """
-
-    def __init__(self, value: Callable[[int, int], ReplayedArray]) -> None:
-        self._value = weakref.WeakMethod(value)
-        self._last: tuple[int, int] | None = None
-        self._array: ReplayedArray | None = None
-
-    def answer(self, op: int, output: int, picked: int) -> dict[str, Any]:
-        """Return what the page shows: a summary with one slice, or the reason as ``"error"``."""
-        from paddle_lab.views.value_summary import value_summary
-
-        value = self._value()
-        if value is None:
-            return {"error": say("replay.gone")}
-        try:
-            if self._last != (op, output) or self._array is None:
-                self._array = None
-                self._array, self._last = value(op, output), (op, output)
-        except ReplayError as reason:
-            return {"error": str(reason)}
-        except IndexError:  # an op inside a compiled program: only the picture has it
-            return {"error": say("replay.outside")}
-        return value_summary(self._array.view(np.ndarray), self._array.check, picked)
 
 
 def replayed_value(record: Record, replay: Replay | None, op: int, output: int) -> ReplayedArray:

@@ -10,7 +10,7 @@ import type { Mode, Selection } from "./model/state/view_state.ts";
 import { showPayload } from "./payload.ts";
 import type { Trace } from "./trace/trace.ts";
 import type { App } from "./views/app.ts";
-import type { AskValue, ValueAnswer } from "./views/facts/value_answer.ts";
+import type { Value, ValueSource } from "./views/facts/value_answer.ts";
 import { t } from "./words/page.ts";
 import { speak } from "./words/say.ts";
 
@@ -44,13 +44,10 @@ export async function showWidget(
     tellKernel(model, inGraph(trace, selection));
   const mode = model.get("_view");
   const page = (): Promise<Blob> => askForPage(model);
-  const askValue: AskValue = async (op, output, slice) =>
-    (await ask<ValueAnswer>(model, "value", { op, output, slice }, () => t("value.no_kernel")))
-      .answer;
   const options = {
     onSelect,
     page,
-    askValue,
+    values: valuesOf(model),
     isStandalone: false,
     view: mode,
     ...(height ? { height } : {}),
@@ -74,6 +71,35 @@ export async function showWidget(
     }
     app.dispose();
   });
+}
+
+function valuesOf(model: AnyModel<WidgetState>): ValueSource {
+  const silence = (): string => t("value.no_kernel");
+  return {
+    async ask(subjects, position, watch) {
+      const question = { subjects, position };
+      const { answer, buffers } = await ask<{ parts: Value[] }>(
+        model,
+        "value",
+        question,
+        silence,
+        watch,
+      );
+      // Copies: numbers of eight bytes must begin at a multiple of eight.
+      const bytes = buffers.map((view) =>
+        view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength),
+      );
+      return answer.parts.map((part, at) => ({
+        ...part,
+        heat: new Float64Array(bytes[2 * at]!),
+        colours: new Uint8ClampedArray(bytes[2 * at + 1]!),
+      }));
+    },
+    async file(subject) {
+      const question = { subjects: [subject], position: [], file: true };
+      return new Blob((await ask(model, "value", question, silence)).buffers);
+    },
+  };
 }
 
 function tellKernel(model: AnyModel<WidgetState>, selection: Selection): void {

@@ -5,7 +5,7 @@ import { t } from "../words/page.ts";
 import { ask } from "./asking.ts";
 
 /** @throws Error with a readable message if no kernel answers, or the kernel makes no page */
-export async function askForPage(model: AnyModel, patience_ms?: number): Promise<Blob> {
-  const { buffers } = await ask(model, "page", {}, () => t("export.no_kernel"), patience_ms);
+export async function askForPage(model: AnyModel): Promise<Blob> {
+  const { buffers } = await ask(model, "page", {}, () => t("export.no_kernel"));
   return new Blob(buffers, { type: "text/html" });
 }

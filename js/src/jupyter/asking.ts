@@ -1,12 +1,23 @@
 /** Asks the kernel for something that only the kernel has: a page of the graph, or a value. */
 
 import type { AnyModel } from "@anywidget/types";
+import { t } from "../words/page.ts";
 
-/** The kernel's answers: first that it has begun (`<kind>_begun`), then the answer or an error. */
+/**
+ * The kernel's answers: first that it has begun (`<kind>_begun`), perhaps how far it is
+ * (`<kind>_progress`), then the answer or an error.
+ */
 interface Answer {
   readonly kind: string;
   readonly id: string;
+  readonly done?: number;
+  readonly of?: number;
   readonly error?: string;
+}
+
+export interface Watch {
+  readonly signal: AbortSignal;
+  progress(done: number, of: number): void;
 }
 
 /** A running, idle kernel answers within this time that it has begun. */
@@ -16,6 +27,7 @@ const PATIENCE_MS = 5000;
  * @param kind what is asked for
  * @param content what the kernel needs to know
  * @param silence returns the message of the error if no kernel answers
+ * @param watch is told how far the kernel is, and can cancel
  * @throws Error with a readable message if no kernel answers, or if it answers with an error
  */
 export function ask<A extends object>(
@@ -23,19 +35,25 @@ export function ask<A extends object>(
   kind: string,
   content: object,
   silence: () => string,
-  patience_ms = PATIENCE_MS,
+  watch?: Watch,
 ): Promise<{ answer: A; buffers: DataView<ArrayBuffer>[] }> {
   const id = Math.random().toString(36).slice(2);
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => end(() => reject(new Error(silence()))), patience_ms);
+    const timer = setTimeout(() => end(() => reject(new Error(silence()))), PATIENCE_MS);
     function end(settle: () => void): void {
       clearTimeout(timer);
       model.off("msg:custom", answered);
+      watch?.signal.removeEventListener("abort", cancel);
       settle();
+    }
+    function cancel(): void {
+      model.send({ kind: `cancel_${kind}`, id });
+      end(() => reject(new Error(t("value.cancelled"))));
     }
     function answered(answer: Answer, buffers: DataView<ArrayBuffer>[]): void {
       if (answer?.id !== id) return;
       clearTimeout(timer);
+      if (answer.of) watch?.progress(answer.done ?? 0, answer.of);
       if (answer.kind !== kind) return;
       end(() =>
         answer.error
@@ -44,6 +62,7 @@ export function ask<A extends object>(
       );
     }
     model.on("msg:custom", answered);
+    watch?.signal.addEventListener("abort", cancel);
     try {
       model.send({ ...content, kind, id });
     } catch {

@@ -18,7 +18,7 @@ import { ColourInk } from "./colour/colour_ink.ts";
 import { ColourLegend } from "./colour/colour_legend.ts";
 import { iconButton } from "./controls.ts";
 import { emptyState } from "./empty_state.ts";
-import type { AskValue } from "./facts/value_answer.ts";
+import type { ValueSource } from "./facts/value_answer.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
@@ -46,8 +46,8 @@ export interface AppOptions {
   readonly onSelect?: (selection: Selection, trace: Trace) => void;
   /** Makes an HTML page of the graph, to be saved. Undefined without a kernel. */
   readonly page?: () => Promise<Blob>;
-  /** Computes the value of an op's output again. Undefined without a kernel. */
-  readonly askValue?: AskValue;
+  /** Computes values again. Undefined without a kernel. */
+  readonly values?: ValueSource;
   /** Whether the view is a whole page. */
   readonly isStandalone: boolean;
   /** Notices about this view, shown before the trace's notices. */
@@ -286,7 +286,7 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     },
     () =>
       dispose.unshift(
-        mountPanel(parts.panel, store, (act) => following.after(act), options.askValue),
+        mountPanel(parts.panel, store, (act) => following.after(act), options.values),
       ),
   ];
   /** Mount the other parts one by one, after the picture is painted. */

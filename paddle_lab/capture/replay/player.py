@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from paddle_lab.capture.rerun.contents import put_back, random_restores
 from paddle_lab.words import say
 
 _LEVELS = {1: "O1", 2: "O2", 3: "OD"}
+
+PROGRESS = ContextVar[Callable[[int, int], bool]]("progress", default=lambda _done, _of: True)
+"""Is told how many of how many calls have run. If it returns false, the replay stops."""
 
 
 class Irreplayable(Exception):  # noqa: N818  (a reason, not a fault)
@@ -71,7 +75,7 @@ class Player:
         for number, at in last_use.items():
             drops.setdefault(at, []).append(number)
         with self._aside():
-            for at, call in enumerate(self._calls):
+            for at, call in enumerate(self._watched()):
                 self._play(call)
                 for number in drops.get(at, ()):
                     self.tensors.pop(number, None)
@@ -99,7 +103,7 @@ class Player:
                 tensor.register_hook(keep)
 
         with self._aside():
-            for key, call in zip(self._keys, self._calls, strict=True):
+            for key, call in zip(self._keys, self._watched(), strict=True):
                 self._play(call)
                 if key == made_by:
                     watch()
@@ -107,6 +111,12 @@ class Player:
                 watch()
             self._play(backward)
         return found
+
+    def _watched(self) -> Iterator[RecordedCall]:
+        for at, call in enumerate(self._calls):
+            if not PROGRESS.get()(at, len(self._calls)):
+                raise Irreplayable(say("replay.cancelled"))
+            yield call
 
     def _play(self, call: RecordedCall) -> Any:
         """Run one call again."""

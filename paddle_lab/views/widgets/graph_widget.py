@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import current_thread, main_thread
+from time import monotonic
 from typing import Any
 
 import traitlets
@@ -17,6 +18,7 @@ from paddle_lab.words import language, say
 _VIEWS = ("ladder", "forward", "backward", "memory", "table", "time")
 _LEAST_HEIGHT_PX = 240
 _LARGEST_HEIGHT_PX = 4000
+_BETWEEN_PROGRESS_S = 0.2
 
 
 class GraphWidget(CellWidget):
@@ -30,7 +32,8 @@ class GraphWidget(CellWidget):
     page_of
         Makes the page that the export menu saves. Its argument is the payload.
     value_of
-        Computes an op's output again, and returns the answer that is sent to the page.
+        Answers a question about a value with a message and its buffers. Its second argument is
+        told how many of how many ops have run, and returns whether to go on.
 
     Raises
     ------
@@ -60,7 +63,9 @@ class GraphWidget(CellWidget):
         output: GraphOutput,
         *,
         page_of: Callable[[bytes], str],
-        value_of: Callable[[int, int, int], dict[str, Any]],
+        value_of: Callable[
+            [dict[str, Any], Callable[[int, int], bool]], tuple[dict[str, Any], list[bytes]]
+        ],
     ) -> None:
         least, most = _LEAST_HEIGHT_PX, _LARGEST_HEIGHT_PX
         if output.view not in _VIEWS:
@@ -71,6 +76,7 @@ class GraphWidget(CellWidget):
         self._output = output
         self._page_of = page_of
         self._value_of = value_of
+        self._cancelled: set[Any] = set()
         script, build = packed_script("widget_view.js")
         super().__init__(
             _data={"payload": output.payload},
@@ -95,6 +101,8 @@ class GraphWidget(CellWidget):
         """Answer a request of the page (js/src/jupyter/asking.ts) for an HTML page or a value."""
         if not isinstance(content, dict):
             return
+        if content.get("kind") == "cancel_value":
+            self._cancelled.add(content.get("id"))
         if content.get("kind") == "value":
             self._send_value(content)
         if content.get("kind") != "page":
@@ -119,11 +127,23 @@ class GraphWidget(CellWidget):
             self._compute_value(content, answer)
 
     def _compute_value(self, content: dict[str, Any], answer: dict[str, Any]) -> None:
+        said_at = monotonic()
+        buffers: list[bytes] = []
+
+        def tell(done: int, of: int) -> bool:
+            nonlocal said_at
+            if monotonic() - said_at > _BETWEEN_PROGRESS_S:
+                said_at = monotonic()
+                self.send({**answer, "kind": "value_progress", "done": done, "of": of})
+            return answer["id"] not in self._cancelled
+
         try:
-            answer |= self._value_of(*(int(content[name]) for name in ("op", "output", "slice")))
+            found, buffers = self._value_of(content, tell)
+            answer |= found
         except Exception as error:  # noqa: BLE001  (the page shows the error)
             answer["error"] = f"{type(error).__name__}: {error}"
-        self.send(answer)
+        self._cancelled.discard(answer["id"])
+        self.send(answer, buffers)
 
     def substitute_html(self, note: str) -> str:
         """Return the HTML of a static picture."""

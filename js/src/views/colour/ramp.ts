@@ -34,6 +34,11 @@ export function rampColour(share: number, ground: string): string {
   return mix(VIRIDIS[at]!, VIRIDIS[at + 1]!, Math.round((place - at) * 50) / 50);
 }
 
+/** The colour of a share from -1 to 1: blue below zero, orange above, as the ground at zero. */
+export function awayFromZero(share: number, ground: string): string {
+  return mix(ground, share < 0 ? "#0072b2" : "#d55e00", Math.round(Math.abs(share) * 50) / 50);
+}
+
 export function dtypeColour(dtype: string): string {
   return OF_DTYPE[dtype] ?? OTHER_DTYPE;
 }

@@ -21,6 +21,7 @@ import { renderStack } from "../source/stack.ts";
 import { findingNotes } from "./findings.ts";
 import { kernelFacts } from "./kernels.ts";
 import { memoryFact } from "./memory.ts";
+import { computedGradients } from "./numbers/computed_value.ts";
 import { edgeNorm, gradientFacts, gradientLink } from "./numbers/gradient.ts";
 
 export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLElement[] {
@@ -68,6 +69,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
       ...kernelFacts(trace, "grad_node", gradNode),
       memoryFact(store),
     ]),
+    ...computedGradients(context, gradNode),
     edges(context, t("grad_node.receives"), from, "source", t("grad_node.root")),
     edges(context, t("grad_node.hands"), next, "target", t("grad_node.ends")),
     ...beganWith(context, gradNode),

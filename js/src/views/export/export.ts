@@ -3,6 +3,7 @@
 import { copyText } from "../../dom/clipboard.ts";
 import { element } from "../../dom/element.ts";
 import { keepInside, menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
+import { saveFile } from "../../dom/save_file.ts";
 import { csvOf, tabbedOf } from "../../dom/table_text.ts";
 import { readTheme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -189,26 +190,10 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     what: string = store.state.mode,
   ): void {
     const blob = typeof content === "string" ? new Blob([content], { type }) : content;
-    const address = URL.createObjectURL(blob);
-    const name = fileName(`${trace.origin.title} ${what}`, extension);
-    const link = element("a", { href: address, download: name, hidden: true });
-    root.append(link);
-    link.click();
-    link.remove();
-    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    saveFile(blob, `${trace.origin.title} ${what}`, extension, root);
   }
 
   return menu.dispose;
-}
-
-/** "cell-4-forward.svg": only letters and digits of any script, with hyphens between them. */
-export function fileName(title: string, extension: string): string {
-  const name = title
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 80);
-  return `${name || "trace"}.${extension}`;
 }
 
 /** CSV with a byte order mark, by which spreadsheets recognize UTF-8. */

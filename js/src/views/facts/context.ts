@@ -3,7 +3,7 @@
 import type { TraceTotals } from "../../model/graph/trace_totals.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Trace } from "../../trace/trace.ts";
-import type { AskValue } from "./value_answer.ts";
+import type { ValueBench } from "./value_answer.ts";
 
 export interface PanelContext {
   readonly store: Store;
@@ -11,8 +11,7 @@ export interface PanelContext {
   readonly totals: TraceTotals;
   /** Shows the frame's line in the surrounding page, or in the panel's source view. */
   openFrame(frame: number): void;
-  /** Asks the Jupyter kernel to compute a value again; undefined without a kernel. */
-  readonly askValue: AskValue | undefined;
+  readonly values: ValueBench;
   /** Shows a line in the panel's source view. `file` is a position in `trace.strings`. */
   showSource(file: number, line: number): void;
 }

@@ -10,6 +10,7 @@ const KEYS: readonly (readonly [keys: string, meaning: PageKey])[] = [
   ["Enter", "help.key_group"],
   ["Shift+Enter", "help.key_fold"],
   ["p", "help.key_pair"],
+  ["v", "help.key_value"],
   ["e", "help.key_finding"],
   ["n", "help.key_difference"],
   ["u d", "help.key_isolate"],

@@ -96,6 +96,7 @@ function pressPlain(
     "[": () => alongExecution(store, -1),
     "]": () => alongExecution(store, 1),
     p: () => toPair(store),
+    v: () => showValue(app, store),
     e: () => showNextFinding(store, 1),
     E: () => showNextFinding(store, -1),
     n: () => showNextDifference(store, 1),
@@ -104,6 +105,15 @@ function pressPlain(
   const act = keys[event.key];
   // If an action has no effect, it returns false, and the notebook gets the key.
   return act !== undefined && act() !== false;
+}
+
+function showValue(app: HTMLElement, store: Store): boolean {
+  const opener = app.querySelector<HTMLElement>(".pdl-computed > .pdl-button");
+  if (!opener) return false;
+  store.update({ panelOpen: true });
+  app.querySelector<HTMLElement>(".pdl-tabs [role=tab]")?.click();
+  opener.click();
+  return true;
 }
 
 function step(store: Store, canvas: GraphCanvas, direction: Direction): void {

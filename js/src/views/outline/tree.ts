@@ -335,7 +335,7 @@ export class Outline {
 }
 
 /** Keys that are commands of the app, wherever the focus is. */
-const COMMANDS = new Set(["e", "f", "p"]);
+const COMMANDS = new Set(["e", "f", "p", "v"]);
 
 function isSelected(row: OutlineRow, selection: Selection): boolean {
   switch (selection.kind) {

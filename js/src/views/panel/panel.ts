@@ -19,7 +19,7 @@ import { overviewDetails } from "../details/overview.ts";
 import { tensorDetails } from "../details/tensor.ts";
 import { detailsText } from "../details/text.ts";
 import type { PanelContext } from "../facts/context.ts";
-import type { AskValue } from "../facts/value_answer.ts";
+import type { ValueSource } from "../facts/value_answer.ts";
 import { isolateButtons } from "../isolate/isolate_items.ts";
 import { hasLog, mountLog } from "../log/log_page.ts";
 import { mountSource } from "../source/source.ts";
@@ -32,14 +32,14 @@ type Page = (typeof PAGES)[number];
 /**
  * @param root the `.pdl-panel` element
  * @param later runs a function after the picture shows a change of the store
- * @param askValue computes a value again; undefined without a kernel
+ * @param values computes values again; undefined without a kernel
  * @returns a function that removes the panel
  */
 export function mountPanel(
   root: HTMLElement,
   store: Store,
   later: (act: () => void) => void,
-  askValue?: AskValue,
+  values?: ValueSource,
 ): () => void {
   const { trace } = store;
   const id = `pdl-${Math.random().toString(36).slice(2)}`;
@@ -58,7 +58,7 @@ export function mountPanel(
     store,
     trace,
     totals: traceTotals(trace),
-    askValue,
+    values: { source: values, isImage: false },
     openFrame(frame) {
       const at = (column: "file" | "line" | "cell") => trace.at("frames", column, frame);
       openSource(root, store, { file: at("file"), line: at("line"), cell: at("cell") });

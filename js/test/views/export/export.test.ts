@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { fileName } from "../../../src/dom/save_file.ts";
 import { COLOUR_NAMES } from "../../../src/dom/theme.ts";
-import { fileName } from "../../../src/views/export/export.ts";
 import {
   graphDrawing,
   type PictureStyle,

@@ -104,7 +104,7 @@ export function gradientFacts(
       section(
         t("gradient.values"),
         t("count.element", { n: stats.count("elements") }),
-        histogram(histogramOf(trace, "grad", row), stats.count("zeros")),
+        histogram({ bins: histogramOf(trace, "grad", row), zeros: stats.count("zeros") }),
       ),
     ];
   }

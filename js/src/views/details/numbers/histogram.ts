@@ -28,10 +28,25 @@ interface Bar {
   readonly positive: number;
 }
 
-/** @param zeros how many values are zero */
-export function histogram(bins: readonly HistogramBin[], zeros: number): HTMLElement {
-  const bars = together(bins);
-  const most = Math.max(1, zeros, ...bars.flatMap((bar) => [bar.negative, bar.positive]));
+export interface Counts {
+  readonly bins: readonly HistogramBin[];
+  /** How many values are zero. */
+  readonly zeros: number;
+}
+
+/** @param beside other values, which are drawn as outlines over the bars */
+export function histogram(shown: Counts, beside?: Counts): HTMLElement {
+  const { zeros } = shown;
+  const all = [...shown.bins, ...(beside?.bins ?? [])].map((bin) => bin.exponent);
+  const span = [Math.min(...all), Math.max(...all)] as const;
+  const bars = together(widened(shown.bins, span));
+  const outlines = beside ? together(widened(beside.bins, span)) : [];
+  const most = Math.max(
+    1,
+    zeros,
+    beside?.zeros ?? 0,
+    ...[...bars, ...outlines].flatMap((bar) => [bar.negative, bar.positive]),
+  );
   const total = zeros + bars.reduce((sum, bar) => sum + bar.negative + bar.positive, 0);
   const half = (WIDTH_PX - 2 * SIDE_PX - ZERO_PX - 2 * GAP_PX) / 2;
   const step = Math.min(WIDEST_BAR_PX, half / Math.max(1, bars.length));
@@ -46,6 +61,19 @@ export function histogram(bins: readonly HistogramBin[], zeros: number): HTMLEle
       svgElement("title", {}, t("histogram.bar", { name: title, n: count })),
     );
   };
+  const sides = (of: readonly Bar[], zero: number, kind: string) => [
+    ...of.flatMap((at, index) => [
+      column(
+        SIDE_PX + half - (index + 1) * step,
+        bar,
+        at.negative,
+        negativeRange(at),
+        `negative${kind}`,
+      ),
+      column(positiveLeft + index * step, bar, at.positive, positiveRange(at), `positive${kind}`),
+    ]),
+    column(zeroLeft, ZERO_PX, zero, t("histogram.zero"), `zero${kind}`),
+  ];
   const label = (x: number, y: number, text: string, anchor = "middle") =>
     svgElement("text", { x, y, "text-anchor": anchor }, text);
   const bar = Math.max(0.5, step - Math.min(1, step * 0.15));
@@ -78,11 +106,8 @@ export function histogram(bins: readonly HistogramBin[], zeros: number): HTMLEle
       y2: TOP_PX,
     }),
     label(SIDE_PX, TOP_PX - 4, t("histogram.values", { n: most }), "start"),
-    ...bars.flatMap((at, index) => [
-      column(SIDE_PX + half - (index + 1) * step, bar, at.negative, negativeRange(at), "negative"),
-      column(positiveLeft + index * step, bar, at.positive, positiveRange(at), "positive"),
-    ]),
-    column(zeroLeft, ZERO_PX, zeros, t("histogram.zero"), "zero"),
+    ...sides(bars, zeros, ""),
+    ...(beside ? sides(outlines, beside.zeros, " pdl-bar-beside") : []),
     svgElement("line", {
       class: "pdl-axis",
       x1: SIDE_PX,
@@ -137,6 +162,16 @@ function negativeRange({ from, to }: Bar): string {
 
 function positiveRange({ from, to }: Bar): string {
   return t("histogram.range", { from: power(from), to: power(to) });
+}
+
+/** The bins with empty ones before and after, from the first to the last exponent of `span`. */
+function widened(bins: readonly HistogramBin[], [first, last]: readonly [number, number]) {
+  const known = new Map(bins.map((bin) => [bin.exponent, bin]));
+  const length = Number.isFinite(first) ? last - first + 1 : 0;
+  return Array.from({ length }, (_, at) => {
+    const exponent = first + at;
+    return known.get(exponent) ?? { exponent, negative: 0, positive: 0 };
+  });
 }
 
 /** Merge neighbouring powers of two if there would be more than `MOST_BARS` bars. */

@@ -32,7 +32,7 @@ export function valueSection({ trace, totals }: PanelContext, tensor: number): H
       t("gradient.values"),
       t("count.element", { n: values.count("elements") }),
       facts([...(values.hasFinite ? finite : []), ...countFacts(values)]),
-      ...(bins.length ? [histogram(bins, values.count("zeros"))] : []),
+      ...(bins.length ? [histogram({ bins, zeros: values.count("zeros") })] : []),
     ),
   ];
 }
