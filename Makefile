@@ -68,15 +68,18 @@ js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 	CHROMIUM="$$(cat $(DONE)/chromium)" $(NPM) run --silent test
 
 # The tests of a file share models and kernels, so one process runs the whole file.
-# The tests in OWN_PROCESS need their own. Paddle keeps the first directory for graph dumps. And
-# PaddleFormers, which other tests import, replaces tensor methods: they break graphs, and frames of
-# theirs may stand in the texts of errors.
-OWN_PROCESS := tests/breaks tests/dumps tests/capture/test_error_texts.py
+# The tests in OWN_PROCESS run afterwards, in processes that collect no other tests.
+# Paddle keeps the first directory for graph dumps. PaddleFormers, which other tests import, replaces
+# tensor methods: they break graphs, and frames of theirs may stand in the texts of errors. And a
+# search for holders goes through all that pytest holds, which takes ten times as long beside 9,000
+# tests.
+OWN_PROCESS := tests/breaks tests/dumps tests/capture/test_error_texts.py tests/holders \
+  tests/notebook/memory tests/rerun
 PARALLEL_PYTEST = $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 pytest: $(DONE)/test
 	$(PARALLEL_PYTEST) -m "not browser" \
 	  $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
-	$(if $(PYTEST_ARGS),,$(PARALLEL_PYTEST) $(OWN_PROCESS))
+	$(if $(PYTEST_ARGS),,$(PARALLEL_PYTEST) -m "not browser" $(OWN_PROCESS))
 
 # Three processes, because the machine is idle half of the time while pages open and kernels start.
 # Tests marked `alone` run afterwards in one process. Pytest exits with 5 if PYTEST_ARGS selects no
