@@ -122,6 +122,14 @@ class Flight:
         return found[::-1]
 
     @property
+    def last_place(self) -> tuple[str, int]:
+        """The file and line of the user's code at the signal, or of the newest op."""
+        files = {line.file for op in self.ops for line in op.stack}
+        at_signal = [line for line in self.signal_stack if line.file in files][-1:]
+        newest = [op.place for op in self.ops[-1:]]
+        return next(((line.file, line.line) for line in [*at_signal, *newest]), ("", 0))
+
+    @property
     def in_flight(self) -> list[FlightOp]:
         """The ops that were running, the outermost op first."""
         return [op for op in self.ops if op.duration_ns is None] if self.is_running else []

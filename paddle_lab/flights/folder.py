@@ -69,9 +69,15 @@ def is_alive(flight: Flight) -> bool:
     Another process may have the same process id by now, so the start times are compared.
     """
     with suppress(psutil.Error):
-        process = psutil.Process(flight.process)
-        is_same = abs(process.create_time() - flight.started_s) < 1.0
-        return bool(is_same and process.status() != psutil.STATUS_ZOMBIE)
+        started_s = psutil.Process(flight.process).create_time()
+        return abs(started_s - flight.started_s) < 1.0 and process_runs(flight.process)
+    return False
+
+
+def process_runs(number: int) -> bool:
+    """Tell whether a process is running. A zombie process is not."""
+    with suppress(psutil.Error):
+        return bool(psutil.Process(number).status() != psutil.STATUS_ZOMBIE)
     return False
 
 

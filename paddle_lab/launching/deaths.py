@@ -11,6 +11,7 @@ from typing import Final
 from paddle_lab.flights.crash import Crash
 from paddle_lab.flights.flight import read_flight
 from paddle_lab.flights.layout import NOTES
+from paddle_lab.runs.directory import flight_name
 from paddle_lab.words import say
 
 _STATUS: Final = re.compile(
@@ -33,11 +34,6 @@ def deaths(directory: Path) -> Iterator[Crash]:
             yield Crash(flight, say("flights.rank.signal", rank=rank, signal=flight.signal))
         else:
             yield Crash(flight, say("flights.rank.silent", rank=rank))
-
-
-def flight_name(rank: int | str) -> str:
-    """Return the name of a rank's flight record in the run's directory."""
-    return f"rank-{rank}"
 
 
 def _status(code: int) -> str:

@@ -20,7 +20,6 @@ from paddle_lab.launching import rank_program
 from paddle_lab.launching.deaths import deaths
 from paddle_lab.launching.rank_output import RankOutput
 from paddle_lab.runs.directory import END_FILE, STALL_S, RunDirectory
-from paddle_lab.runs.finding import RunFinding
 from paddle_lab.words import say
 
 _LOOK_S: Final = 0.2
@@ -137,10 +136,12 @@ class Job:
             self._show(self._run)
         if not at_end and not self._run.may_hang():
             return
-        for finding in self._run.findings():
+        found = self._run.findings()
+        # During the run only a hang is reported, with its causes: such a run may never end.
+        is_hanging = self._run.ended is None and any(one.kind == "hang" for one in found)
+        for finding in found if at_end or is_hanging else ():
             key = finding.kind, finding.ranks
-            # Only a hang is reported during the run, because a run that hangs may never end.
-            if key not in self._told and (at_end or self._is_hanging(finding)):
+            if key not in self._told:
                 self._told.add(key)
                 self._write(f"{finding}\n")
 
@@ -153,9 +154,6 @@ class Job:
             # Each rank has its own session, so no signal to a group reaches all of them.
             found = psutil.Process(launcher)
             self._family.update([found, *found.children(recursive=True)])
-
-    def _is_hanging(self, finding: RunFinding) -> bool:
-        return finding.kind == "hang" and self._run.ended is None
 
 
 def refuse_files(directory: Path) -> None:

@@ -20,9 +20,9 @@ from typing import Any, Final
 from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.ranks.rank_session import RankSession
 from paddle_lab.flights.folder import KEPT
-from paddle_lab.launching.deaths import flight_name
 from paddle_lab.opened_run import trace_path
 from paddle_lab.recording import Recording
+from paddle_lab.runs.directory import flight_name
 from paddle_lab.trace.limit import DEFAULT_OPS, limit_of
 from paddle_lab.words import say
 

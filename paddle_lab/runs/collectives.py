@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from paddle_lab.runs.rank_log import Call, RankLog
 
@@ -52,18 +53,17 @@ class Collective:
 
 def joined(logs: Iterable[RankLog]) -> list[Collective]:
     """Return the collectives of a run, in the order in which they began."""
-    found: dict[tuple[int, tuple[int, int] | None, int], Collective] = {}
+    found: defaultdict[tuple[int, tuple[int, int] | None], list[Collective]] = defaultdict(list)
     for log in logs:
-        counts: defaultdict[tuple[int, tuple[int, int] | None], int] = defaultdict(int)
+        calls: defaultdict[tuple[int, tuple[int, int] | None], list[Call]] = defaultdict(list)
         for call in log.calls:
-            channel = _channel(call)
-            counts[call.group, channel] += 1
-            sequence = counts[call.group, channel]
-            key = call.group, channel, sequence
-            if key not in found:
-                found[key] = Collective(call.group, sequence, channel)
-            found[key].calls[log.rank] = call
-    return sorted(found.values(), key=lambda collective: collective.begin_ns)
+            calls[call.group, _channel(call)].append(call)
+        for (group, channel), own in calls.items():
+            joint = found[group, channel]
+            joint += [Collective(group, at + 1, channel) for at in range(len(joint), len(own))]
+            for collective, call in zip(joint, own, strict=False):
+                collective.calls[log.rank] = call
+    return sorted(chain(*found.values()), key=lambda collective: collective.begin_ns)
 
 
 def _channel(call: Call) -> tuple[int, int] | None:
@@ -91,9 +91,10 @@ def waited_for(collectives: Sequence[Collective]) -> dict[int, Counter[int]]:
     for one in collectives:
         if one.absent or one.group < 0:
             continue
-        waits = one.waited_ns
-        last = min(waits, key=lambda rank: waits[rank])
-        for rank, wait_ns in waits.items():
-            if wait_ns and (one.channel is None or rank == one.channel[1]):
-                found[rank][last] += wait_ns
+        begun = {rank: call.begin_ns for rank, call in one.calls.items()}
+        last_ns = max(begun.values())
+        last = min(rank for rank, begin_ns in begun.items() if begin_ns == last_ns)
+        for rank, begin_ns in begun.items():
+            if begin_ns < last_ns and (one.channel is None or rank == one.channel[1]):
+                found[rank][last] += last_ns - begin_ns
     return dict(found)

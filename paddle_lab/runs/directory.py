@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-import psutil
-
+from paddle_lab.flights.flight import read_flight
+from paddle_lab.flights.folder import process_runs
 from paddle_lab.runs.clocks import align, clock_shifts
 from paddle_lab.runs.collectives import Collective, joined
 from paddle_lab.runs.disagreements import disagreements
@@ -24,6 +24,7 @@ STALL_S: Final = 5.0
 _RANK_FILE: Final = re.compile(r"rank-(\d+)\.jsonl$")
 _ENDS: Final = ("rank-raised", "rank-died")
 END_FILE: Final = "run.json"
+_GLOO: Final = "gloo/transport"
 
 
 class RunDirectory:
@@ -84,14 +85,18 @@ class RunDirectory:
             return False
         if log.about.get("host") != socket.gethostname():
             return True
-        return bool(psutil.pid_exists(int(log.about.get("process", 0))))
+        return process_runs(int(log.about.get("process", 0)))
 
     def has_died(self, log: RankLog) -> bool:
         """Tell whether a rank's process died without reporting its end."""
         if log.exit is not None or self.is_alive(log):
             return False
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
-        return self.ended is None or not (self.ended.get("stopped") or has_failure)
+        has_died = self.ended is None or not (self.ended.get("stopped") or has_failure)
+        if has_died and log.died_at is None:
+            flight = read_flight(self.path, flight_name(log.rank))
+            log.died_at = NOWHERE if flight is None else flight.last_place
+        return has_died
 
     def may_hang(self) -> bool:
         """Tell whether a rank waits long enough for a hang, or no rank makes progress. Is fast."""
@@ -116,10 +121,11 @@ class RunDirectory:
         now_ns = max(now_ns, int((self.ended or {}).get("time_ns", 0)))
         if any(map(self.is_alive, logs)):
             now_ns = time.time_ns()
+        dead = [log for log in logs if self.has_died(log)]  # this also finds where they died
         found = [*disagreements(logs, collectives), *self._raised(), *self._missing()]
         waits = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died)
         hang = waits.finding()
-        found = sorted([*found, *self._died()], key=lambda finding: finding.time_ns)
+        found = sorted([*found, *self._died(dead)], key=lambda finding: finding.time_ns)
         if hang is not None:
             # The finding that explains why a rank is absent comes before the hang.
             causes = [
@@ -138,8 +144,9 @@ class RunDirectory:
         own = [
             log
             for log in failed
-            if log.open_call is None
-            and log.exit is not None
+            if log.exit is not None
+            # Such an error of gloo follows from another rank's end.
+            and (log.open_call is None or _GLOO not in log.exit["error"])
             and not log.exit["error"].startswith(KeyboardInterrupt.__name__)
         ]
         if not own:
@@ -156,9 +163,8 @@ class RunDirectory:
             RunFinding("rank-raised", message, say(f"runs.raised.{advice}"), ranks, lines, time_ns)
         ]
 
-    def _died(self) -> list[RunFinding]:
+    def _died(self, dead: list[RankLog]) -> list[RunFinding]:
         """Return the first rank that died without reporting its end."""
-        dead = [log for log in self.logs if self.has_died(log)]
         if not dead:
             return []
         first = min(dead, key=lambda log: log.last_ns)
@@ -178,3 +184,8 @@ class RunDirectory:
         message = say("runs.missing.message", ranks=ranks_said(absent))
         advice = say("runs.missing.advice")
         return [RunFinding("rank-missing", message, advice, tuple(absent), severity="warning")]
+
+
+def flight_name(rank: int | str) -> str:
+    """Return the name of a rank's flight record in the run's directory."""
+    return f"rank-{rank}"

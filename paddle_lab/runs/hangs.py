@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from paddle_lab.runs.collectives import Collective
-from paddle_lab.runs.disagreements import places
+from paddle_lab.runs.disagreements import mismatch, places
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
-from paddle_lab.runs.rank_log import Call, RankLog
+from paddle_lab.runs.rank_log import Call, RankLog, place_of
 from paddle_lab.words import say
 
 
@@ -64,7 +65,7 @@ class Waits:
         values = {
             "waiting": ranks_said(waiting),
             "n": seconds,
-            "op": place if len(ops) > 1 else collective.op,
+            "op": place if len(ops) > 1 and not collective.channel else collective.op,
         }
         lines = places(collective)
         for rank in absent:
@@ -75,13 +76,18 @@ class Waits:
         if not absent:
             if has_failed:  # its ranks disagree, which another finding reports
                 return None
-            message = say("runs.hang.nobody", **values)
-            return RunFinding(
-                "hang", message, say("runs.hang.advice"), tuple(waiting), lines, collective.begin_ns
+            differing, tags = mismatch(collective), self._tags(collective)
+            message = (
+                f"{say('runs.hang.nobody', **values)} {differing.message if differing else tags}"
             )
+            advice = say("runs.hang.advice" if differing or not tags else "runs.hang.tags_advice")
+            ranks = differing.ranks if differing else tuple(waiting)
+            return RunFinding("hang", message.rstrip(), advice, ranks, lines, collective.begin_ns)
         key = "runs.hang.failed" if has_failed else "runs.hang.message"
         message = say(key, absent=ranks_said(absent), **values)
-        message += "".join(f" {self._state_of(rank)}" for rank in absent[:4])
+        states = [self._state_of(rank) for rank in absent[:4]]
+        message += "".join(f" {sentence}" for _, sentence in states)
+        advice = states[0][0]
         if len(cycle) > 2:
             message += " " + say(
                 "runs.hang.cycle",
@@ -95,13 +101,30 @@ class Waits:
         begin_ns = collective.begin_ns
         apart = self._first_apart(collective, waiting[0], absent[0])
         if apart is not None:
-            lines, begin_ns = places(apart), apart.begin_ns
+            lines, begin_ns, advice = places(apart), apart.begin_ns, "advice"
             message += " " + say(
                 "runs.hang.apart", n=apart.sequence, group=apart.group,
                 first=ranks_said([waiting[0]]), mine=place_said(lines[waiting[0]]),
                 second=ranks_said([absent[0]]), theirs=place_said(lines[absent[0]]),
             )  # fmt: skip
-        return RunFinding("hang", message, say("runs.hang.advice"), tuple(absent), lines, begin_ns)
+        advice = say(f"runs.hang.{advice}")
+        return RunFinding("hang", message, advice, tuple(absent), lines, begin_ns)
+
+    def _tags(self, collective: Collective) -> str:
+        """Return why gloo does not deliver a message, if its ranks have made other calls before."""
+        setups = [log.about.get("setup") or {} for log in self._logs.values()]
+        if collective.channel is None or any(one.get("backend") != "gloo" for one in setups):
+            return ""
+        calls = [
+            sum(call.group == collective.group for call in self._logs[rank].calls)
+            for rank in collective.channel
+        ]
+        if calls[0] == calls[1]:
+            return ""
+        sender, receiver = collective.channel
+        return say(
+            "runs.hang.tags", sender=sender, sent=calls[0], receiver=receiver, received=calls[1]
+        )
 
     def _is_waited_in(self, collective: Collective) -> bool:
         return any(self.waiting.get(rank) is call for rank, call in collective.calls.items())
@@ -121,8 +144,6 @@ class Waits:
         while collective.absent and (call := self.waiting.get(collective.absent[0])) is not None:
             rank = collective.absent[0]
             collective = next(one for one in self._collectives if one.calls.get(rank) is call)
-            if not collective.absent:
-                break
             if collective in chain:
                 cycle = chain[chain.index(collective) :]
                 return min(cycle, key=lambda one: (len(one.ranks), one.ranks)), cycle
@@ -144,21 +165,23 @@ class Waits:
                 return one
         return None
 
-    def _state_of(self, rank: int) -> str:
+    def _state_of(self, rank: int) -> tuple[str, str]:
+        """Return the key of the advice, and a sentence on where a rank is."""
         log = self._logs.get(rank)
         if log is None:
-            return say("runs.state.missing", rank=rank)
+            return "advice", say("runs.state.missing", rank=rank)
         place = place_said(log.place)
         if log.exit is not None:
             key = "raised" if log.exit["error"] else "ended"
-            return say(f"runs.state.{key}", rank=rank, place=place)
+            return "gone_advice", say(f"runs.state.{key}", rank=rank, place=place)
         if self._has_died(log):
-            return say("runs.state.died", rank=rank, place=place)
+            return "gone_advice", say("runs.state.died", rank=rank, place=place)
         if log.open_call is not None:
-            return say("runs.state.waits", rank=rank, place=place, op=log.open_call.op)
-        if log.still is not None and log.still.get("in_loader"):
-            return say("runs.state.loader", rank=rank, place=place)
-        return say(f"runs.state.{'still' if log.still else 'runs'}", rank=rank, place=place)
+            return "advice", say("runs.state.waits", rank=rank, place=place, op=log.open_call.op)
+        if log.still is None:
+            return "busy_advice", say("runs.state.runs", rank=rank, place=place)
+        does = does_said(log.still)
+        return "busy_advice", say("runs.state.still", rank=rank, place=place, does=does)
 
     def _all_still(self) -> RunFinding | None:
         """Return a finding if no rank makes progress and none is in a collective."""
@@ -170,10 +193,18 @@ class Waits:
         message = say(
             "runs.hang.still", waiting=ranks_said(ranks), n=(self._now_ns - max(since)) // 10**9
         )
+        message += "".join(f" {self._state_of(rank)[1]}" for rank in ranks[:4])
         return RunFinding(
             "hang", message, say("runs.hang.still_advice"), tuple(ranks),
             {log.rank: log.place for log in logs}, max(since), "warning",
         )  # fmt: skip
+
+
+def does_said(still: dict[str, Any]) -> str:
+    """Return what a rank does where no op runs."""
+    does = say(f"flights.stall.{still.get('state', 'waits')}", detail=still.get("detail", ""))
+    places = [place_said(place_of(stack)) for stack in still.get("workers", ())]
+    return does + (say("runs.state.workers", places=", ".join(places)) if places else "")
 
 
 def _waiting_in(collective: Collective, waiting: dict[int, Call]) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 _MOST_LINE_BYTES: Final = 1 << 24
 _TIMED: Final = re.compile(
-    rb'\{"kind":"(begin|end)","time_ns":(\d+),"id":(\d+)(?:,"site":(\d+))?\}$'
+    rb'\{"kind":"(?:begin|end)","time_ns":(\d+),"id":(\d+)(?:,"site":(\d+))?\}$'
 )
 """The form of the usual events. There may be a million of them, so they are read fast."""
 Place = tuple[str, int]
@@ -99,7 +98,11 @@ class RankLog:
     """Checksums of results of collectives before and after dropout, at some calls of each line."""
     still: dict[str, Any] | None = None
     """Where the rank makes no progress, and since when; ``None`` while it makes progress."""
+    busy: dict[str, Any] | None = None
+    """Where the rank was last seen since its last collective, while it runs ops."""
     exit: dict[str, Any] | None = None
+    died_at: Place | None = None
+    """The last line in the flight record of a process that died."""
     last_ns: int = 0
     _sites: dict[int, Call] = field(default_factory=dict)
     _read_bytes: int = 0
@@ -117,27 +120,29 @@ class RankLog:
             data = file.read()
         data = data[: data.rfind(b"\n") + 1]
         self._read_bytes += len(data)
+        calls, sites = self.calls, self._sites
         for line in data.splitlines():
-            with suppress(ValueError, KeyError, TypeError, IndexError):  # a damaged line
-                if (timed := _TIMED.match(line)) is not None:
-                    self._take_timed(timed)
+            try:
+                if (timed := _TIMED.match(line)) is None:
+                    event = json.loads(line) if len(line) < _MOST_LINE_BYTES else None
+                    if isinstance(event, dict):
+                        self._take(event)
                     continue
-                event = json.loads(line) if len(line) < _MOST_LINE_BYTES else None
-                if isinstance(event, dict):
-                    self._take(event)
+                time, number, site = timed.groups()
+                time_ns = int(time)
+                if site is None:
+                    call = calls[int(number)]
+                    call.end_ns = time_ns - call.shifted_ns
+                else:
+                    call = Call.__new__(Call)  # a copy, in a tenth of the time
+                    vars(call).update(vars(sites[int(site)]))
+                    call.begin_ns = time_ns
+                    calls.append(call)
+                self.still = self.busy = None
+                self.last_ns = time_ns
+            except (ValueError, KeyError, TypeError, IndexError):  # a damaged line
+                continue
         return bool(data)
-
-    def _take_timed(self, event: re.Match[bytes]) -> None:
-        kind, time_ns = event[1], int(event[2])
-        if kind == b"begin":
-            call = Call.__new__(Call)  # a copy, in a tenth of the time
-            vars(call).update(vars(self._sites[int(event[4])]), begin_ns=time_ns)
-            self.calls.append(call)
-        else:
-            call = self.calls[int(event[3])]
-            call.end_ns = time_ns - call.shifted_ns
-        self.still = None
-        self.last_ns = time_ns
 
     def _take(self, event: dict[str, Any]) -> None:
         kind, time_ns = event.pop("kind"), int(event.pop("time_ns"))
@@ -165,8 +170,8 @@ class RankLog:
             self.about["setup"] = event["setup"] or self.about["setup"]
         elif kind == "dropout":
             self.dropouts.append(event)
-        elif kind == "still":
-            self.still = event
+        elif kind in ("still", "busy"):
+            setattr(self, kind, event)
         elif kind == "exit":
             self.exit = event
 
@@ -179,10 +184,13 @@ class RankLog:
     @property
     def place(self) -> Place:
         """The line where the rank is, or was last seen."""
+        if self.died_at and self.died_at != NOWHERE:
+            return self.died_at
         for stack in (
             self.exit["stack"] if self.exit is not None else None,
             self.open_call.stack if self.open_call is not None else None,
             self.still["stack"] if self.still is not None else None,
+            self.busy["stack"] if self.busy is not None else None,
             self.calls[-1].stack if self.calls else None,
         ):
             if stack:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -163,3 +164,52 @@ def test_the_page_says_all_and_runs_nothing(tmp_path: Path) -> None:
     assert "a.py:1" in page
     assert run.findings[0].message in repr(run)
     assert run.collectives.rows()[1]["reduce_op"] == "<script>"
+
+
+def seen(kind: str, state: str, detail: str = "") -> dict[str, object]:
+    return {
+        "kind": kind, "since_ns": 0, "stack": [["a.py", 5, "f"]], "state": state,
+        "detail": detail, "workers": [[["data.py", 3, "read"]]] if state == "loader" else [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        (seen("still", "lock", "self.lock"), "Rank 1 is at a.py:5, .* lock, `self.lock`"),
+        (seen("still", "loader"), "DataLoader; its workers are loading at data.py:3"),
+        (seen("busy", "computes"), "Rank 1 runs on, in no collective; it was last seen at a.py:5"),
+    ],
+)
+def test_a_hang_tells_what_the_absent_rank_does(
+    tmp_path: Path, event: dict[str, object], told: str
+) -> None:
+    rank_file(tmp_path, 0, begin(1))
+    rank_file(tmp_path, 1, event)
+    (hang,) = paddle_lab.open_run(tmp_path).findings
+    assert hang.places == {0: ("a.py", 1), 1: ("a.py", 5)}
+    assert re.search(told, hang.message)
+
+
+def test_a_hang_with_all_ranks_tells_why(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1))
+    rank_file(tmp_path, 1, begin(2, op="broadcast"))
+    mismatch, hang = paddle_lab.open_run(tmp_path).findings
+    assert mismatch.message in hang.message
+    assert (mismatch.ranks, hang.ranks) == ((1,), (1,))
+    names = ("rank", "world", "endpoints", "endpoint", "device", "gpu", "is_port_taken")
+    told = dict.fromkeys([*names, "paddle", "python", "paddle_lab"], "") | {"backend": "gloo"}
+    setup = {"kind": "setup", "setup": told}
+    rank_file(tmp_path, 0, setup, begin(1, op="barrier"), end(), begin(2, 1, op="send", peer=1))
+    rank_file(tmp_path, 1, setup, begin(1, op="recv", peer=0))
+    hang = paddle_lab.open_run(tmp_path).findings[-1]
+    assert "rank 0 has made 2, and rank 1 1" in hang.message
+
+
+def test_an_error_in_a_collective_is_the_first_unless_another_rank_ended(tmp_path: Path) -> None:
+    failed = {"kind": "end", "id": 0, "error": "RuntimeError: x"}
+    leave = {**LEAVE, "code": 1, "stack": [["a.py", 1, "f"]]}
+    rank_file(tmp_path, 0, begin(1), failed, {**leave, "error": "RuntimeError: not ready"})
+    rank_file(tmp_path, 1, begin(1), failed, {**leave, "error": "gloo/transport/tcp/pair.cc"})
+    raised = [one for one in paddle_lab.open_run(tmp_path).findings if one.kind == "rank-raised"]
+    assert [one.ranks for one in raised] == [(0,)]

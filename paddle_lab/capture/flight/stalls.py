@@ -10,6 +10,7 @@ import warnings
 from _thread import LockType, RLock
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import getattr_static
 from types import FrameType
 from typing import Final
 
@@ -17,7 +18,7 @@ import psutil
 
 from paddle_lab.capture.evidence.events.loader_samples import SAMPLES
 from paddle_lab.capture.flight.flight_record import FLIGHT
-from paddle_lab.capture.ranks.user_stack import is_in_loader, user_frames
+from paddle_lab.capture.ranks.user_stack import is_in_loader, lines_of, user_frames
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.running_layer import thread_frame
 from paddle_lab.capture.turns.variables import frame_variable
@@ -30,7 +31,7 @@ _IDLE_SHARE: Final = 0.1
 """A thread that uses a smaller share of a core counts as waiting."""
 _WAITING: Final = ("threading.py", "queue.py", "selectors.py", "connection.py", "popen_fork.py")
 """Files of the standard library whose functions wait for other threads or processes."""
-_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_NAME: Final = re.compile(r"[A-Za-z_][\w.]*")
 Place = tuple[str, int, str]
 """File, line and function."""
 
@@ -73,8 +74,7 @@ class StallWatch:
     ) -> None:
         self._op_count = op_count
         self._tell = tell
-        self._cpu_s: dict[int, tuple[float, float]] = {}
-        """For each thread: the time of the last look, and the CPU time used until then."""
+        self._look = ThreadLook()
         self._has_ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="paddle_lab", daemon=True)
         self._thread.start()
@@ -93,7 +93,7 @@ class StallWatch:
                 now, now_s = self._op_count(), time.monotonic()
                 if now is None or now != count:
                     count, moved_s = now, now_s
-                    self._cpu_s.clear()
+                    self._look = ThreadLook()
                     if is_told:
                         is_told = False
                         self._tell(0.0, [])
@@ -112,26 +112,31 @@ class StallWatch:
             self._tell(0.0, [])
 
     def _threads(self) -> list[StalledThread]:
-        busy = {one.id: one.user_time + one.system_time for one in psutil.Process().threads()}
-        found = []
-        for thread in threading.enumerate():
-            if thread is self._thread or thread.ident is None:
-                continue
-            frame = thread_frame(thread.ident)
-            frames = user_frames(frame)[:_MOST_LINES]
-            if frame is None or not frames:
-                continue
-            share = self._busy_share(thread.native_id or 0, busy)
-            places = tuple(
-                (each.f_code.co_filename, each.f_lineno, each.f_code.co_name) for each in frames
-            )
-            state, detail = _state(frame, frames[0], share, thread.ident)
-            workers = SAMPLES.loading() if state == "loader" else ()
-            found.append(StalledThread(thread.name, places, state, detail, workers))
-        return found
+        others = [one for one in threading.enumerate() if one is not self._thread]
+        return [found for one in others if (found := self._look.at(one)) is not None]
 
-    def _busy_share(self, thread: int, busy: dict[int, float]) -> float:
+
+class ThreadLook:
+    """Tells what a thread does. Two looks are needed to tell whether it uses the processor."""
+
+    def __init__(self) -> None:
+        self._cpu_s: dict[int, tuple[float, float]] = {}
+        """For each thread: the time of the last look, and the CPU time used until then."""
+
+    def at(self, thread: threading.Thread) -> StalledThread | None:
+        """Return what a thread does; ``None`` if it runs no code of the user."""
+        frame = None if thread.ident is None else thread_frame(thread.ident)
+        frames = user_frames(frame)[:_MOST_LINES]
+        if frame is None or not frames:
+            return None
+        share = self._busy_share(thread.native_id or 0)
+        state, detail = _state(frame, frames[0], share, thread.ident or 0)
+        workers = SAMPLES.loading() if state == "loader" else ()
+        return StalledThread(thread.name, lines_of(frames), state, detail, workers)
+
+    def _busy_share(self, thread: int) -> float:
         """Return which share of a core a thread has used since the last look."""
+        busy = {one.id: one.user_time + one.system_time for one in psutil.Process().threads()}
         now_s, used_s = time.monotonic(), busy.get(thread, 0.0)
         before_s, before_used_s = self._cpu_s.get(thread, (now_s, used_s))
         self._cpu_s[thread] = now_s, used_s
@@ -153,9 +158,12 @@ def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple
     if frame is not own and frame.f_code.co_filename.endswith(_WAITING):
         return "library", getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
     for name in _NAME.findall(source_line(own.f_code.co_filename, own.f_lineno)):
-        value = frame_variable(own, name, own.f_globals.get(name))
-        if isinstance(value, (LockType, RLock)):
-            return "lock", name
+        first, *path = name.split(".")
+        value = frame_variable(own, first, own.f_globals.get(first))
+        for at, attribute in enumerate([*path, ""], start=1):
+            if isinstance(value, (LockType, RLock)):
+                return "lock", ".".join([first, *path][:at])
+            value = getattr_static(value, attribute, None)  # runs no code of the user
     return "waits", ""
 
 

@@ -6,15 +6,12 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
-import psutil
-
 from paddle_lab.capture.flight.flight_record import FLIGHT
+from paddle_lab.capture.flight.stalls import StalledThread, ThreadLook
 from paddle_lab.capture.ranks.event_file import EventFile
-from paddle_lab.capture.ranks.user_stack import is_in_loader, user_stack
-from paddle_lab.capture.running_layer import thread_frame
+from paddle_lab.flights.folder import process_runs
 
 _LOOK_S: Final = 0.5
 _STILL_S: Final = 1.0
@@ -49,30 +46,36 @@ class Watchdog:
         self._has_ended.set()
 
     def _watch(self) -> None:
-        count, moved_s, told = -1, time.monotonic(), None
+        counts, moved_s = (-1, -1), time.monotonic()
+        called_s, next_s = moved_s, _STILL_S
+        look = ThreadLook()
+        told: StalledThread | None = None
         while not self._has_ended.wait(_LOOK_S):
-            if self._launcher and not _is_alive(self._launcher):
+            if self._launcher and not process_runs(self._launcher):
                 os._exit(1)
             FLIGHT.read_memory()
-            now_count, now_s = self._op_count() + self._events.call_count, time.monotonic()
-            if now_count != count:
+            now, now_s = (self._op_count(), self._events.call_count), time.monotonic()
+            if now[1] != counts[1]:
+                called_s, next_s = now_s, _STILL_S
+            if now != counts:
+                counts, moved_s = now, now_s
                 if told is not None:
                     self._events.note("moves")
-                count, moved_s, told = now_count, now_s, None
-                continue
-            if now_s - moved_s < _STILL_S:
-                continue
-            frame = thread_frame(threading.main_thread().ident or 0)
-            seen = user_stack(frame), is_in_loader(frame)
-            del frame
-            if seen != told:
-                told = seen
-                still_ns = time.time_ns() - int((now_s - moved_s) * 1e9)
-                self._events.note("still", since_ns=still_ns, stack=seen[0], in_loader=seen[1])
+                told = None
+                if now_s - called_s >= next_s:  # it runs ops, but no collective
+                    next_s *= 2
+                    self._note("busy", look.at(threading.main_thread()), called_s)
+            elif now_s - moved_s >= _STILL_S:
+                seen = look.at(threading.main_thread())
+                if seen != told:
+                    told = seen
+                    self._note("still", seen, moved_s)
 
-
-def _is_alive(process: int) -> bool:
-    """Tell whether a process is running. A zombie process is not."""
-    with suppress(psutil.NoSuchProcess):
-        return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
-    return False
+    def _note(self, kind: str, seen: StalledThread | None, since_s: float) -> None:
+        if seen is None:
+            return
+        since_ns = time.time_ns() - int((time.monotonic() - since_s) * 1e9)
+        self._events.note(
+            kind, since_ns=since_ns, stack=seen.stack, state=seen.state, detail=seen.detail,
+            workers=[stack for _, _, stack in seen.workers],
+        )  # fmt: skip
