@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from paddle_lab.runs.collectives import Collective
 from paddle_lab.runs.disagreements import mismatch, places
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
 from paddle_lab.runs.rank_log import Call, RankLog, place_of
 from paddle_lab.words import say
+
+_START_S: Final = 30
 
 
 class Waits:
@@ -74,7 +76,8 @@ class Waits:
         lines = dict(sorted(lines.items()))
         has_failed = any(collective.calls[rank].error for rank in waiting)
         if not absent:
-            if has_failed:  # its ranks disagree, which another finding reports
+            # If they failed, they disagree, which another finding reports. A start may be slow.
+            if has_failed or (collective.group < 0 and seconds < _START_S):
                 return None
             differing, tags = mismatch(collective), self._tags(collective)
             message = (
