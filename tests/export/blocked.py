@@ -113,4 +113,5 @@ class Three(nn.Layer):
             more = x * 2
         rows = list(reversed(x))  # BLOCKER: eager-only
         padded = nn.functional.pad(x, [0, int(x.shape[0] * 2), 0, 0])  # BLOCKER: number-needed
+        padded = padded + paddle.to_tensor(np.argsort(x, axis=0))[0, 0]  # BLOCKER: numpy
         return rows[0] + padded if more is None else x + more

@@ -28,7 +28,7 @@ _KINDS: Final = {
     'interpreted as an integer|astype\\("float64"\\)|KeyError.*Value\\(|'
     "real number|doesn't define __\\w+__|must be list of int, but got .*Value",
     "format": "__format__|format string",
-    NUMPY: "numpy API|array element with a sequence|type of received input == `object`|"
+    NUMPY: "Misread|numpy API|array element with a sequence|type of received input == `object`|"
     "dtype\\('O'\\)",
     EAGER_ONLY: "has no (attribute|len\\()|enable_to_static\\(False\\)|dynamic mode|dygraph mode|"
     "static mode|static graph mode",

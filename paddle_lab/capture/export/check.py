@@ -96,25 +96,23 @@ def _check(paddle: Any, layer: Any, specification: Sequence[Any], path: str, tel
         state = Isolation(paddle, [layer, *specification])
         stages = Stages(paddle, layer, specification, inputs, path, state.again)
         size, other = _working_sizes(stages, inputs)
-        blockers = _blockers(paddle, layer, stages, inputs, state.again, (size, other))
+        blockers, misread = _blockers(paddle, layer, stages, inputs, state.again, (size, other))
         if blockers:
             tell({"blockers": blockers})
             return
         with own_cache():
             runs = stages.run(inputs.make(size), tell)
             tell({"is_random": stages.is_random, "is_evaluated": stages.is_evaluated})
-            tell({"blockers": _other_ops(layer, specification, inputs.make(size), runs)})
+            if any(run.name == STATIC and run.differs for run in runs):
+                causes = misread or _other_ops(layer, specification, inputs.make(size))
+                tell({"blockers": causes})
             is_alike = all(run.has_run and not run.error and not run.differs for run in runs[:4])
             if is_alike and other:
                 tell({"frozen": _frozen(stages, inputs, size, other)})
 
 
-def _other_ops(
-    layer: Any, specification: Sequence[Any], inputs: list[Any], runs: list[StageRun]
-) -> list[Fault]:
+def _other_ops(layer: Any, specification: Sequence[Any], inputs: list[Any]) -> list[Fault]:
     """Return the first line at which the compiled model computes something different from eager."""
-    if not any(run.name == STATIC and run.differs for run in runs):
-        return []
     try:
         first = compare_here(layer, tuple(inputs), specification).first
     except Exception:  # noqa: BLE001  (the stages tell that it differs)
@@ -140,11 +138,12 @@ def _working_sizes(stages: Stages, inputs: Inputs) -> tuple[int, int]:
 
 def _blockers(
     paddle: Any, layer: Any, stages: Stages, inputs: Inputs, again: Again, sizes: tuple[int, int]
-) -> list[Fault]:
+) -> tuple[list[Fault], list[Fault]]:
+    """Return what blocks the export; and if nothing does, where NumPy reads tensors."""
     forward = DOOR.undecorated(layer.forward)[1]
     begin = _beginning(forward)
     if not can_fork(paddle):
-        return _first_blocker(stages, again, begin)
+        return _first_blocker(stages, again, begin), []
     cache = type(DOOR.function_cache)()
     translation = GuardedTranslation(cache._dygraph_to_static.get_static_ast)
     with own_cache(translation):
@@ -158,9 +157,11 @@ def _blockers(
             for guard, noted in values.items()
         }
         with again():
-            found = Probe(stages.export, stand_ins, translation).run()
-    return [fault if fault.line else fault._replace(file=begin.file, line=begin.line)
-            for fault in found]  # fmt: skip
+            probe = Probe(stages.export, stand_ins, translation)
+            found = probe.run()
+    placed = [fault if fault.line else fault._replace(file=begin.file, line=begin.line)
+              for fault in found]  # fmt: skip
+    return placed, probe.misread
 
 
 def _noted(forward: Any, layer: Any, inputs: list[Any], again: Again) -> dict[int, list[Any]]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from copy import copy
 from typing import Any
 
+import numpy as np
+
 from paddle_lab.capture.door import DOOR
 
 _MOST_VALUES = 64
@@ -78,6 +80,10 @@ class Restart(BaseException):
     """The run cannot go on. It must start again, with one more condition from the eager run."""
 
 
+class Misread(TypeError):  # noqa: N818  (the name is looked for)
+    """NumPy has computed with a tensor that has no values, as if it were an object."""
+
+
 class Static(Plain):
     """A static run that continues after each fault, with the values of the eager run.
 
@@ -107,6 +113,8 @@ class Static(Plain):
         self._counts: dict[int, int] = defaultdict(int)
         self._inside: list[int] = []
         self._last: Exception | None = None
+        self.numpy_reads = 0
+        """How many tensors without values NumPy has read, except inside finished expressions."""
         self.unset = -1
         """The first ``if`` or loop that leaves a variable unset which is an eager tensor."""
         self.undefined = -1
@@ -122,8 +130,11 @@ class Static(Plain):
             return self._noted(guard, count)
         self._inside.append(guard)
         self._enter(guard)
+        reads = self.numpy_reads
         try:
             result = compute()
+            if self.numpy_reads > reads and self._is_misread(guard, count, result):
+                raise Misread("Misread")  # noqa: TRY301
             found = read() if read is not None else None
             if isinstance(found, tuple) and guard in self._values:
                 self._compare(guard, count, found)
@@ -137,6 +148,7 @@ class Static(Plain):
                 raise
             return self._noted(guard, count)
         finally:
+            self.numpy_reads = reads
             self._inside.pop()
             self._enter(self._inside[-1] if self._inside else -1)
 
@@ -147,6 +159,16 @@ class Static(Plain):
     def _noted(self, guard: int, count: int) -> Any:
         noted = self._values[guard]
         return noted[min(count, len(noted) - 1)]()
+
+    def _is_misread(self, guard: int, count: int, result: Any) -> bool:
+        """Tell whether NumPy's result has no tensor in it, or not the shape of the eager one."""
+        if not self._values.get(guard) or not isinstance(result, (*_NUMPY, DOOR.static_value)):
+            return False
+        found, expected = _shape(result), _shape(self._noted(guard, count))
+        if not isinstance(result, DOOR.static_value) and np.asarray(result).dtype.kind != "O":
+            return True
+        sizes = zip(found, expected, strict=False)
+        return len(found) != len(expected) or any(0 <= a != b >= 0 for a, b in sizes)
 
     def _compare(self, guard: int, count: int, found: Any) -> None:
         """Note an ``if`` or loop that leaves variables unset which the eager run sets."""
@@ -161,3 +183,13 @@ class Static(Plain):
         if fault is not self._last:
             self._last = fault
             self._blame(fault, guard)
+
+
+_NUMPY = (np.ndarray, np.generic, bool, int, float)
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return a shape; for an array of tensors, its shape with the shape of the tensors."""
+    shape = tuple(getattr(value, "shape", ()))
+    is_array = isinstance(value, np.ndarray) and value.dtype == object and value.size
+    return shape + _shape(value.flat[0]) if is_array else shape

@@ -21,6 +21,7 @@ from paddle_lab.capture.export.causes import (
     LOOP_EXIT,
     NEW_PARAMETER,
     NUMPY,
+    OTHER,
     UNUSED_INPUT,
     Fault,
     fault_of,
@@ -64,7 +65,9 @@ class Probe:
         self._tell: Tell
         self._is_altered = False
         self._made: Place | None = None
-        self._read_by_numpy: Place | None = None
+        self._read_by_numpy: list[Place] = []
+        self.misread: list[Fault] = []
+        """Lines where NumPy reads a tensor without values, if the export works all the same."""
         self._static: guards.Static
 
     def run(self) -> list[Fault]:
@@ -85,6 +88,7 @@ class Probe:
                 break
             self._forced.add(guard)
         if found and not self._is_refused(deadline):
+            self.misread = [fault for fault in found.values() if fault.kind == NUMPY]
             return []
         inner = [place for place, fault in found.items() if fault.kind == BRANCHES]
         placed = [
@@ -160,7 +164,7 @@ class Probe:
             place = self._translation.places[unset]
             return Fault(BRANCHES, *self._translation.exits.get(place, place), fault.said)
         if fault.kind == UNUSED_INPUT and self._read_by_numpy:
-            return Fault(NUMPY, *self._read_by_numpy, fault.said)
+            return Fault(NUMPY, *self._read_by_numpy[0], fault.said)
         if fault.kind == UNUSED_INPUT and self._translation.returns:
             place = self._translation.returns[0]
             kind = LOOP_EXIT if place in self._translation.exits.values() else BRANCHES
@@ -170,6 +174,8 @@ class Probe:
     def _blame(self, error: Exception, guard: int) -> None:
         self._is_altered = True
         fault = fault_of(error, self._translation.places[guard])
+        if fault.kind == OTHER and Place(fault.file, fault.line) in self._read_by_numpy:
+            fault = fault._replace(kind=NUMPY)
         if fault.kind == LOOP_EXIT:
             loop = self._translation.places[guard]
             fault = fault._replace(line=self._translation.exits.get(loop, loop).line)
@@ -190,10 +196,11 @@ class Probe:
         return noting
 
     def _on_array(self, value: Any) -> Any:
-        """Note where NumPy first reads a tensor. The array is the one that it would make itself."""
+        """Note where NumPy reads a tensor. The array is the one that it would make itself."""
         stack = traceback.extract_stack(sys._getframe(1))
         place = user_place([(one.filename, one.lineno or 0) for one in stack])
-        self._read_by_numpy = self._read_by_numpy or place
+        self._read_by_numpy += [place] if place else []
+        self._static.numpy_reads += 1
         array = np.empty((), object)
         array[()] = value
         return array
