@@ -12,14 +12,14 @@ import type { VisibleItem, VisibleTree } from "./visible_tree.ts";
 export function givenTensors(trace: Trace, op: number): number[] {
   const isMade = madeTensors(trace);
   const tensorOfUse = trace.table("uses").column("tensor");
-  const given = new Set<number>();
+  const given: number[] = [];
   for (const use of trace.inputsOf(op)) {
     const tensor = tensorOfUse[use]!;
-    if (tensor >= 0 && !isMade[tensor]) {
-      given.add(tensor);
+    if (tensor >= 0 && !isMade[tensor] && !given.includes(tensor)) {
+      given.push(tensor);
     }
   }
-  return [...given];
+  return given;
 }
 
 /** 1 for tensors made by an op that is not in `asideOps`: an edge shows where they come from. */
