@@ -58,7 +58,8 @@ def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Se
 
 
 def _held_at_once(graphs: HeldGraphs, calls: list[UnusedCall]) -> int:
-    sizes = [(call.is_living, graphs.bytes_saved(call.ops, max(call.ops) + 1)) for call in calls]
+    own = [call for call in calls if call.ops]
+    sizes = [(call.is_living, graphs.bytes_saved(call.ops, max(call.ops) + 1)) for call in own]
     together = sum(size for is_living, size in sizes if is_living)
     return together + max((size for is_living, size in sizes if not is_living), default=0)
 

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from itertools import islice
-from operator import itemgetter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Flag
+from functools import cache, reduce
+from operator import itemgetter, or_
 
 import numpy as np
 
 from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, PARAMETER, Facts, walk
+from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.trace.trees import grouped
 
-_FARTHEST = 5000
-"""After this many tensors, the results of a call are followed no further."""
+
+class _Use(Flag):
+    """What became of a tensor and of all that was computed from it."""
+
+    NONE = 0
+    NEEDED = 1
+    """A backward call came here, or another check says why none did."""
+    LIVES = 2
+    LOOKED_AT = 4
+    IN_LOSS = 8
 
 
 @dataclass
@@ -24,13 +35,14 @@ class UnusedCall:
     """The first op of the call."""
     is_layer: bool
     is_eval: bool
-    ops: list[int] = field(default_factory=list)
-    """The ops whose grad nodes were never needed, including those after the call."""
-    is_living: bool = False
+    ops: list[int]
+    """The ops whose grad nodes were never needed, including those after the call. None if they are
+    all behind an earlier call from the same line."""
+    is_living: bool
     """Whether a tensor with the graph was alive when the trace ended."""
-    is_looked_at: bool = False
+    is_looked_at: bool
     """Whether Python, or an op without a gradient, read the values of the result."""
-    is_in_loss: bool = False
+    is_in_loss: bool
     """Whether the values of the result went into a loss without their graph."""
 
 
@@ -50,13 +62,30 @@ class UnusedCalls:
         """The first ops of the calls whose graphs were used."""
         self.unused: list[UnusedCall] = []
         """The others, in order."""
-        for (is_layer, key), ops in self._calls().items():
+        self._readers, self._carrying = cache(self._find_readers), cache(self._find_carrying)
+        calls = self._calls()
+        uses = self._uses(out for ops in calls.values() for op in ops for out in self._carrying(op))
+        behind: dict[Place, set[int]] = {}
+        for (is_layer, key), ops in calls.items():
             if any(map(self._reached, ops)):
                 self.used_ops.append(ops[0])
                 continue
-            call = UnusedCall(ops[0], is_layer, is_layer and key in eval_calls, ops)
-            if self._is_unused(call):
-                self.unused.append(call)
+            starts = [out for op in ops for out in self._carrying(op)]
+            use = reduce(or_, (uses[row] for row in starts), _Use.NONE)
+            if _Use.NEEDED in use:
+                continue
+            known = behind.setdefault(facts.model_place(ops[0]), set())
+            own = [] if ops[0] in known else ops
+            if own:
+                rows = walk(starts, self._made_of)
+                own = ops + [op for row in rows for op in self._readers(row) if self._carrying(op)]
+                known.update(own)
+            self.unused.append(
+                UnusedCall(
+                    ops[0], is_layer, is_layer and key in eval_calls, own,
+                    _Use.LIVES in use, _Use.LOOKED_AT in use, _Use.IN_LOSS in use,
+                )
+            )  # fmt: skip
 
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
         """For each call: its ops that read trainable parameters and whose results need a gradient.
@@ -77,34 +106,38 @@ class UnusedCalls:
                 calls[False, op] = [op]
         return dict(sorted(calls.items(), key=itemgetter(1)))
 
-    def _is_unused(self, call: UnusedCall) -> bool:
-        """Tell whether backward did not use a call's graph, and note how its results were used."""
+    def _uses(self, starts: Iterable[int]) -> dict[int, _Use]:
+        """Return the use of each tensor that was computed from ``starts``."""
+        uses: dict[int, _Use] = {}
+        # What is computed from a tensor is computed later.
+        for row in sorted(walk(starts, self._made_of), key=self._facts.producer, reverse=True):
+            later = (uses[one] for one in self._made_of(row) if one in uses)
+            uses[row] = reduce(or_, later, self._own_use(row))
+        return uses
+
+    def _own_use(self, row: int) -> _Use:
         facts, leads_to_loss = self._facts, self._cuts.leads_to_loss
+        if row in self._cut_rows or any(map(self._reached, self._readers(row))):
+            return _Use.NEEDED
+        held = (row, *facts.copies(row))
+        use = _Use.LIVES if row in facts.living else _Use.NONE
+        use |= _Use.NONE if self._read.isdisjoint(held) else _Use.LOOKED_AT
+        use |= _Use.IN_LOSS if any(map(leads_to_loss, held)) else _Use.NONE
+        for op in self._readers(row):
+            outputs = facts.outputs(op)
+            use |= _Use.LOOKED_AT if outputs and not self._carrying(op) else _Use.NONE
+            use |= _Use.IN_LOSS if any(map(leads_to_loss, outputs)) else _Use.NONE
+        return use
 
-        def readers(row: int) -> list[int]:
-            ops = (op for op in facts.consumers(row) if facts.phase(op) == FORWARD)
-            return [op for op in ops if not facts.is_in_pylayer(op)]
+    def _made_of(self, row: int) -> list[int]:
+        return [out for op in self._readers(row) for out in self._carrying(op)]
 
-        def made_of(row: int) -> list[int]:
-            return [out for op in readers(row) for out in self._carrying(op)]
+    def _find_readers(self, row: int) -> list[int]:
+        facts = self._facts
+        ops = [op for op in facts.consumers(row) if facts.phase(op) == FORWARD]
+        return [op for op in ops if not facts.is_in_pylayer(op)]
 
-        starts = [out for op in call.ops for out in self._carrying(op)]
-        for row in islice(walk(starts, made_of), _FARTHEST):
-            if row in self._cut_rows or any(map(self._reached, readers(row))):
-                return False
-            held = (row, *facts.copies(row))
-            call.is_living |= row in facts.living
-            call.is_looked_at |= not self._read.isdisjoint(held)
-            call.is_in_loss |= any(map(leads_to_loss, held))
-            for op in readers(row):
-                outputs, carrying = facts.outputs(op), self._carrying(op)
-                call.is_looked_at |= bool(outputs) and not carrying
-                call.is_in_loss |= any(map(leads_to_loss, outputs))
-                if carrying:
-                    call.ops.append(op)
-        return True
-
-    def _carrying(self, op: int) -> list[int]:
+    def _find_carrying(self, op: int) -> list[int]:
         """Return the outputs of an op that need a gradient, except updated parameters."""
         facts = self._facts
         outputs = filter(facts.needs_grad, facts.outputs(op))
