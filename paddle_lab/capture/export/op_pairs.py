@@ -82,10 +82,9 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
         yield from (Pair(op, None, None) for op in eager)
         yield from (Pair(None, op, None) for op in static)
         return
-    matcher = SequenceMatcher(
-        None, [op.kind or plain(op.name) for op in eager], [plain(op.name) for op in static],
-        autojunk=False,
-    )  # fmt: skip
+    own_names = [op.kind or plain(op.name) for op in eager]
+    names = [plain(op.name) for op in static]
+    matcher = SequenceMatcher(None, own_names, names, autojunk=False)
     for kind, i, i_end, j, j_end in matcher.get_opcodes():
         ours, theirs = eager[i:i_end], static[j:j_end]
         if kind == "equal":
@@ -94,8 +93,15 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
         else:
             # If the ops differ, compare the last outputs: linear's with add's (after matmul).
             count = len(ours) if len(ours) == len(theirs) else min(1, len(ours), len(theirs))
-            yield from (Pair(op, None, None) for op in ours[: len(ours) - count])
-            yield from (Pair(None, op, None) for op in theirs[: len(theirs) - count])
+            # If the other run has an op of this name here, a loop makes more turns in this run.
+            yield from (
+                Pair(op, None, None, is_alone=plain(op.name) in names)
+                for op in ours[: len(ours) - count]
+            )
+            yield from (
+                Pair(None, op, None, is_alone=plain(op.name) in own_names)
+                for op in theirs[: len(theirs) - count]
+            )
             for one, other in zip(ours[len(ours) - count :], theirs[len(theirs) - count :],
                                   strict=True):  # fmt: skip
                 yield _paired(one, other)
