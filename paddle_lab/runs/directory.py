@@ -88,15 +88,21 @@ class RunDirectory:
         return process_runs(int(log.about.get("process", 0)))
 
     def has_died(self, log: RankLog) -> bool:
-        """Tell whether a rank's process died without reporting its end."""
+        """Tell whether a rank's process died without reporting its end.
+
+        The launcher ends the other ranks by SIGTERM, which a flight record shows.
+        """
         if log.exit is not None or self.is_alive(log):
             return False
+        if log.died_at is not None:
+            return True
+        flight = read_flight(self.path, flight_name(log.rank))
+        if flight is not None:
+            has_died = flight.signal != "SIGTERM"
+            log.died_at = flight.last_place if has_died else None
+            return has_died
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
-        has_died = self.ended is None or not (self.ended.get("stopped") or has_failure)
-        if has_died and log.died_at is None:
-            flight = read_flight(self.path, flight_name(log.rank))
-            log.died_at = NOWHERE if flight is None else flight.last_place
-        return has_died
+        return self.ended is None or not (self.ended.get("stopped") or has_failure)
 
     def may_hang(self) -> bool:
         """Tell whether a rank waits long enough for a hang, or no rank makes progress. Is fast."""

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import psutil
 import pytest
-from IPython.core.interactiveshell import InteractiveShell
-from IPython.utils.capture import capture_output
 
 import paddle_lab
 
@@ -55,35 +51,6 @@ def test_a_script_runs_in_ranks_and_leaves_a_run(tmp_path: Path) -> None:
     }
     assert set(run.ranks) == {0, 1}
     assert "full" in {op.name for op in run.ranks[1].ops}
-
-
-def test_the_magic_runs_its_cell_and_shows_the_run() -> None:
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    left = Path(tempfile.mkdtemp(prefix=f"paddle-lab-run-{2**22 + 1}-"))  # of no process
-    shell.run_line_magic("load_ext", "paddle_lab")
-    with capture_output() as shown:
-        shell.run_cell(
-            "%%paddle_ranks -n 2\n"
-            "import paddle, paddle.distributed as dist\n"
-            "dist.init_parallel_env()\n"
-            "dist.all_reduce(paddle.ones([2]), op=2 * dist.get_rank())\n"
-        ).raise_error()
-    run = shell.user_ns["_run"]
-    (finding,) = run.findings
-    assert (finding.kind, finding.line) == ("collective-mismatch", 4)
-    output = shown.outputs[-1]
-    assert output.data["text/html"] == run._content()
-    assert "application/vnd.jupyter.widget-view+json" in output.data
-    directory = run.path
-    assert directory.exists()
-    assert not left.exists()
-    shell.user_ns["_run"] = run = output = None
-    shown.outputs.clear()
-    gc.collect()
-    assert not directory.exists()
-    shell.run_line_magic("unload_ext", "paddle_lab")
-    InteractiveShell.clear_instance()
 
 
 def test_a_rank_ends_when_its_launcher_is_killed(tmp_path: Path) -> None:
