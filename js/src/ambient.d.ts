@@ -1,4 +1,4 @@
-/** Styles: a file next to the bundle; in the JupyterLab plugin, the text itself. */
+/** Styles: a file next to the bundle or, in the JupyterLab plugin, the text of the styles. */
 declare module "*.css" {
   const text: string;
   export default text;

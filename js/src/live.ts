@@ -1,6 +1,6 @@
 /**
- * The entry point of Jupyter's live chart: a separate anywidget module, because every saved notebook
- * contains it, and the chart needs none of the graph's views.
+ * The entry point of the live chart in Jupyter. It is a separate anywidget module, because every
+ * saved notebook contains it, and the chart does not need the views of the graph.
  */
 import type { AnyModel } from "@anywidget/types";
 import css from "built-live.css";

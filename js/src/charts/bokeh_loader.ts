@@ -1,7 +1,7 @@
 /**
- * BokehJS for the live chart, loaded once per page. It is too large for a widget's module, which
- * every notebook contains, and a busy kernel cannot send it. So it is a static file of the JupyterLab
- * plugin; without the plugin (Colab, VS Code) it comes from a CDN.
+ * Loads BokehJS for the live chart, once per page. BokehJS is too large for a widget's module,
+ * which every notebook contains, and a busy kernel cannot send it. So it is a static file of the
+ * JupyterLab plugin. Without the plugin (Colab, VS Code) it comes from a CDN.
  */
 import type * as bokeh from "@bokeh/bokehjs/build/js/lib/index";
 import type * as models from "@bokeh/bokehjs/build/js/lib/models/index";
@@ -14,7 +14,7 @@ const FILE = "bokeh.esm.min.js";
 const CDN = `https://cdn.jsdelivr.net/npm/@bokeh/bokehjs@${BOKEH_VERSION}/build/js/`;
 
 export type BokehNamespace = typeof bokeh & {
-  /** `require("models/index")` and `require("document")`: BokehJS's own names of its parts. */
+  /** `require("models/index")` and `require("document")` return parts of BokehJS. */
   require(name: string): unknown;
 };
 /** All of Bokeh's models by name. */

@@ -4,7 +4,7 @@ import type { BokehModels } from "./bokeh_loader.ts";
 
 /** A ticker and a formatter for an axis of bytes. */
 export function byteTicks(models: BokehModels, desired_num_ticks = 5) {
-  // Bokeh's own way to write a formatter compiles text, which pages may forbid.
+  // Bokeh's usual way to write a formatter compiles text, which pages may forbid.
   class ByteFormatter extends models.TickFormatter {
     static override __name__ = "ByteFormatter";
     override doFormat(ticks: string[] | number[]): string[] {

@@ -9,7 +9,7 @@ type Plot = InstanceType<BokehModels["Plot"]>;
 type Root = InstanceType<BokehModels["LayoutDOM"]>;
 
 export interface MountedFigure {
-  /** The view of a plot: where its frame is, and its scales. */
+  /** The view of a plot, which has the place of its frame and its scales. */
   viewOf(plot: Plot): PlotView | null;
   dispose(): void;
 }
@@ -33,7 +33,9 @@ export async function mountFigure(
   };
 }
 
-/** Make a document for a figure. BokehJS keeps each document with all its models until it is closed. */
+/**
+ * Make a document for a figure. BokehJS keeps a document with all its models until it is closed.
+ */
 function openDocument(bokeh: BokehNamespace): {
   document: documentModule.Document;
   close: () => void;
@@ -41,7 +43,7 @@ function openDocument(bokeh: BokehNamespace): {
   endListenersWithViews(bokeh);
   const { Document, documents } = bokeh.require("document") as typeof documentModule;
   const document = new Document();
-  // Our figures have no notifications, and their view would stay when the document is cleared.
+  // Our figures have no notifications. Their view would stay after the document is cleared.
   document.config.notifications = null;
   return {
     document,
@@ -54,8 +56,8 @@ function openDocument(bokeh: BokehNamespace): {
 }
 
 /**
- * Bokeh makes Tab stop at every figure, although a figure says nothing there and reacts to no key.
- * The element around the figure, or on top of it, handles the keys.
+ * Remove figures from the tab order. Bokeh adds every figure to it, although a figure reacts to no
+ * key. The element around the figure, or on top of it, handles keys.
  */
 function takeFromTabOrder(
   views: Awaited<ReturnType<BokehNamespace["embed"]["add_document_standalone"]>>,

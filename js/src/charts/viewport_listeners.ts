@@ -1,13 +1,13 @@
 /**
- * BokehJS 3.9 adds a listener to the window's viewport for each plot and never removes it, which
- * keeps the plot with all its data. Here the listener is removed with the plot's view.
+ * Removes viewport listeners of BokehJS together with a plot's view. BokehJS 3.9 adds such a
+ * listener for each plot and never removes it, which keeps the plot with all its data.
  */
 import type { PlotView } from "@bokeh/bokehjs/build/js/lib/models/plots/plot_canvas";
 import { type BokehNamespace, bokehModels } from "./bokeh_loader.ts";
 
 const mended = new WeakSet<object>();
 
-/** Must be called before a plot is drawn. It changes only the BokehJS loaded here, once. */
+/** Must be called before a plot is drawn. It changes only the BokehJS that was loaded here. */
 export function endListenersWithViews(bokeh: BokehNamespace): void {
   const { default_view } = bokehModels(bokeh).Plot.prototype;
   const prototype = default_view?.prototype as PlotView;
@@ -26,7 +26,7 @@ export function endListenersWithViews(bokeh: BokehNamespace): void {
   };
 }
 
-/** Run `act`; viewport listeners that it adds are removed when `signal` is aborted. */
+/** Run `act`. When `signal` is aborted, remove the viewport listeners that `act` added. */
 function listeningUntil(signal: AbortSignal, act: () => void): void {
   const viewport = globalThis.visualViewport;
   if (!viewport) {

@@ -1,4 +1,4 @@
-/** Copies text. Pages not served over HTTPS have no clipboard API and use `execCommand`. */
+/** Copies text. Without HTTPS a page has no clipboard API, so `execCommand` is used. */
 
 import { t } from "../words/page.ts";
 import { button, element } from "./element.ts";
@@ -20,7 +20,7 @@ export async function copyText(text: string, near: HTMLElement): Promise<boolean
   }
 }
 
-/** A button that copies the result of `text` and says that it did. */
+/** A button that copies the result of `text`, and then confirms it. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
   const copy = button(
     label,

@@ -1,11 +1,11 @@
-/** Builds DOM. Text is always text: nothing here, or anywhere in the views, parses markup. */
+/** Builds DOM elements. Text stays text: no code of the views parses markup. */
 
 type Child = Node | string | false | null | undefined;
 type Listener = (event: never) => void;
 
 /**
- * Creates an element. `class` and other names become attributes (`true` → "", `false` and
- * undefined → none), names that begin with `on` become listeners.
+ * Creates an element. Names that begin with `on` become listeners. `class` and other names become
+ * attributes (`true` → "", `false` and undefined → no attribute).
  */
 export function element<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -17,7 +17,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") {
       node.addEventListener(name.slice(2), value as EventListener);
     } else if (name === "style") {
-      // The policy of saved pages forbids the attribute.
+      // The policy of saved pages forbids a style attribute, but allows this.
       node.style.cssText = String(value ?? "");
     } else if (value !== undefined && value !== false) {
       node.setAttribute(name, value === true ? "" : String(value));
@@ -42,7 +42,7 @@ export function button(
   );
 }
 
-/** A list of numbers with labels, one of which is chosen. */
+/** A list of numbers with labels, from which the user chooses one. */
 export function chooser(
   attributes: Readonly<Record<string, string>>,
   options: readonly (readonly [value: number, label: string])[],
@@ -56,7 +56,7 @@ export function chooser(
   return select;
 }
 
-/** Text in which parts between backticks are monospace. */
+/** Text, with the parts between backticks in monospace. */
 export function codeText(text: string): HTMLElement {
   const made = element("span");
   text.split("`").forEach((part, at) => {

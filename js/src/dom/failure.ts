@@ -1,6 +1,6 @@
 /** The message shown instead of a view that failed. */
 
-/** Show a readable box instead of nothing. */
+/** Show a message in place of the view. */
 export function showFailure(root: HTMLElement, error: unknown): void {
   const box = document.createElement("div");
   box.className = "pdl-error";

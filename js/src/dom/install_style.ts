@@ -1,6 +1,6 @@
-/** Adds the styles of views to pages that do not have these styles. */
+/** Adds the styles of views to pages that do not have them. */
 
-/** Put styles into the page, once for each `id`. */
+/** Add styles to the page, once for each `id`. */
 export function installStyle(css: string, id: string): void {
   if (document.getElementById(id) !== null) return;
   const style = document.createElement("style");

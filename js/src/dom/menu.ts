@@ -1,4 +1,4 @@
-/** A button with a menu below it, for pointer and keyboard. */
+/** A button that opens a menu, for pointer and keyboard. */
 import { button, element } from "./element.ts";
 
 export interface Menu {
@@ -8,7 +8,7 @@ export interface Menu {
 
 /**
  * @param root a `.pdl-menu` element
- * @param items returns the items each time the menu opens; `menuItem` makes the buttons
+ * @param items returns the items when the menu opens; make them with `menuItem`
  */
 export function mountMenu(
   root: HTMLElement,
@@ -46,7 +46,7 @@ export function mountMenu(
 
   function press(event: KeyboardEvent): void {
     if (list.hidden) return;
-    // An open menu handles all keys, so that none triggers a command of the app.
+    // An open menu handles all keys. No key triggers a command of the app.
     event.stopPropagation();
     const all = [...list.querySelectorAll<HTMLElement>("button:enabled")];
     const at = all.indexOf(document.activeElement as HTMLElement);
@@ -107,7 +107,7 @@ export function menuLine(): HTMLElement {
   return element("div", { role: "separator" });
 }
 
-/** Align a list with its parent's left end if it would leave the app at the right end. */
+/** Align a list with the left end of its parent, if the list would leave the app on the right. */
 export function keepInside(list: HTMLElement): void {
   list.classList.remove("pdl-flipped");
   const app = list.closest(".pdl-app");

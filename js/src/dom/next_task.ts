@@ -1,4 +1,7 @@
-/** Resolves in a new task, after the waiting tasks. A timer would be later: once a second in a hidden page. */
+/**
+ * Resolves in a new task, after waiting tasks. A timer would be slower: in a hidden page it runs
+ * once a second.
+ */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,4 +1,4 @@
-/** Builds SVG inside a page, as `element.ts` builds HTML. */
+/** Builds SVG elements, like `element.ts` builds HTML elements. */
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,16 +1,19 @@
-/** Tables for spreadsheets: as a file, and as text to paste. */
+/** Tables as text for spreadsheets: for a file, and for the clipboard. */
 
 export type Cell = string | number;
 
-/** A text that a spreadsheet would run as a formula; the trace may come from another person. */
+/** Text that a spreadsheet would run as a formula. A trace may come from another person. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-/** Comma-separated values (RFC 4180). Formulas get an apostrophe, as in `interchange/memory_csv.py`. */
+/**
+ * Comma-separated values (RFC 4180). A formula gets an apostrophe, as in
+ * `interchange/memory_csv.py`.
+ */
 export function csvOf(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(quoted).join(",")}\n`).join("");
 }
 
-/** Text with tabs between columns, which spreadsheets split on paste. */
+/** Text with tabs between columns, which spreadsheets split into cells. */
 export function tabbedOf(rows: readonly (readonly Cell[])[]): string {
   return rows.map((row) => `${row.map(plain).join("\t")}\n`).join("");
 }

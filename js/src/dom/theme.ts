@@ -1,4 +1,4 @@
-/** The palette of theme.css as plain colours, for drawing where CSS does not reach (canvas, SVG). */
+/** The palette of theme.css as plain colours, for canvas and SVG, where CSS has no effect. */
 
 export const COLOUR_NAMES = [
   "bg",
@@ -21,12 +21,12 @@ export const COLOUR_NAMES = [
 
 export type ColourName = (typeof COLOUR_NAMES)[number];
 
-/** Colours as `#rrggbb` or `#rrggbbaa`, font families as CSS lists. */
+/** Colours as `#rrggbb` or `#rrggbbaa`, and font families as CSS lists. */
 export type Theme = Record<ColourName, string> & { font: string; mono: string };
 
 /** Reads the current palette of `app` (the `.pdl-app` element, attached to the document). */
 export function readTheme(app: HTMLElement): Theme {
-  // A custom property may still contain var() or color-mix(); a standard property is resolved.
+  // A custom property may still contain var() or color-mix(). A standard property is resolved.
   const probe = document.createElement("span");
   probe.hidden = true;
   app.append(probe);
@@ -42,7 +42,7 @@ export function readTheme(app: HTMLElement): Theme {
   return theme as Theme;
 }
 
-/** The font of the views' text, for use before a view exists. */
+/** The font of the views' text, for code that runs before a view exists. */
 export function readFont(): string {
   const probe = document.createElement("div");
   probe.className = "pdl-app";
@@ -57,7 +57,9 @@ function fontIn(style: CSSStyleDeclaration): string {
   return style.getPropertyValue("--pdl-font").trim() || "sans-serif";
 }
 
-/** Call `listener` when the page changes between light and dark; returns a function to stop. */
+/**
+ * Call `listener` when the page changes between light and dark. Returns a function that ends this.
+ */
 export function watchTheme(listener: () => void): () => void {
   const observer = new MutationObserver(listener);
   observer.observe(document.body, {
@@ -76,7 +78,7 @@ export function watchTheme(listener: () => void): () => void {
   };
 }
 
-/** `rgb(1, 2, 3)`, `rgba(1, 2, 3, 0.5)` or `color(srgb 0 0.5 1 / 0.5)` as hexadecimal. */
+/** Converts `rgb(1, 2, 3)`, `rgba(1, 2, 3, 0.5)` or `color(srgb 0 0.5 1 / 0.5)` to hexadecimal. */
 export function hexColour(resolved: string): string {
   const numbers = resolved.match(/-?[\d.]+(?:e-?\d+)?/g)?.map(Number) ?? [];
   const scale = resolved.startsWith("color(") ? 255 : 1;

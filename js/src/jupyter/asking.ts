@@ -1,11 +1,11 @@
-/** Asks the kernel for something that only the kernel has: a page of the graph, or a value. */
+/** Requests something from the kernel: a page of the graph, or a value. */
 
 import type { AnyModel } from "@anywidget/types";
 import { t } from "../words/page.ts";
 
 /**
- * The kernel's answers: first that it has begun (`<kind>_begun`), perhaps how far it is
- * (`<kind>_progress`), then the answer or an error.
+ * The answers of the kernel: first that it has begun (`<kind>_begun`), perhaps its progress
+ * (`<kind>_progress`), then a result or an error.
  */
 interface Answer {
   readonly kind: string;
@@ -20,14 +20,14 @@ export interface Watch {
   progress(done: number, of: number): void;
 }
 
-/** A running, idle kernel answers within this time that it has begun. */
+/** An idle kernel answers within this time that it has begun. */
 const PATIENCE_MS = 5000;
 
 /**
- * @param kind what is asked for
- * @param content what the kernel needs to know
+ * @param kind what is requested
+ * @param content the data of the request
  * @param silence returns the message of the error if no kernel answers
- * @param watch is told how far the kernel is, and can cancel
+ * @param watch receives the progress of the kernel, and can cancel
  * @throws Error with a readable message if no kernel answers, or if it answers with an error
  */
 export function ask<A extends object>(

@@ -1,9 +1,9 @@
 /**
- * Which data of a kernel's trace a page keeps, and which data a notebook saves.
+ * Decides which data of a trace the page keeps, and which data the notebook saves.
  *
- * A notebook is saved with the page's state of its widgets. If the data to draw is too large, the
- * page takes it out of that state and puts the kernel's smaller copy in its place. The page changes
- * the traits' objects in place: a new value would be sent to the kernel, which must keep all data
+ * A notebook is saved with the state of its widgets in the page. If the data to draw is too large,
+ * the page replaces it in this state by a smaller copy from the kernel. The page changes the
+ * objects of the traits in place. A new value would be sent to the kernel, which must keep all data
  * for the next page.
  */
 import type { AnyModel } from "@anywidget/types";
@@ -17,16 +17,16 @@ export interface DataTraits {
 interface Kept {
   /** The data that the page draws. */
   readonly payload: DataView | undefined;
-  /** What a notebook stores while a view shows the data. */
+  /** The data that a notebook stores while a view shows the trace. */
   stored: DataView | undefined;
   views: number;
 }
 
-/** The keys are the objects of the trait `_data`: each model has one, which all its views share. */
+/** Keyed by the object of the trait `_data`. Each model has one such object for all its views. */
 const keptOf = new WeakMap<DataTraits["_data"], Kept>();
 const NOTHING = new DataView(new ArrayBuffer(0));
 
-/** Begin to keep a model's data. Call it again when the data, or the stored copy, has changed. */
+/** Begin to keep a model's data. Call this again when the data or the stored copy has changed. */
 export function keepData(model: AnyModel<DataTraits>): void {
   const data = model.get("_data");
   let kept = keptOf.get(data);
@@ -52,8 +52,8 @@ export function payloadOf(model: AnyModel<DataTraits>): Uint8Array {
 }
 
 /**
- * Let the notebook store the data only as long as a view shows it: a cell that runs repeatedly
- * leaves one model each time.
+ * Let the notebook store the data only while a view shows it. A cell that runs repeatedly leaves a
+ * model each time.
  */
 export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal): void {
   const data = model.get("_data");
@@ -71,7 +71,7 @@ export function storeWhileShown(model: AnyModel<DataTraits>, signal: AbortSignal
   });
 }
 
-/** Release a closed widget's data, because something may still refer to the widget's model. */
+/** Release the data of a closed widget, because other code may still refer to its model. */
 export function dropData(model: AnyModel<DataTraits>): void {
   const data = model.get("_data");
   keptOf.delete(data);

@@ -1,6 +1,7 @@
 /**
- * Tells the kernel which pages have a widget and, when asked, whether they show it. The kernel
- * closes a widget that no page and no cell shows (`paddle_lab/views/widgets/shown_widgets.py`).
+ * Tells the kernel that this page has a widget and, on request, whether the page shows it. The
+ * kernel closes a widget that no page and no cell shows
+ * (`paddle_lab/views/widgets/shown_widgets.py`).
  */
 import type { AnyModel } from "@anywidget/types";
 
@@ -12,10 +13,10 @@ interface Presence {
 }
 
 const PAGE = Symbol.for("paddle-lab.page");
-/** The keys are layout models. Each widget has one layout model, which all views of it share. */
+/** Keyed by layout model. Each widget has one layout model for all its views. */
 const presences = new WeakMap<object, Presence>();
 
-/** Must be called when a model arrives. */
+/** Call this when a model arrives in the page. */
 export function announce(model: AnyModel): void {
   const presence = presenceOf(model);
   model.on("msg:custom", (message: { kind?: unknown }) => {
@@ -26,7 +27,7 @@ export function announce(model: AnyModel): void {
   tell(model, { kind: "arrived" });
 }
 
-/** Must be called for each view. The view lasts until `signal` is aborted. */
+/** Call this for each view. The view ends when `signal` is aborted. */
 export function countView(model: AnyModel, signal: AbortSignal): void {
   const presence = presenceOf(model);
   presence.views++;

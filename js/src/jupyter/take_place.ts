@@ -5,7 +5,7 @@
 import type { AnyModel } from "@anywidget/types";
 
 export interface StandInTrait {
-  /** The substitute's model, and its outputs once this widget is loaded. */
+  /** The model of the substitute and, after this widget is loaded, the substitute's outputs. */
   _stand_in: { model_id?: string; outputs?: unknown };
 }
 
@@ -14,10 +14,10 @@ export function takePlace(model: AnyModel<StandInTrait>): void {
     const { model_id, outputs } = model.get("_stand_in") ?? {};
     if (!model_id) return;
     const standIn = await model.widget_manager.get_model<{ outputs: unknown }>(model_id);
-    // In this page only: another page of the same kernel may still need the picture.
+    // Change only this page: another page of the same kernel may still need the picture.
     standIn.set("outputs", outputs);
   };
-  // If the model is not found, no output of this page shows it.
+  // If the model does not exist, no output of this page shows it.
   const tryIt = (): void => void take().catch(() => {});
   model.on("change:_stand_in", tryIt);
   tryIt();

@@ -1,12 +1,15 @@
-/** Tells the kernel that a widget's output was cleared or deleted, so the widget can be closed. */
+/**
+ * Tells the kernel that a widget's output was cleared or deleted, so that the kernel closes the
+ * widget.
+ */
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { modelId } from "./graph_mime.ts";
 import { managerOf } from "./widget_manager.ts";
 
-/** After this time, a cell that was moved, or whose deletion was undone, is there again. */
+/** How long to wait: a cell may only have been moved, or its deletion may be undone. */
 const PATIENCE_MS = 2000;
 
-/** Must be called when an output of `panel` with this data is disposed of. */
+/** Call this when an output of `panel` with this data is disposed of. */
 export function reportCleared(
   tracker: INotebookTracker,
   panel: NotebookPanel,
@@ -18,11 +21,11 @@ export function reportCleared(
 }
 
 async function report(tracker: INotebookTracker, panel: NotebookPanel, id: string): Promise<void> {
-  // The running cell may show the widget again, and a busy kernel cannot answer yet.
+  // Wait for the kernel: a running cell may show the widget again, and a busy kernel cannot answer.
   while (!panel.isDisposed && panel.sessionContext.session?.kernel?.status === "busy") {
     await new Promise((resolve) => setTimeout(resolve, PATIENCE_MS));
   }
-  // A closed notebook shows the widget again when the notebook is opened.
+  // A notebook that is only closed shows the widget again when it is opened.
   if (panel.isDisposed || isNamed(tracker, panel, id)) return;
   const manager = await managerOf(panel.content.rendermime);
   if (!manager?.has_model(id)) return;
@@ -30,7 +33,7 @@ async function report(tracker: INotebookTracker, panel: NotebookPanel, id: strin
   model.send({ kind: "cleared" }, {});
 }
 
-/** Whether an output of a notebook of the same kernel shows the widget. */
+/** Whether an output in some notebook of the same kernel shows the widget. */
 function isNamed(tracker: INotebookTracker, panel: NotebookPanel, id: string): boolean {
   const kernel = kernelId(panel);
   let is_named = false;

@@ -1,10 +1,10 @@
-/** Notices the first cell that may trace, so that the view is loaded while the cell runs. */
+/** Detects the first cell that may trace, so that the view is loaded while the cell runs. */
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 
-/** Code that loads the extension, or traces. */
+/** Code that loads the extension or records a trace. */
 const TRACES = /\bpaddle_(lab|trace|mem)\b/;
 
-/** Call `act` once: when a kernel begins to run the first cell that names Paddle Lab. */
+/** Call `act` once, when a kernel begins to run the first cell that mentions Paddle Lab. */
 export function onFirstUse(tracker: INotebookTracker, act: () => void): void {
   const watch = (_: unknown, { sessionContext: { iopubMessage } }: NotebookPanel): void => {
     const read: Parameters<typeof iopubMessage.connect>[0] = (_, { header, content }) => {

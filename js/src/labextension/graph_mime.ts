@@ -1,4 +1,4 @@
-/** An output's own data, from which the graph can be drawn without a kernel. */
+/** The data of an output, from which the graph can be drawn without a kernel. */
 
 import type { Mode } from "../model/state/view_state.ts";
 
@@ -8,10 +8,10 @@ export const WIDGET_MIME_TYPE = "application/vnd.jupyter.widget-view+json";
 
 const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "table", "time"];
 
-/** A kernel's widget that an output shows if possible. */
+/** The kernel's widget for an output. It is shown if possible. */
 export interface KernelWidget {
   readonly modelId: string;
-  /** The version of anywidget that the kernel has. */
+  /** The version of anywidget in the kernel. */
   readonly anywidget: string;
 }
 
@@ -37,7 +37,7 @@ export interface SavedNote {
   readonly language?: string;
 }
 
-/** Reads an output's data; `null` if the data is of another kind. Nothing in it is trusted. */
+/** Reads the data of an output; `null` if it is of another kind. The data is not trusted. */
 export function readGraph(data: unknown): SavedGraph | null {
   const { payload, height, view, is_reduced, note, ...more } = fieldsOf(data);
   if (typeof payload !== "string" || payload === "") return null;
@@ -51,7 +51,9 @@ export function readGraph(data: unknown): SavedGraph | null {
   };
 }
 
-/** Reads the text of an output whose live chart cannot be shown. The text is never markup. */
+/**
+ * Reads the text of an output whose live chart cannot be shown. The text is never parsed as markup.
+ */
 export function readNote(data: unknown): SavedNote {
   const { text, ...more } = fieldsOf(data);
   return { text: typeof text === "string" ? text : "", ...readWidget(more) };

@@ -4,14 +4,14 @@ import { GRAPH_MIME_TYPE, readGraph } from "./graph_mime.ts";
 import { whyWithoutKernel } from "./missing.ts";
 import { OutputRenderer } from "./output_renderer.ts";
 
-/** How long to wait for the kernel's widget before the saved graph is drawn instead. */
+/** How long to wait for the kernel's widget before the stored graph is drawn. */
 const WIDGET_LIMIT_MS = 2000;
 const LOOK_MS = 250;
 
 /**
- * Shows a graph as the kernel's widget if there is one, because it keeps Python and the page in sync.
- * Without a widget (no kernel, a new kernel, state not saved) it draws the output's own data.
- * JupyterLab itself would only say "Loading widget…".
+ * Shows the kernel's widget if there is one, because it keeps Python and the page in sync. Without
+ * a widget (no kernel, a new kernel, state not saved) it draws the graph from the output's data.
+ * JupyterLab itself would only show "Loading widget…".
  */
 export class GraphRenderer extends OutputRenderer {
   #takeDown: (() => void) | undefined;
@@ -36,13 +36,16 @@ export class GraphRenderer extends OutputRenderer {
     if (graph.isReduced && outcome !== "failed") await this.#giveWay(model, view);
   }
 
-  /** Replace the saved copy by the kernel's widget if a later kernel has the whole trace. */
+  /**
+   * Replace the stored graph by the kernel's widget, if a kernel with the whole trace appears
+   * later.
+   */
   async #giveWay(model: MimeModel, saved: Widget): Promise<void> {
-    // A notebook may draw outputs before the notebook is registered.
+    // A notebook may draw its outputs before it is registered.
     for (let tries = 0; !this.panel && tries < 80 && !this.isDisposed; tries++) await later();
     await this.panel?.sessionContext.ready;
-    // A renderer waits forever if it was made before the notebook got its widget manager. No event
-    // says when the manager is there, so try again and again.
+    // A renderer that was made before the notebook has a widget manager waits forever. No event
+    // reports the manager, so try repeatedly.
     for (let limit_ms = 1000; limit_ms <= 16_000 && !this.isDisposed; limit_ms *= 2) {
       const outcome = await this.showWidget(model, { limit_ms, isHidden: true });
       if (outcome === "failed") return;

@@ -15,7 +15,7 @@ import { openFile } from "./source/open_file.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./source/request.ts";
 import { revealCell } from "./source/reveal_cell.ts";
 
-/** Ranks before the widgets' own rank of -10. */
+/** A lower rank than that of widgets, which is -10, so that these renderers are preferred. */
 const GRAPH_RANK = -20;
 
 /** Draws the graphs of traced cells, even if their widgets are gone. */
@@ -32,7 +32,7 @@ const graphs: JupyterFrontEndPlugin<void> = {
     };
     const load = () => import("../widget_view.ts");
     offerView({ build: VIEW_BUILD, load });
-    // A later output loads the code again, and then reports a failure.
+    // A later output loads the code again, and reports the failure.
     onFirstUse(tracker, () => void load().catch(() => {}));
     for (const factory of [
       rendererFactory(GRAPH_MIME_TYPE, () => new GraphRenderer(page)),
@@ -44,9 +44,9 @@ const graphs: JupyterFrontEndPlugin<void> = {
 };
 
 /**
- * Answers views that ask to show a line of source: in the notebook if it is one of its cells, else in
- * a file editor if the server can open the file. It calls `preventDefault()` at once if it will show
- * the line; otherwise the view shows the line itself.
+ * Handles requests of views to show a line of source. It shows the line in the notebook if the line
+ * is in a cell, otherwise in a file editor if the server can open the file. If it will show the
+ * line, it calls `preventDefault()` at once; otherwise the view shows the line.
  */
 const openSource: JupyterFrontEndPlugin<void> = {
   id: "paddle-lab:open-source",
@@ -101,7 +101,7 @@ function openCell(
   return show(request.tell?.({ state: line === request.line ? "kept" : "moved", line }));
 }
 
-/** The notebook that contains the view; for a view outside notebooks, the last used notebook. */
+/** The notebook that contains the view; for a view outside of notebooks, the notebook used last. */
 function panelOf(tracker: INotebookTracker, target: EventTarget | null): NotebookPanel | null {
   const around =
     target instanceof Node ? tracker.find((panel) => panel.node.contains(target)) : undefined;

@@ -1,6 +1,6 @@
 /**
- * The parts of JupyterLab that the plugin uses. The page provides the modules at run time. With these
- * few declarations the build does not need some hundred packages.
+ * Declares the parts of JupyterLab that the plugin uses. The page provides the modules at run time.
+ * With these declarations the build does not need some hundred packages.
  */
 
 declare module "@jupyterlab/application" {
@@ -36,7 +36,7 @@ declare module "@jupyterlab/application" {
 
 declare module "@jupyterlab/coreutils" {
   export namespace PageConfig {
-    /** Empty if the page does not have this option. */
+    /** Returns "" if the page does not have this option. */
     function getOption(name: string): string;
   }
 }
@@ -56,7 +56,7 @@ declare module "@jupyterlab/rendermime" {
     createRenderer(): Renderer;
   }
   export interface IRenderMimeRegistry {
-    /** Of an output's types, the one with the lowest rank is shown. */
+    /** If an output has several types, the type with the lowest rank is shown. */
     addFactory(factory: RendererFactory, rank: number): void;
     getFactory(mime_type: string): RendererFactory | undefined;
     createRenderer(mime_type: string): Renderer;
@@ -105,7 +105,7 @@ declare module "@jupyterlab/notebook" {
     getLine(line: number): string | undefined;
     setSelection(selection: { start: EditorPosition; end: EditorPosition }): void;
     revealPosition(position: EditorPosition): void;
-    /** The position in page coordinates; `null` while the editor is not laid out. */
+    /** The position in page coordinates; `null` if the editor has no layout yet. */
     getCoordinateForPosition(position: EditorPosition): { top: number; bottom: number } | null;
     focus(): void;
   }
@@ -117,7 +117,7 @@ declare module "@jupyterlab/notebook" {
     readonly model: {
       readonly id: string;
       readonly type: string;
-      /** Code cells only. */
+      /** Only code cells have this. */
       readonly executionCount?: number | null;
       readonly sharedModel: { getSource(): string };
     };
@@ -142,7 +142,7 @@ declare module "@jupyterlab/notebook" {
     readonly content: {
       readonly rendermime: IRenderMimeRegistry;
       readonly widgets: readonly Cell[];
-      /** `null` until the notebook is read. */
+      /** `null` until the notebook was read. */
       readonly model: { readonly cells: Iterable<{ readonly outputs?: Outputs }> } | null;
       activeCellIndex: number;
       mode: "command" | "edit";

@@ -3,17 +3,20 @@ import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { Panel } from "@lumino/widgets";
 import { modelId, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
-/** "failed": the page cannot load the widget's code. "absent": no kernel, or no kernel that knows the widget. */
+/**
+ * "failed": the page cannot load the widget's code. "absent": there is no kernel, or it does not
+ * have the widget.
+ */
 export type Outcome = "shown" | "failed" | "absent";
 
-/** What JupyterLab's widget manager shows instead of a widget that failed. */
+/** JupyterLab's widget manager shows this instead of a widget that failed. */
 const ERROR = ".jupyter-widgets-error-widget";
 
 /**
- * Show a widget at the end of `parent`, or leave `parent` as it was.
+ * Show a widget at the end of `parent`. If this fails, leave `parent` unchanged.
  *
  * @param data the output's data
- * @param limit_ms how long showing may take; infinite if a busy kernel has to answer
+ * @param limit_ms how long this may take; infinite if a busy kernel has to answer
  */
 export async function showKernelWidget(
   parent: Panel,
@@ -38,10 +41,12 @@ export async function showKernelWidget(
     .renderModel({ data: { [WIDGET_MIME_TYPE]: view } })
     .catch(() => {})
     .then(() => {});
-  // The view of a disposed renderer would stay forever, so dispose of the view once it is made.
+  // A view that is made after its renderer was disposed of would stay forever, so dispose of it
+  // then.
   const takeAway = (): void => {
-    // If the parent is being disposed of, it disposes of all widgets in its layout. Otherwise remove the
-    // widget as a child: if only the layout removes it, its disposal would remove the last child too.
+    // If the parent is being disposed of, it disposes of all widgets in its layout. Otherwise
+    // remove the widget as a child. If only the layout removed it, its disposal would also remove
+    // the last child.
     if (parent.isDisposed) parent.layout?.removeWidget(widget);
     else widget.parent = null;
     void rendered.then(() => widget.dispose());
@@ -53,7 +58,7 @@ export async function showKernelWidget(
   if (parent.isDisposed) return "absent";
   parent.disposed.disconnect(takeAway);
   const isError = widget.node.querySelector(ERROR) !== null;
-  // A node with only text means "loading" or "missing"; a shown widget has a child element.
+  // While a widget loads or is missing, the node has only text. A shown widget has a child element.
   if (widget.node.childElementCount > 0 && !isError) {
     widget.node.hidden = false;
     return "shown";

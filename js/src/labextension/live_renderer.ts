@@ -5,13 +5,12 @@ import type { Outcome } from "./kernel_widget.ts";
 import { whyNoChart } from "./missing.ts";
 import { OutputRenderer } from "./output_renderer.ts";
 
-/** How long a notebook that is being opened may take to find its kernel. */
+/** How long to wait until a notebook that is being opened has its kernel. */
 const KERNEL_LIMIT_MS = 20_000;
 
 /**
- * Shows a live chart if its kernel runs, and otherwise says what was shown here. JupyterLab itself
- * would say "Loading widget…" forever without a kernel, and report a missing model for another
- * kernel.
+ * Shows a live chart if its kernel is running, and otherwise a text. JupyterLab itself would show
+ * "Loading widget…" forever if there is no kernel, and an error if there is another kernel.
  */
 export class LiveRenderer extends OutputRenderer {
   protected async show(model: MimeModel): Promise<void> {
@@ -29,7 +28,7 @@ export class LiveRenderer extends OutputRenderer {
     if (!panel?.content.rendermime.getFactory(WIDGET_MIME_TYPE)) return "absent";
     const limit = new Promise<void>((resolve) => setTimeout(resolve, KERNEL_LIMIT_MS));
     await Promise.race([panel.sessionContext.ready, limit]);
-    // A busy kernel answers after its cell. Until then the output says that the chart is loading.
+    // A busy kernel answers after its cell. Until then the output shows that the chart is loading.
     return this.isDisposed ? "absent" : this.showWidget(model);
   }
 }

@@ -1,4 +1,4 @@
-/** Texts about what a page lacks to show a kernel's widget. The kernel cannot know this. */
+/** Texts that say what a page lacks to show a kernel's widget. The kernel does not know this. */
 import { PageConfig } from "@jupyterlab/coreutils";
 import { t } from "../words/environments.ts";
 import { joined, speak } from "../words/say.ts";
@@ -10,7 +10,7 @@ export interface Plugins {
   hasPlugin(id: string): boolean;
 }
 
-/** A package on the server, and the names of its extension and its plugin. */
+/** A package on the server, with the names of its extension and its plugin. */
 const ANYWIDGET = { name: "anywidget", extension: "anywidget", plugin: "anywidget:plugin" };
 const MANAGER = {
   name: "jupyterlab_widgets",
@@ -18,7 +18,7 @@ const MANAGER = {
   plugin: "@jupyter-widgets/jupyterlab-manager:plugin",
 };
 
-/** Why a graph is drawn from the output's own data; "" if only the kernel is gone. */
+/** Says why a graph is drawn from the output's data; "" if the only reason is a missing kernel. */
 export function whyWithoutKernel(
   plugins: Plugins,
   { widget, note, language }: SavedGraph,
@@ -53,7 +53,7 @@ function whatPageLacks(plugins: Plugins, version: string | undefined, outcome: O
   return outcome === "failed" && version ? t("anywidget_fails", { version }) : "";
 }
 
-/** The server's extensions. One with a missing dependency is listed, but does not start. */
+/** The extensions of the server. One with a missing dependency is listed, but does not work. */
 function servedExtensions(): ReadonlySet<unknown> {
   try {
     const served: unknown = JSON.parse(PageConfig.getOption("federated_extensions") || "[]");

@@ -1,4 +1,4 @@
-/** Shows an output of Paddle Lab: the kernel's widget if there is one, else a replacement. */
+/** Shows an output of Paddle Lab: the kernel's widget if there is one, otherwise a replacement. */
 import type { NotebookPanel } from "@jupyterlab/notebook";
 import type { MimeModel, Renderer, RendererFactory } from "@jupyterlab/rendermime";
 import { Panel } from "@lumino/widgets";
@@ -18,7 +18,7 @@ export function rendererFactory(
   mimeType: string,
   createRenderer: () => OutputRenderer,
 ): RendererFactory {
-  // The renderer executes no code from the output, so it is safe for untrusted notebooks.
+  // The renderer runs no code from the output, so untrusted notebooks are safe.
   return { safe: true, mimeTypes: [mimeType], createRenderer };
 }
 
@@ -32,7 +32,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     super();
   }
 
-  /** Show an output, once the notebook that contains the output is known. */
+  /** Show an output after the notebook that contains it is known. */
   protected abstract show(model: MimeModel): Promise<void>;
 
   async renderModel(model: MimeModel): Promise<void> {
@@ -40,7 +40,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     if (this.isAttached) await this.#showModel();
   }
 
-  /** Only an output that is attached to the page knows its notebook. */
+  /** An output can find its notebook only after it was attached to the page. */
   protected override onAfterAttach(): void {
     if (this.widgets.length === 0) void this.#showModel();
   }
@@ -68,7 +68,7 @@ export abstract class OutputRenderer extends Panel implements Renderer {
     return outcome;
   }
 
-  /** An output may be updated while its widget is being made, so wait for that. */
+  /** An output may be updated while its widget is still being made. So wait for the widget. */
   async #showModel(): Promise<void> {
     const shown = this.#showing.then(async () => {
       const model = this.#model;

@@ -1,4 +1,7 @@
-/** Draws a graph from an output's own data; a separate chunk, loaded with the first such graph. */
+/**
+ * Draws a graph from the data of an output. This separate chunk is loaded with the first such
+ * graph.
+ */
 
 import css from "built-widget.css";
 import { installStyle } from "../dom/install_style.ts";

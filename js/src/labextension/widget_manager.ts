@@ -1,4 +1,4 @@
-/** A notebook's widget manager, as far as the plugin uses it. */
+/** The parts of a notebook's widget manager that the plugin uses. */
 import type { IRenderMimeRegistry, Renderer } from "@jupyterlab/rendermime";
 import { WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
@@ -12,7 +12,7 @@ export interface WidgetManager {
   get_model(model_id: string): Promise<WidgetModel>;
 }
 
-/** A notebook has a widget manager once its kernel is known. */
+/** A notebook has a widget manager as soon as its kernel is known. */
 const PATIENCE_MS = 5000;
 
 /** @returns `undefined` if the notebook has no widget manager within `PATIENCE_MS` */
@@ -27,7 +27,7 @@ export async function managerOf(
   }
 }
 
-/** The manager that a widget renderer holds. There is no other way to get the manager. */
+/** The manager of a widget renderer. There is no other way to get it. */
 function managerOfRenderer(renderer: Renderer): Promise<WidgetManager | undefined> {
   const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
   const later = new Promise<undefined>((resolve) => setTimeout(resolve, PATIENCE_MS));

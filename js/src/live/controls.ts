@@ -28,7 +28,7 @@ export interface ControlsOptions {
   readonly onFree: () => void;
 }
 
-/** Whether the chart is live, silent or stopped, and the text about this state. */
+/** Whether the chart is live, silent or stopped, and the text that says so. */
 export interface ChartState {
   readonly kind: "live" | "silent" | "stopped";
   readonly text: string;
@@ -50,7 +50,7 @@ export interface Controls {
   showNotice(sentence: string): void;
   showFollowing(is_following: boolean): void;
   showGaps(has_gaps: boolean): void;
-  /** Show the kernel's answer for a moment. */
+  /** Show an answer of the kernel for a short time. */
   say(sentence: string): void;
 }
 
@@ -173,7 +173,8 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
       values.replaceChildren(...rows);
     },
     showGaps(has_gaps) {
-      // Once shown, this stays. Otherwise the content below would move when a gap leaves the view.
+      // Once shown, this stays. Otherwise the content below would move when a gap scrolls out of
+      // view.
       if (has_gaps) gaps.hidden = false;
     },
     showValues(newest, counters, hidden) {
@@ -224,7 +225,7 @@ function onKey(event: KeyboardEvent, { onMove, onFollow }: ControlsOptions): voi
   };
   const move = moves[event.key];
   if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-  // Keep the key from the notebook, which has its own shortcuts.
+  // Do not let the key reach the notebook, which has its own shortcuts.
   event.preventDefault();
   event.stopPropagation();
   move();
@@ -238,7 +239,7 @@ function valueText(value: number | undefined, { unit, limit }: Counter): string 
     : formatBytes(value);
 }
 
-/** The line in the form in which it is drawn. */
+/** A sample of the line, as it is drawn. */
 function swatch({ colour, dash, is_filled }: Line): SVGSVGElement {
   const stroke = `var(--pdl-${colour})`;
   const area = svgElement("path", { d: "M0 5h22v5h-22z" });

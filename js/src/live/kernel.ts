@@ -1,9 +1,12 @@
-/** The chart's connection to its kernel: sends messages, and notices when the kernel is silent. */
+/** The connection of the chart to its kernel. It sends messages, and detects a silent kernel. */
 import type { AnyModel } from "@anywidget/types";
 import type { MessageFromKernel, MessageToKernel } from "./counters/messages.ts";
 
 const SILENT_MS = 1500;
-/** How long to wait for the history before asking again. Doubled each time: a busy kernel queues requests. */
+/**
+ * How long to wait for the history before the next request. A busy kernel queues requests, so this
+ * doubles each time.
+ */
 const FIRST_ANSWER_MS = 2000;
 
 export class Kernel {
@@ -28,29 +31,29 @@ export class Kernel {
     try {
       this.#model.send({ kind });
     } catch {
-      // The kernel is gone; nothing else needs the message.
+      // The kernel has ended, so the message is not needed.
     }
   }
 
-  /** Ask for all rows so far. A busy kernel answers after its cell; new rows arrive meanwhile. */
+  /** Request all rows. A busy kernel answers after its cell. Meanwhile new rows arrive. */
   askForHistory(): void {
     this.#ask_again_at = performance.now() + this.#patience_ms;
     this.#patience_ms *= 2;
     this.send("opened");
   }
 
-  /** Ask again if the history has not arrived in time. */
+  /** Request the history again if it has not arrived in time. */
   askAgain(): void {
     if (performance.now() > this.#ask_again_at) this.askForHistory();
   }
 
-  /** The time since the last message, in ms; 0 if this is too short to count as silence. */
+  /** The time since the last message in ms, or 0 if it is too short to be silence. */
   get silent_ms(): number {
     const silent_ms = performance.now() - this.#heard_at;
     return silent_ms > SILENT_MS ? silent_ms : 0;
   }
 
-  /** Say that this view is gone; the kernel stops sampling if no other view answers. */
+  /** Report that this view was removed. The kernel stops sampling if no other view answers. */
   leave(): void {
     this.#model.off("msg:custom", this.#onMessage);
     this.send("closed");

@@ -1,4 +1,4 @@
-/** The figure of a live chart, updated with the received samples and the visible time window. */
+/** The figure of a live chart, which shows the received samples in the visible time window. */
 import type { BokehNamespace } from "../charts/bokeh_loader.ts";
 import { showFailure } from "../dom/failure.ts";
 import { readTheme } from "../dom/theme.ts";
@@ -12,7 +12,7 @@ import { TimeWindow, type Window } from "./figure/time_window.ts";
 
 export interface LiveFigureOptions {
   readonly height_px: number;
-  /** Offset that turns a sample's time into ms since 1970. */
+  /** The offset from a sample's time to ms since 1970. */
   readonly epoch_ms: () => number;
 }
 
@@ -45,7 +45,7 @@ export class LiveFigure {
     this.#figure?.dispose();
   }
 
-  /** Make the figure again, for other lines or colours. */
+  /** Create the figure again, for other lines or colours. */
   rebuild(): void {
     this.#rebuilding = this.#rebuilding
       .then(() => this.#makeFigure())

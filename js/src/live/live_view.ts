@@ -21,7 +21,7 @@ export interface LiveState {
   stopped_because: string;
 }
 
-/** How often the chart checks for silence. */
+/** How often the chart checks whether the kernel is silent. */
 const LOOK_MS = 500;
 
 /** Show the chart in `el` until `signal` is aborted. */
@@ -82,7 +82,7 @@ class LiveView {
     this.#kernel.leave();
   }
 
-  /** Follow all changes except samples: the sampler's state, silence, the page, the theme. */
+  /** React to all changes except samples: the sampler's state, silence, the page, the theme. */
   #watch(): void {
     const model = this.#model;
     const onState = (): void => this.#showState();

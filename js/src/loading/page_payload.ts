@@ -1,13 +1,13 @@
-/** The payload that a saved page carries, in pieces of base64. */
+/** The payload in a saved page, in pieces of base64. */
 import { decodeBase64 } from "../trace/base64.ts";
 import { t } from "../words/loader.ts";
 
-/** The same as in paddle_lab/views/html/page.py. */
+/** Must be the same as in paddle_lab/views/html/page.py. */
 const PIECES = 'script[type="application/x-paddle-lab"]';
 
-/** @throws Error with one sentence for people, if the page was altered */
+/** @throws Error with a sentence for the user, if the page was altered */
 export async function pagePayload(page: Document): Promise<Uint8Array> {
-  // The page's script runs before its payload has arrived.
+  // The script of the page runs before the payload has arrived.
   while (page.readyState === "loading") {
     await new Promise((resolve) => page.addEventListener("readystatechange", resolve));
   }

@@ -2,7 +2,7 @@
 import type { Store } from "../model/state/store.ts";
 
 /**
- * For an op, this includes the blocks of its backward; for a grad node, only the node's blocks.
+ * For an op, the blocks of its backward are included. For a grad node, only its own blocks are.
  *
  * @returns for each row of `allocations`: 1 if it is highlighted; undefined if nothing is selected
  */

@@ -1,4 +1,4 @@
-/** What the user has chosen in the memory view; the store holds what all views share. */
+/** What the user has chosen in the memory view. The store has what all views share. */
 import type { Trace } from "../trace/trace.ts";
 import { type Blocks, blocksByPlace } from "./blocks/blocks.ts";
 import { type Moment, momentOf } from "./blocks/moment.ts";
@@ -8,7 +8,7 @@ import type { Groups } from "./grouping/groups.ts";
 export interface MemoryChoice {
   /** The position of the device in `places`. */
   readonly place: number;
-  /** A span; a single moment if both are equal. */
+  /** The chosen span; if both are equal, a single moment. */
   readonly from_ns: number;
   readonly to_ns: number;
   readonly grouping: Grouping;
@@ -22,7 +22,7 @@ export class MemoryState {
   readonly #groups = new Map<Grouping, Groups>();
   #moment: Moment | undefined;
 
-  /** The blocks of each device; the device with the most memory first. */
+  /** The blocks of each device. The device with the most memory comes first. */
   readonly places: readonly Blocks[];
 
   constructor(readonly trace: Trace) {
@@ -39,13 +39,13 @@ export class MemoryState {
     return this.places[this.#choice.place]!;
   }
 
-  /** What is alive in the selected time, computed once for all parts of the view. */
+  /** The blocks that are alive in the selected time. All parts of the view share this result. */
   get moment(): Moment {
     this.#moment ??= momentOf(this.blocks, this.#choice.from_ns, this.#choice.to_ns);
     return this.#moment;
   }
 
-  /** Computed on first use. */
+  /** The groups of a grouping, computed on first use. */
   groups(grouping: Grouping): Groups {
     let groups = this.#groups.get(grouping);
     if (!groups) {

@@ -1,7 +1,7 @@
 import { findLine, likeness } from "./line_now.ts";
 import type { OpenSourceRequest } from "./request.ts";
 
-/** The parts of a cell that the search needs. */
+/** The parts of a cell that are used to find a cell. */
 export interface CellText {
   readonly id: string;
   readonly execution_count: number | null;
@@ -11,12 +11,14 @@ export interface CellText {
 /** A cell of the notebook, and the line (from 1) in its current text. */
 export interface CellLine {
   readonly index: number;
-  /** Undefined if the cell was edited and no longer has the line. */
+  /** Undefined if the cell was edited and does not have the line any more. */
   readonly line: number | undefined;
   readonly isChanged: boolean;
 }
 
-/** An edited cell must still have this share of its lines. If not, it may be another cell. */
+/**
+ * The share of its lines that an edited cell must still have. With less, it may be another cell.
+ */
 const LEAST_LIKENESS = 0.5;
 
 /** Finds the cell and line of a request; `null` if the cell is not in this notebook. */
@@ -40,11 +42,12 @@ function tracedLines({ source_text }: OpenSourceRequest): string[] | undefined {
 }
 
 /**
- * Index of a request's cell, or -1.
+ * Index of the cell of a request, or -1.
  *
- * A cell's id survives saving, edits and a new kernel. Its text survives a new kernel but not an
- * edit. An execution count survives an edit, but belongs to another cell after a restart or in
- * another notebook. So it only decides between cells with all or most of the traced text.
+ * The id of a cell survives saving, edits and a new kernel. The text survives a new kernel, but not
+ * an edit. The execution count survives an edit, but after a restart, or in another notebook, it
+ * may belong to another cell. So the count only chooses among cells that have all or most of the
+ * traced text.
  */
 function findIndex(cells: readonly CellText[], request: OpenSourceRequest): number {
   if (request.cell_id !== undefined) {
@@ -65,6 +68,6 @@ function findIndex(cells: readonly CellText[], request: OpenSourceRequest): numb
   const most = Math.max(...alike.map((cell) => cell.likeness));
   const likest = alike.filter((cell) => cell.likeness === most);
   const counted = likest.find(({ index }) => isCounted(cells[index]));
-  // If several edited copies are equally likely, choose none.
+  // If several edited copies have the same likeness, choose none.
   return (counted ?? (likest.length === 1 ? likest[0] : undefined))?.index ?? -1;
 }

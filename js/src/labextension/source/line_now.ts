@@ -1,4 +1,4 @@
-/** Finds a traced line in a text that may have been edited since. */
+/** Finds a traced line in a text that was perhaps edited after the trace. */
 
 /** A text at the time of the trace. */
 export interface TracedText {
@@ -14,17 +14,17 @@ export interface FoundLine {
   readonly isChanged: boolean;
 }
 
-/** How many neighbouring lines must be equal if the line's text may also occur elsewhere. */
+/** How many neighbouring lines must be equal, if the same text may also be on other lines. */
 const FEWEST_NEIGHBOURS = 1;
 
 /**
- * @param line the line's number at the time of the trace, from 1
- * @param now the text of the cell or file now
- * @returns the line's number now, from 1; undefined if no line, or several, match
+ * @param line the line's number in the trace, from 1
+ * @param now the current text of the cell or file
+ * @returns the line's current number, from 1; undefined if no line or several lines match
  */
 export function findLine(traced: TracedText, line: number, now: string): FoundLine | undefined {
   const lines = now.trimEnd().split("\n");
-  // IPython drops empty lines at the top of a cell before it counts.
+  // IPython removes empty lines at the top of a cell before it counts lines.
   const above = traced.isWhole
     ? Math.max(
         0,
@@ -37,7 +37,7 @@ export function findLine(traced: TracedText, line: number, now: string): FoundLi
   return there < 0 ? undefined : { line: there + 1, isChanged: true };
 }
 
-/** The fraction of the traced text's lines that are still in a text: 1 for all. */
+/** The fraction of the traced lines that the text still has: 1 for all of them. */
 export function likeness(traced: readonly string[], now: string): number {
   const left = new Map<string, number>();
   for (const text of filled(now.split("\n"))) left.set(text, (left.get(text) ?? 0) + 1);
@@ -58,7 +58,7 @@ function isSame(traced: TracedText, lines: readonly string[], above: number): bo
     .every((text, index) => text.trimEnd() === lines[above + index]?.trimEnd());
 }
 
-/** The one place with the line's text and the most equal neighbours. */
+/** The only place that has the line's text and the most equal neighbours. */
 function placeOf(traced: TracedText, at: number, lines: readonly string[]): number {
   const then = numbered(traced.lines);
   const now = numbered(lines);
@@ -67,7 +67,7 @@ function placeOf(traced: TracedText, at: number, lines: readonly string[]): numb
   if (text === undefined) return -1;
   const to = onlyBest(now, text, (other) => neighbours(then, from, now, other));
   if (to < 0) return -1;
-  // If one of two equal lines was deleted, choose the one with the same neighbours.
+  // If one of two equal lines was deleted, choose the line with equal neighbours.
   const back = onlyBest(then, text, (other) => neighbours(then, other, now, to));
   if (back !== from) return -1;
   const needed = traced.isWhole ? 0 : Math.min(FEWEST_NEIGHBOURS, then.length - 1);
@@ -79,7 +79,10 @@ interface NumberedLine {
   readonly index: number;
 }
 
-/** The lines that are not empty, without indentation: a line may have been moved into a loop. */
+/**
+ * The lines that are not empty, without indentation, because a line may have been moved into a
+ * loop.
+ */
 function numbered(lines: readonly string[]): NumberedLine[] {
   return lines.map((line, index) => ({ text: line.trim(), index })).filter(({ text }) => text);
 }
@@ -88,7 +91,7 @@ function filled(lines: readonly string[]): string[] {
   return numbered(lines).map(({ text }) => text);
 }
 
-/** Index of the line with this text that scores highest; -1 if there is none, or two score the same. */
+/** Index of the line with this text and the highest score; -1 if there is none, or several. */
 function onlyBest(
   lines: readonly NumberedLine[],
   text: string,
@@ -104,7 +107,7 @@ function onlyBest(
   return isOnly ? best : -1;
 }
 
-/** How many lines above and below two lines are equal, up to the first difference. */
+/** How many adjacent lines above and below two lines are equal. */
 function neighbours(
   then: readonly NumberedLine[],
   from: number,

@@ -1,20 +1,24 @@
 import type { CellEditor } from "@jupyterlab/notebook";
 
-/** How long the marks stay, ms; the selection stays. The animations in `flash.css` last as long. */
+/**
+ * How long marks stay, in ms. Animations in `flash.css` take the same time. The selection stays.
+ */
 const FLASH_MS = 2400;
-/** How long a note stays, ms: long enough to read it. */
+/** How long a note stays, in ms: long enough to read it. */
 const WORDS_MS = 8000;
 
-/** Marks an element for a moment. */
+/** Marks an element for a short time. */
 export function flash(node: HTMLElement, name: string): void {
   node.classList.remove(name);
-  // Reading the width restarts the animation, so that a second click is visible.
+  // Reading the width restarts the animation, so that a second click has a visible effect.
   void node.offsetWidth;
   node.classList.add(name);
   setTimeout(() => node.classList.remove(name), FLASH_MS);
 }
 
-/** Selects a line (from 1) of an editor, and puts a band over the line, with `words` at the end. */
+/**
+ * Selects a line (from 1) in an editor, and shows a band over the line, with `words` at its end.
+ */
 export async function markLine(editor: CellEditor, line: number, words: string): Promise<void> {
   const row = Math.min(line, editor.lineCount) - 1;
   editor.focus();
@@ -23,10 +27,10 @@ export async function markLine(editor: CellEditor, line: number, words: string):
     end: { line: row, column: editor.getLine(row)?.length ?? 0 },
   });
   editor.revealPosition({ line: row, column: 0 });
-  // CodeMirror scrolls with the page's next frame.
+  // CodeMirror scrolls in the next frame of the page.
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   const at = editor.getCoordinateForPosition({ line: row, column: 0 });
-  // CodeMirror owns the elements of lines, and removes classes that others set on them.
+  // CodeMirror owns the elements of lines, and removes classes that other code sets on them.
   for (const old of editor.host.querySelectorAll(".paddle-lab-line-flash")) old.remove();
   if (at === null) return;
   const host = editor.host.getBoundingClientRect();
@@ -42,7 +46,7 @@ export async function markLine(editor: CellEditor, line: number, words: string):
     band.append(note);
   }
   editor.host.append(band);
-  // Typing and scrolling move the lines away from under the mark.
+  // Typing and scrolling move the line, but not the mark.
   for (const moving of ["keydown", "scroll"]) {
     editor.host.addEventListener(moving, () => band.remove(), { once: true, capture: true });
   }

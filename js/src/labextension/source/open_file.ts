@@ -17,9 +17,9 @@ interface FileWidget {
   setFragment(fragment: string): void;
 }
 
-/** Shows a line of a file in an editor; `null` if the application cannot. */
+/** Shows a line of a file in an editor; `null` if the application cannot do this. */
 export function openFile(app: JupyterFrontEnd, request: OpenSourceRequest): Promise<void> | null {
-  // Notebook 7 opens files in another browser tab, at the first line.
+  // Notebook 7 opens a file in another browser tab, at the first line.
   if (app.name !== "JupyterLab" || !app.commands.hasCommand("docmanager:open")) return null;
   const path = serverPath(request.file, {
     root_uri: PageConfig.getOption("rootUri"),
@@ -51,7 +51,7 @@ async function openPath(
   const widget = await openedFile(app, path);
   const { editor } = widget.content;
   if (editor) await markLine(editor, line, words);
-  // The line number in a fragment is the number of lines before the line (RFC 5147).
+  // In a fragment, the line number is the number of lines before the line (RFC 5147).
   else widget.setFragment(`#line=${line - 1}`);
 }
 

@@ -9,13 +9,13 @@ export { OPEN_SOURCE_EVENT };
 /** A request to show a source line, with as many details as are known. */
 export type OpenSourceRequest = Pick<OpenSourceDetail, "file" | "line"> &
   Partial<Pick<OpenSourceDetail, "cell" | "source_text" | "first_line">> & {
-    /** The id of the cell. Unlike the execution count, the id survives a restart. */
+    /** The id of the cell. Unlike the execution count, it survives a restart. */
     readonly cell_id?: string;
-    /** Reports the line's state to the sender; returns the text to show next to the line. */
+    /** Reports the state of the line to the sender. Returns the text to show next to the line. */
     readonly tell?: (now: LineNow) => string;
   };
 
-/** Reads a request from an event; `null` if there is none. Nothing in the event is trusted. */
+/** Reads a request from an event; `null` if there is none. The event is not trusted. */
 export function readRequest(event: Event): OpenSourceRequest | null {
   if (!(event instanceof CustomEvent)) return null;
   const detail: unknown = event.detail;

@@ -2,9 +2,10 @@ import type { NotebookPanel } from "@jupyterlab/notebook";
 import { flash, markLine } from "./mark_line.ts";
 
 /**
- * Scrolls to a cell, puts the cursor on one of its lines, and marks cell and line for a moment.
+ * Scrolls to a cell, puts the cursor on one of its lines, and marks the cell and the line for a
+ * short time.
  *
- * @param line from 1; undefined for none
+ * @param line the line from 1; undefined for none
  * @param words the note next to the line
  */
 export async function revealCell(
@@ -18,7 +19,7 @@ export async function revealCell(
   panel.content.activeCellIndex = index;
   cell.inputHidden = false;
   await panel.content.scrollToCell(cell, "center");
-  // A cell far out of view has no editor until the user scrolls to the cell.
+  // A cell that is far out of view gets its editor only after it was scrolled into view.
   await cell.ready;
   flash(cell.node, "paddle-lab-cell-flash");
   if (cell.editor === null || line === undefined) return;

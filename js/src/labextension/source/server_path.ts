@@ -1,9 +1,9 @@
 /**
- * Path of `file` as Jupyter's contents service names it, or `null` if the service cannot open it.
+ * The path of `file` for Jupyter's contents service, or `null` if the service cannot open it.
  *
- * `root_uri` is `file:///…` (from JupyterLab's support for language servers); `server_root` is the
- * same directory, with the home directory written as `~`. The server refuses names that begin with a
- * dot, so packages in a `.venv` under the root cannot be opened.
+ * `root_uri` is `file:///…` (from JupyterLab's support for language servers). `server_root` is the
+ * same directory, but with `~` for the home directory. The server refuses names that begin with a
+ * dot, so files of packages in a `.venv` cannot be opened.
  */
 export function serverPath(
   file: string,
@@ -23,7 +23,7 @@ function rootDirectory(root_uri: string, server_root: string): string | null {
   if (root_uri.startsWith("file:///")) {
     try {
       const path = decodeURIComponent(root_uri.slice("file://".length));
-      // file:///C:/work
+      // The path of file:///C:/work begins with a slash.
       return /^\/[A-Za-z]:/.test(path) ? path.slice(1) : path;
     } catch {
       return null;

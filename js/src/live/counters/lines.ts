@@ -1,4 +1,4 @@
-/** Which counter is drawn in which panel, and its style: colour and dash distinguish lines. */
+/** Which counter is drawn in which panel, and how. Lines differ in colour and dash. */
 import type { ColourName } from "../../dom/theme.ts";
 import { t } from "../../words/live.ts";
 import type { Counter } from "./messages.ts";
@@ -55,7 +55,7 @@ export function paddleDevices(counters: readonly Counter[]): string[] {
   return [...new Set(devices.map(({ device }) => device))];
 }
 
-/** The device of which Paddle uses the most memory: an accelerator if one is in use. */
+/** The device on which Paddle uses the most memory. An accelerator in use comes first. */
 export function busiestDevice(counters: readonly Counter[], values: readonly number[]): string {
   const devices = paddleDevices(counters);
   const allocated = (device: string): number =>
@@ -106,12 +106,12 @@ export function panelsOf(counters: readonly Counter[], device: string): Panel[] 
   return panels.filter(({ lines }) => lines.length > 0);
 }
 
-/** "used", "utilisation": NVIDIA's names of its counters. */
+/** Names of NVIDIA's counters. */
 function counterName(name: string): string {
   return name === "used" || name === "utilisation" ? t(`counter.${name}`) : name;
 }
 
-/** Sentences about what this machine does not count. */
+/** Sentences about counters that this machine does not have. */
 export function absences(counters: readonly Counter[]): string[] {
   return [...new Set(counters.map(({ absence }) => absence).filter((absence) => absence !== ""))];
 }

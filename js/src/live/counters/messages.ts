@@ -11,13 +11,19 @@ export interface Counter {
   readonly absence: string;
 }
 
-/** Start and end in ms since the sampler was made (end `null`: it still runs), and what ran. */
+/**
+ * Start and end in ms since the sampler was made, and what ran. An end of `null` means that it is
+ * still running.
+ */
 export type Span = readonly [start_ms: number, end_ms: number | null, label: string];
 
 export interface BatchMessage {
-  /** `history` has all rows that are kept, `batch` the new rows. */
+  /** `history` has all stored rows, `batch` only new rows. */
   readonly kind: "batch" | "history";
-  /** Rows of each tier, one buffer of float64 each: samples, bins of a second, of a minute. */
+  /**
+   * The number of rows in each tier (samples, bins of a second, bins of a minute). Each tier has a
+   * buffer of float64.
+   */
   readonly rows: readonly number[];
   readonly cells: readonly Span[];
   readonly layers: readonly Span[];
@@ -35,10 +41,10 @@ export interface MessageToKernel {
   readonly kind: "opened" | "present" | "closed" | "stop" | "free";
 }
 
-/** A tier's rows as they arrived: time in ms, then the values. */
+/** The rows of a tier in the order of the buffer: the time in ms, then the values. */
 export function readRows(buffer: DataView | undefined, rows: number): Float64Array[] {
   if (buffer === undefined || rows === 0) return [];
-  // The buffers of a message may begin at an address that is no multiple of eight.
+  // A buffer of a message may begin at an address that is not a multiple of eight.
   const bytes = buffer.buffer.slice(buffer.byteOffset, buffer.byteOffset + buffer.byteLength);
   const values = new Float64Array(bytes as ArrayBuffer);
   const width = values.length / rows;

@@ -1,9 +1,9 @@
-/** What the kernel has sent: the counters, their samples, and which code ran when. */
+/** All that the kernel has sent: counters, samples, and which code ran when. */
 import { type BatchMessage, type Counter, readRows } from "./messages.ts";
 import { Samples } from "./samples.ts";
 import { Spans } from "./spans.ts";
 
-/** The values at one moment: where the pointer is, or the newest ones. */
+/** The values at a moment: that under the pointer, or the newest one. */
 export interface Moment {
   readonly values: readonly number[];
   readonly cell: string;
@@ -30,7 +30,7 @@ export class Received {
     return message.counters !== undefined;
   }
 
-  /** @param at_ms a moment, or undefined for now */
+  /** @param at_ms the time; undefined for the newest values */
   moment(at_ms: number | undefined): Moment {
     const count = this.counters.length;
     return at_ms === undefined

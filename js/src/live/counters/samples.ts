@@ -1,10 +1,10 @@
-/** The samples that the page keeps: as many as the kernel keeps, so that days fit. */
+/** The samples that the page stores. It stores as many as the kernel, so days fit. */
 
-/** Rows kept of samples, bins of a second and bins of a minute. */
+/** How many samples, bins of a second and bins of a minute are stored. */
 const CAPACITY = [6000, 7200, 10_080] as const;
 /** How many ms a row of each tier covers; 0 for a sample. */
 const WIDTH_MS = [0, 1000, 60_000] as const;
-/** Samples farther apart have a gap between them: something blocked the interpreter. */
+/** If two samples are farther apart, there is a gap: something blocked the interpreter. */
 const GAP_MS = 250;
 
 export type Tiers = readonly (readonly Float64Array[])[];
@@ -14,7 +14,7 @@ interface Gap {
   readonly end_ms: number;
 }
 
-/** Steps to draw, oldest first: a value holds until the next time; NaN is no value. */
+/** Steps to draw, the oldest first. A value holds until the next time; NaN means no value. */
 export interface Series {
   readonly times_ms: number[];
   /** One array per counter. */
@@ -39,15 +39,15 @@ export class Samples {
       const kept = this.#tiers[index];
       if (kept === undefined) continue;
       const last_ms = kept.at(-1)?.[0] ?? Number.NEGATIVE_INFINITY;
-      // A batch may already have brought some rows of a history.
+      // Some rows of a history may have arrived before, in a batch.
       for (const row of rows) if (row[0]! > last_ms) kept.push(row);
-      // Drop many rows at once, so that the rest does not move each time.
+      // Drop many rows at once, so that the others do not move each time.
       const capacity = CAPACITY[index]!;
       if (kept.length > capacity * 1.1) kept.splice(0, kept.length - capacity);
     }
   }
 
-  /** Replace the rows by a history; rows that are newer than the history stay. */
+  /** Replace the rows by a history, but keep rows that are newer. */
   replace(tiers: Tiers): void {
     const newer = this.#tiers;
     this.#tiers = CAPACITY.map(() => []);
@@ -55,13 +55,13 @@ export class Samples {
     this.append(newer);
   }
 
-  /** The newest values, NaN for none. */
+  /** The newest values; NaN for a missing value. */
   latest(counters: number): number[] {
     const row = this.#tiers[0]!.at(-1);
     return Array.from({ length: counters }, (_, counter) => counted(row, counter, 0));
   }
 
-  /** The values at a moment, NaN for none. */
+  /** The values at a time; NaN for a missing value. */
   at(time_ms: number, counters: number): number[] {
     const tier = this.#tierFor(time_ms);
     const rows = this.#tiers[tier]!;
@@ -69,7 +69,7 @@ export class Samples {
     return Array.from({ length: counters }, (_, counter) => counted(row, counter, tier));
   }
 
-  /** The steps to draw for a span, from the finest tier that reaches back to its start. */
+  /** The steps to draw for a span of time, from the finest tier that has the begin of the span. */
   series(start_ms: number, end_ms: number, counters: number): Series {
     const times_ms: number[] = [];
     const values: number[][] = Array.from({ length: counters }, () => []);
@@ -81,7 +81,7 @@ export class Samples {
         values[counter]!.push(counted(row, counter, tier));
       }
     };
-    // From coarse to fine: the newest samples are in no bin yet.
+    // From coarse to fine, because the newest samples are not in bins yet.
     for (let tier = this.#tierFor(start_ms, end_ms - start_ms); tier >= 0; tier--) {
       const rows = this.#tiers[tier]!;
       const width_ms = WIDTH_MS[tier]!;
@@ -105,7 +105,7 @@ export class Samples {
   #tierFor(start_ms: number, span_ms = 0): number {
     const reaches = (tier: number): boolean =>
       (this.#tiers[tier]![0]?.[0] ?? Number.POSITIVE_INFINITY) <= start_ms;
-    // If no tier reaches back, use the coarsest tier that has rows.
+    // If no tier has the begin of the span, use the coarsest tier that has rows.
     const whole = this.#tiers[0]!.length < CAPACITY[0];
     if (span_ms <= 150_000 && (whole || reaches(0))) return 0;
     if (span_ms <= 7_500_000 && (reaches(1) || this.#tiers[1]!.length < CAPACITY[1])) return 1;
@@ -114,12 +114,12 @@ export class Samples {
 }
 
 function counted(row: Float64Array | undefined, counter: number, tier: number): number {
-  // Use the largest value of a bin, so that no peak is lost.
+  // Use the maximum of a bin, so that no peak is lost.
   const value = row?.[tier === 0 ? 1 + counter : 2 + 2 * counter];
   return value === undefined || value < 0 ? Number.NaN : value;
 }
 
-/** Position of the first row after a moment. */
+/** Position of the first row after a time. */
 function firstAfter(rows: readonly Float64Array[], time_ms: number): number {
   let low = 0;
   let high = rows.length;
@@ -131,7 +131,7 @@ function firstAfter(rows: readonly Float64Array[], time_ms: number): number {
   return low;
 }
 
-/** Position of the first row at a moment or after it. */
+/** Position of the first row at a time or after it. */
 function firstFrom(rows: readonly Float64Array[], time_ms: number): number {
   let position = firstAfter(rows, time_ms);
   while (position > 0 && rows[position - 1]![0]! >= time_ms) position--;

@@ -1,13 +1,13 @@
-/** Which code ran when: the page's copy of the spans of one kind. */
+/** Which code ran when: the spans of one kind in the page. */
 import type { Span } from "./messages.ts";
 
-/** As many as samples: a different layer may run at each sample. */
+/** As many as samples, because each sample may be in a different layer. */
 const CAPACITY = 6000;
 
 export class Spans {
   #spans: Span[] = [];
 
-  /** Add spans, sorted by start. When a running span ends, it is sent again. */
+  /** Add spans, sorted by start. A running span is sent again when it ends. */
   append(spans: readonly Span[]): void {
     for (const span of spans) {
       while (this.#spans.length > 0 && this.#spans.at(-1)![0] >= span[0]) this.#spans.pop();
@@ -16,7 +16,7 @@ export class Spans {
     if (this.#spans.length > CAPACITY) this.#spans.splice(0, this.#spans.length - CAPACITY);
   }
 
-  /** The label of the span that runs now, "" for none. */
+  /** The label of the running span, "" if there is none. */
   get running(): string {
     const last = this.#spans.at(-1);
     return last !== undefined && last[1] === null ? last[2] : "";

@@ -1,11 +1,14 @@
-/** Wall-clock times of the chart. */
+/** Wall-clock times for the chart. */
 
-/** Converts the sampler's ms to ms that Bokeh, which has no time zones, shows as local time. */
+/**
+ * The offset from the sampler's ms to the ms that Bokeh, which has no time zones, shows as local
+ * time.
+ */
 export function localOffset(epoch_ms: number): number {
   return epoch_ms - new Date(epoch_ms).getTimezoneOffset() * 60_000;
 }
 
-/** Local time: `14:03:12.5`. */
+/** The local time as text: `14:03:12.5`. */
 export function clockTime(epoch_ms: number): string {
   const date = new Date(epoch_ms);
   const two = (value: number): string => String(value).padStart(2, "0");

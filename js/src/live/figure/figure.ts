@@ -1,4 +1,4 @@
-/** The figure: one plot for each panel above a common time axis, and a strip of the code that ran. */
+/** The figure: a plot for each panel, a common time axis, and a strip that shows which code ran. */
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
 import { type BokehNamespace, bokehModels } from "../../charts/bokeh_loader.ts";
@@ -9,7 +9,7 @@ import type { Series } from "../counters/samples.ts";
 import { AXIS_PX, LEFT_PX, type PanelPlot, panelPlot } from "./panel_plot.ts";
 import { type StripRow, stripData, stripPlot } from "./strip.ts";
 
-/** Room for "14:03:12" and the space around it. */
+/** The width of a label such as "14:03:12", with space around it. */
 const TIME_LABEL_PX = 96;
 const STRIP_PX = 40;
 
@@ -17,15 +17,15 @@ export interface FigureOptions {
   readonly theme: Theme;
   readonly panels: readonly Panel[];
   readonly height_px: number;
-  /** Called when the user moved the time axis. */
+  /** Is called when the user has moved the time axis. */
   readonly onMove: (start_ms: number, end_ms: number) => void;
 }
 
-/** What is drawn. Times are local wall-clock ms, as Bokeh's time axis shows them. */
+/** The data to draw. Times are local wall-clock ms, as Bokeh's time axis shows them. */
 export interface Picture {
   readonly start_ms: number;
   readonly end_ms: number;
-  /** Offset to add to the series' times. */
+  /** The offset to add to the times of the series. */
   readonly offset_ms: number;
   readonly series: Series;
   readonly cells: StripRow;
@@ -108,7 +108,7 @@ export class Figure {
         for (const { counter, is_filled } of lines) {
           const values = series.values[counter] ?? [];
           data[`c${counter}`] = values;
-          // An area cannot have breaks: in a gap it falls to 0.
+          // An area cannot have a break. In a gap it falls to 0.
           if (is_filled) data[`a${counter}`] = values.map((value) => value || 0);
           if (hidden.has(counter)) continue;
           for (const value of values) if (value > largest) largest = value;
@@ -134,7 +134,7 @@ export class Figure {
     }
   }
 
-  /** The time under a pointer, in local wall-clock ms; `undefined` outside the frames. */
+  /** The time under the pointer, in local wall-clock ms; `undefined` outside of the frames. */
   timeAt(client_x: number): number | undefined {
     const plot = this.#plots.at(-1)!;
     const view = this.#mounted?.viewOf(plot);
@@ -144,7 +144,7 @@ export class Figure {
     return x < left || x > right ? undefined : view.frame.x_scale.invert(x);
   }
 
-  /** Draws a vertical line in each panel at a time. Without a time it hides the lines. */
+  /** Draws a vertical line in each panel at a time. Without a time, hides these lines. */
   pointAt(time_ms: number | undefined): void {
     for (const { pointer } of this.#drawn) {
       if (time_ms !== undefined) pointer.location = time_ms;
@@ -157,7 +157,10 @@ export class Figure {
     return view?.frame.bbox.width || 600;
   }
 
-  /** Fits a y range to its largest value. It grows at once but shrinks late, so that the scale is steady. */
+  /**
+   * Fits a y range to its largest value. It grows at once, but shrinks late, so that the scale is
+   * calm.
+   */
   #fit(index: number, largest: number): void {
     const range = this.#drawn[index]!.y_range;
     const end = Math.max(largest * 1.12, 1024);
@@ -165,7 +168,7 @@ export class Figure {
   }
 }
 
-/** One row of zeros: Bokeh warns about a glyph without its column, and hangs on an empty column. */
+/** A row of zeros. Bokeh warns about a glyph without its column, and hangs if a column is empty. */
 function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   const names = panels.flatMap(({ lines }) =>
     lines.flatMap(({ counter }) => [`c${counter}`, `a${counter}`]),
@@ -173,7 +176,7 @@ function emptyColumns(panels: readonly Panel[]): Record<string, number[]> {
   return Object.fromEntries(["time", ...names].map((name) => [name, [0]]));
 }
 
-/** Heights of the panels. The first, of Paddle's own memory, is the highest. */
+/** Heights of the panels. The first panel shows Paddle's memory, and is the highest. */
 function panelHeights(panels: readonly Panel[], height_px: number): number[] {
   const weights = panels.map(({ unit }, index) => (unit === "percent" ? 1 : index === 0 ? 3 : 1.6));
   const sum = weights.reduce((total, weight) => total + weight, 0);

@@ -8,17 +8,19 @@ import { byteTicks } from "../../charts/byte_axis.ts";
 import type { Theme } from "../../dom/theme.ts";
 import type { Line, Panel } from "../counters/lines.ts";
 
-/** Room for the labels of the values. */
+/** Space for the labels of values. */
 export const LEFT_PX = 64;
-/** Room for the labels of the times, below the last panel. */
+/** Space for the labels of times, below the last panel. */
 export const AXIS_PX = 24;
 
 interface PanelOptions {
   readonly theme: Theme;
   readonly panel: Panel;
-  /** `time`; for each counter, `c` and its number; for an area also `a` and the number. */
+  /**
+   * The columns: `time`; for each counter `c` and its number; for an area also `a` and the number.
+   */
   readonly samples: ColumnDataSource;
-  /** `left` and `right` of spans without samples. */
+  /** The columns `left` and `right` of spans without samples. */
   readonly gaps: ColumnDataSource;
   readonly x_range: Range1d;
   readonly height_px: number;
@@ -26,7 +28,7 @@ interface PanelOptions {
   readonly has_axis: boolean;
 }
 
-/** A panel's plot, and the parts of the plot that change with the data. */
+/** The plot of a panel, and its parts that change with the data. */
 export interface PanelPlot {
   readonly plot: Plot;
   readonly y_range: { end: number };
@@ -73,7 +75,7 @@ export function panelPlot(models: BokehModels, options: PanelOptions): PanelPlot
     }),
     gaps,
   );
-  // Filled lines matter most, so draw them on top.
+  // Filled lines are the most important ones, so draw them on top.
   const lines = [...panel.lines]
     .sort((one, other) => +one.is_filled - +other.is_filled)
     .map((line) => addLine(models, plot, line, options));
@@ -99,7 +101,10 @@ export function panelPlot(models: BokehModels, options: PanelOptions): PanelPlot
   };
 }
 
-/** Values at the left, times below; returns the ticker that sets how many times are shown. */
+/**
+ * Adds axes: values on the left, times below. Returns the ticker, which sets how many times are
+ * shown.
+ */
 function addAxes(
   models: BokehModels,
   plot: Plot,
@@ -144,7 +149,7 @@ function addAxes(
   return time_ticker;
 }
 
-/** The steps of a counter, and the area below the steps if the counter has one. */
+/** Adds the steps of a counter and, for a filled line, the area below them. */
 function addLine(
   models: BokehModels,
   plot: Plot,

@@ -7,12 +7,12 @@ import type { Theme } from "../../dom/theme.ts";
 import { t } from "../../words/live.ts";
 import type { Span } from "../counters/messages.ts";
 
-/** Spans with their times in local wall-clock ms. */
+/** Spans whose times are local wall-clock ms. */
 export type StripRow = readonly Span[];
 
 const CHARACTER_PX = 6.2;
 const LABEL_MARGIN_PX = 8;
-/** Shorter spans are merged, because a layer may run for a fraction of a pixel. */
+/** Shorter spans are merged, because a layer may run for less than a pixel. */
 const LEAST_PX = 4;
 
 interface StripOptions {
@@ -23,7 +23,7 @@ interface StripOptions {
   readonly height_px: number;
 }
 
-/** A plot of two rows: cells over layers. */
+/** A plot with two rows: cells above layers. */
 export function stripPlot(
   models: BokehModels,
   { theme, source, x_range, left_px, height_px }: StripOptions,
@@ -92,8 +92,8 @@ export interface StripWindow {
 }
 
 /**
- * Columns of the strip's source. A label is written if it fits. If a span began before the window, its
- * label is at the window's edge: the name of a cell that runs for long stays visible.
+ * The columns of the strip's source. A label is drawn if it fits. If a span began before the
+ * window, its label is at the window's edge, so the name of a long cell stays visible.
  */
 export function stripData(
   cells: StripRow,
@@ -133,7 +133,10 @@ export function stripData(
   return data;
 }
 
-/** Merge neighbouring spans with equal labels; a short first span is merged under their common path. */
+/**
+ * Merge adjacent spans with equal labels. A short span is merged with the next one, and their label
+ * is the common path.
+ */
 function merged(spans: StripRow, now_ms: number, least_ms: number): Span[] {
   const merged: [number, number, string][] = [];
   for (const [start_ms, end, label] of spans) {
@@ -153,7 +156,10 @@ function merged(spans: StripRow, now_ms: number, least_ms: number): Span[] {
   return merged;
 }
 
-/** `layer1.0` for `layer1.0.conv1` and `layer1.0.relu`; "" if they have nothing in common. */
+/**
+ * The common path of two layers: `layer1.0` for `layer1.0.conv1` and `layer1.0.relu`; "" if there
+ * is none.
+ */
 function commonPath(one: string, other: string): string {
   const parts = one.split(".");
   const others = other.split(".");

@@ -1,4 +1,4 @@
-/** The span of time that the chart shows: the newest seconds, or the span that the user chose. */
+/** The span of time that the chart shows: the newest seconds, or a span that the user chose. */
 
 /** Times in ms since the sampler's start. */
 export interface Window {
@@ -7,7 +7,7 @@ export interface Window {
 }
 
 const FIRST_SPAN_MS = 30_000;
-/** The least width of the window, for a chart that has just begun. */
+/** The least width of the window, while a chart has only few samples. */
 const LEAST_SPAN_MS = 10_000;
 
 export class TimeWindow {
@@ -19,12 +19,12 @@ export class TimeWindow {
     return this.#looking_at === undefined;
   }
 
-  /** Show the newest values, in a window as wide as before. */
+  /** Show the newest values, with the same width as before. */
   follow(): void {
     this.#looking_at = undefined;
   }
 
-  /** Show the newest `span_ms`; all values if infinite. */
+  /** Show the newest `span_ms`, or all values if it is infinite. */
   followFor(span_ms: number): void {
     this.#span_ms = span_ms;
     this.follow();
@@ -34,14 +34,14 @@ export class TimeWindow {
     this.#looking_at = window;
   }
 
-  /** Move the window by a fraction of its width, or zoom the window; used by the keyboard. */
+  /** Move the window by a fraction of its width, or zoom it. The keyboard uses this. */
   move(by: number, zoom: number, { start_ms, end_ms }: Window): void {
     const width_ms = (end_ms - start_ms) * zoom;
     const middle_ms = (start_ms + end_ms) / 2 + by * (end_ms - start_ms);
     this.look({ start_ms: middle_ms - width_ms / 2, end_ms: middle_ms + width_ms / 2 });
   }
 
-  /** The visible window. The first sample is at `first_ms`; little time before it is shown. */
+  /** The visible window. The first sample is at `first_ms`. Little time before it is shown. */
   at(now_ms: number, first_ms: number): Window {
     const span_ms = Math.min(this.#span_ms, Math.max(now_ms - first_ms, LEAST_SPAN_MS));
     return this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };

@@ -1,4 +1,4 @@
-/** The blocks of one device, by start. */
+/** The blocks of a device, by start. */
 
 import type { Column } from "../../trace/columns.ts";
 import { SCOPE_KINDS } from "../../trace/protocol.ts";
@@ -10,20 +10,24 @@ import { type PhaseChanges, phaseChanges } from "./phases.ts";
 import { timeOrder } from "./time_order.ts";
 
 /**
- * A block's number is its position here. A block is alive from its start until just before its end.
+ * The number of a block is its position here. A block is alive from its start until just before its
+ * end.
  */
 export interface Blocks {
   readonly place: string;
-  /** Each block's row in `allocations`; -1 for the sum of older memory that the trace never saw. */
+  /**
+   * Row of each block in `allocations`; -1 for the sum of older memory that no block of the trace
+   * contains.
+   */
   readonly rows: Int32Array;
-  /** Ascending; for blocks from before the trace, the start of the trace. */
+  /** Ascending. A block from before the trace begins at the start of the trace. */
   readonly start_ns: Float64Array;
   /** Infinity if the block outlived the trace. */
   readonly end_ns: Float64Array;
   readonly bytes: Float64Array;
   /** Positions in MEMORY_KINDS. */
   readonly kinds: Uint8Array;
-  /** 1 for each block that is a sum of several; undefined if there is none. */
+  /** 1 for each block that is a sum of several; undefined if no block is. */
   readonly isSum: Uint8Array | undefined;
   /** The kinds that the blocks have, ascending. */
   readonly kindsMet: readonly number[];
@@ -33,7 +37,7 @@ export interface Blocks {
   readonly phases: PhaseChanges;
 }
 
-/** Blocks of every device; the device with the most memory first. */
+/** The blocks of each device. The device with the most memory comes first. */
 export function blocksByPlace(trace: Trace): Blocks[] {
   const rows = new Map<number, number[]>();
   trace
@@ -49,7 +53,7 @@ export function blocksByPlace(trace: Trace): Blocks[] {
     .sort((a, b) => b.events.peak_bytes - a.events.peak_bytes);
 }
 
-/** @param own the device's rows in `allocations` */
+/** @param own rows of the device in `allocations` */
 function blocksOf(trace: Trace, place: number, own: readonly number[]): Blocks {
   const [startOf, endOf, bytesOf, kindOf] = trace.columns(
     "allocations",
@@ -89,7 +93,7 @@ function blocksOf(trace: Trace, place: number, own: readonly number[]): Blocks {
       last_ns = Math.max(last_ns, end_ns[at]!);
     }
   }
-  // The time before memory was recorded is unknown.
+  // It is not known what happened before memory was recorded.
   for (let at = 0; at < start_ns.length && start_ns[at]! < first_ns; at++) {
     start_ns[at] = first_ns;
   }
@@ -119,9 +123,9 @@ function sumsAmong(trace: Trace, rows: Int32Array): Uint8Array | undefined {
   return Uint8Array.from(rows, (row) => Number(kindOf[scopeOf[row] ?? -1] === sum));
 }
 
-/** Rows by start; the first is -1 if there are blocks that the trace never saw. */
+/** Rows by start. The first is -1 if there is older memory that no block of the trace contains. */
 function rowsByStart(own: readonly number[], startOf: Column, hasUnmet: boolean): Int32Array {
-  // Blocks from before the trace start with the trace.
+  // A block from before the trace begins at the start of the trace.
   const start_ns = new Float64Array(own.length);
   own.forEach((row, at) => {
     start_ns[at] = Math.max(0, startOf[row]!);

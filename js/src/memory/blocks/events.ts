@@ -1,10 +1,10 @@
-/** Starts and ends of blocks in order of time, and the bytes alive after each. */
+/** The starts and ends of blocks in the order of time, and the bytes that are alive after each. */
 import { timeOrder } from "./time_order.ts";
 
-/** Every start and every end in order of time; at equal times ends come first. */
+/** All starts and ends in the order of time. At equal times, ends come before starts. */
 export interface Events {
   readonly times_ns: Float64Array;
-  /** A block that starts, or `~block` that ends. */
+  /** The number of a block that starts, or `~block` for a block that ends. */
   readonly blocks: Int32Array;
   /** Bytes alive after the event. */
   readonly total_bytes: Float64Array;
@@ -31,7 +31,7 @@ export function eventsOf(
   for (let at = 0; at < eventCount; at++) {
     const next = freed < ended.length ? ended[freed]! : -1;
     const next_ns = next >= 0 ? end_ns[next]! : Infinity;
-    // A block that ends when it starts is never alive, but its start must still come before its end.
+    // A block that ends when it starts is never alive. But its start must come before its end.
     if (started === count || (next_ns <= start_ns[started]! && next < started)) {
       total -= bytes[next]!;
       times_ns[at] = next_ns;
@@ -53,8 +53,8 @@ export function eventsOf(
 }
 
 /**
- * The first of the highest events in `[first, end)`, -1 if there is none. Of several events at one
- * moment only the last counts: it has the bytes alive after that moment.
+ * The first of the highest events in `[first, end)`, -1 if there is none. If several events have
+ * the same time, only the last one counts, because it has the bytes alive after that time.
  */
 export function highestWithin(
   { times_ns, total_bytes }: Events,
@@ -63,7 +63,7 @@ export function highestWithin(
 ): number {
   let best = -1;
   for (let at = first; at < end; at++) {
-    // After the last event the time is undefined, which equals no time.
+    // After the last event the time is undefined, which differs from every time.
     const isLast = times_ns[at + 1] !== times_ns[at];
     if (isLast && (best < 0 || total_bytes[at]! > total_bytes[best]!)) {
       best = at;
@@ -72,7 +72,7 @@ export function highestWithin(
   return best;
 }
 
-/** The blocks that end, in the order of their ends. */
+/** The blocks that end, ordered by their ends. */
 function endedBlocks(end_ns: Float64Array): Int32Array {
   const ended = new Int32Array(end_ns.length);
   const ends_ns = new Float64Array(end_ns.length);

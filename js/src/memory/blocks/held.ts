@@ -1,4 +1,4 @@
-/** Blocks that outlived the trace, by their holder. */
+/** Blocks that were still alive at the end of the trace, by their holders. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Blocks } from "./blocks.ts";
 import { aliveAt } from "./moment.ts";
@@ -7,23 +7,26 @@ export interface Held {
   /** Position in HOLDER_KINDS, -1 for blocks without a holder. */
   readonly kind: number;
   readonly name: string;
-  /** Other names of holders of the same blocks. */
+  /** Names of other holders of the same blocks. */
   readonly others: readonly string[];
-  /** The largest first. */
+  /** The largest block comes first. */
   readonly blocks: readonly number[];
   readonly bytes: number;
 }
 
 export interface HeldAtEnd {
-  /** The largest holder first; a shared block can be in several holders. */
+  /** The largest holder comes first. A shared block is in several holders. */
   readonly holders: readonly Held[];
   readonly alive_bytes: number;
-  /** Memory from before the trace that the trace never used. `alive_bytes` does not contain it. */
+  /** Memory from before the trace that was not used in it. It is not in `alive_bytes`. */
   readonly earlier_bytes: number;
-  /** Whether a block has several holders: then the holders' sum is larger than `alive_bytes`. */
+  /**
+   * Whether a block has several holders. Then the sum over all holders is larger than
+   * `alive_bytes`.
+   */
   readonly isShared: boolean;
   readonly unheld: Held;
-  /** Whether the trace searched for holders. */
+  /** Whether holders were searched for. */
   readonly hasHolders: boolean;
 }
 
@@ -52,7 +55,7 @@ export function heldAtEnd(trace: Trace, blocks: Blocks): HeldAtEnd {
     const bytes = sorted.reduce((total, block) => total + blocks.bytes[block]!, 0);
     return { kind, name: names[0] ?? "", others: names.slice(1), blocks: sorted, bytes };
   };
-  // A layer and an optimizer both hold a parameter: one row names both.
+  // A layer and an optimizer both hold a parameter. A single row names both.
   const alike = new Map<string, { kind: number; names: string[]; blocks: Set<number> }>();
   for (const { kind, name, blocks: own } of groups.values()) {
     const key = [...own].sort((a, b) => a - b).join(" ");

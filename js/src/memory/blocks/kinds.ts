@@ -2,7 +2,7 @@
 import { ALLOCATION_KINDS } from "../../trace/protocol.ts";
 import { t } from "../../words/page.ts";
 
-/** `earlier`: memory that was allocated before the trace and is in no block of the trace. */
+/** `earlier`: memory that was allocated before the trace and is not in a block of the trace. */
 export const MEMORY_KINDS = [...ALLOCATION_KINDS, "earlier"] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 

@@ -1,7 +1,10 @@
-/** Readings of Paddle's own counters for a device: their times, and the memory that is in no recorded block. */
+/**
+ * Values of Paddle's own counters for a device: their times, and memory that is in no recorded
+ * block.
+ */
 import type { Trace } from "../../trace/trace.ts";
 
-/** The times of the first and the last reading of Paddle's counters. */
+/** The times at which Paddle's counters were first and last read. */
 export function countedSpan(
   trace: Trace,
   place: number,
@@ -12,7 +15,7 @@ export function countedSpan(
     return undefined;
   }
   const from_ns = times_ns[first]!;
-  // After an error the notebook writes the traceback, which may take longer than the cell.
+  // After an error the notebook writes the traceback, which may take longer than the cell itself.
   const to_ns = trace.origin.exception ? lastOpEnd(trace) : Infinity;
   return { from_ns, to_ns: Math.max(from_ns + 1, Math.min(times_ns[last]!, to_ns)) };
 }
@@ -26,7 +29,7 @@ function lastOpEnd(trace: Trace): number {
   return last_ns;
 }
 
-/** Paddle's counter at the start of the trace, minus the recorded blocks from before the trace. */
+/** The value of Paddle's counter at the start of the trace, without the recorded older blocks. */
 export function unmetBytes(trace: Trace, place: number): number {
   const totals = trace.table("memory_totals");
   const first = totals.column("place").indexOf(place);

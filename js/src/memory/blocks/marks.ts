@@ -7,8 +7,8 @@ export function stepEnds(trace: Trace): Float64Array {
 }
 
 /**
- * The memory that a device's allocator had reserved, as steps. Empty if it keeps no memory back, as on
- * the CPU: the steps would only repeat the blocks.
+ * The memory that the allocator of a device had reserved, as steps. Empty if the allocator reserves
+ * no memory, as on the CPU, because the steps would only repeat the blocks.
  */
 export function reservedSteps(
   trace: Trace,

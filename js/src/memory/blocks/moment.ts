@@ -1,16 +1,16 @@
-/** The blocks alive at a moment, or at the peak of a span. */
+/** The blocks that were alive at a moment, or at the peak of a span of time. */
 import type { Blocks } from "./blocks.ts";
 import { highestWithin } from "./events.ts";
 import { countBefore, countUntil } from "./time_order.ts";
 
-/** The selected moment; for a span, the moment of its peak. */
+/** The selected moment. If a span is selected, this is the moment of its peak. */
 export interface Moment {
   readonly time_ns: number;
   readonly isSpan: boolean;
-  /** Blocks alive at this moment, by start. */
+  /** The blocks that were alive at this moment, by start. */
   readonly alive: Int32Array;
   readonly total_bytes: number;
-  /** Range of blocks that started in the span; empty for a single moment. */
+  /** The range of blocks that started in the span. It is empty for a single moment. */
   readonly started: { readonly first: number; readonly end: number };
 }
 
@@ -44,7 +44,7 @@ export function aliveAt(blocks: Blocks, time_ns: number): Int32Array {
 
 /** How many blocks were alive at a moment. */
 export function aliveCount({ start_ns, events }: Blocks, time_ns: number): number {
-  // All blocks that started, minus all that ended.
+  // All blocks that have started, minus all that have ended.
   return 2 * countUntil(start_ns, time_ns) - countUntil(events.times_ns, time_ns);
 }
 
@@ -54,7 +54,7 @@ export function totalAt({ events }: Blocks, time_ns: number): number {
   return at >= 0 ? events.total_bytes[at]! : 0;
 }
 
-/** The moment in a span at which the most bytes were alive; the first if there are several. */
+/** The moment in a span at which the most bytes were alive; the first one if there are several. */
 export function peakWithin(blocks: Blocks, from_ns: number, to_ns: number): number {
   const { events } = blocks;
   const { times_ns, total_bytes } = events;
@@ -62,7 +62,7 @@ export function peakWithin(blocks: Blocks, from_ns: number, to_ns: number): numb
   return at >= 0 && total_bytes[at]! > totalAt(blocks, from_ns) ? times_ns[at]! : from_ns;
 }
 
-/** The highest total in each of some columns of equal width, over the whole run. */
+/** The highest total in each of `count` columns of equal width, over the whole run. */
 export function totalColumns(
   { events, first_ns, last_ns }: Blocks,
   count: number,

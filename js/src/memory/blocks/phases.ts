@@ -1,4 +1,4 @@
-/** The times at which the phase of a run changes. */
+/** The times at which the phase changes. */
 import type { Trace } from "../../trace/trace.ts";
 import { countUntil } from "./time_order.ts";
 
@@ -9,7 +9,7 @@ export interface PhaseChanges {
   readonly phases: Uint8Array;
 }
 
-/** Read the changes from the blocks' starts; blocks from before the trace are ignored. */
+/** Finds the changes from the starts of blocks. Blocks from before the trace are ignored. */
 export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
   const [phaseOf, startOf] = trace.columns("allocations", "phase", "start_ns");
   const changes: number[] = [];
@@ -35,9 +35,9 @@ export interface PhaseSpan {
 }
 
 /**
- * The spans of time within a window; each has one phase.
+ * The spans of time inside a window. Each has one phase.
  *
- * @param least_ns shorter spans are left out
+ * @param least_ns shorter spans are omitted
  */
 export function phaseSpans(
   { times_ns, phases }: PhaseChanges,

@@ -1,12 +1,12 @@
-/** Sorts times without one object or call per row, and finds positions among sorted times. */
+/** Sorts times without an object or a call for each row, and finds positions in sorted times. */
 
 const PARTS = 8;
 const PART_VALUES = 1 << 8;
 
 /**
- * Positions of `times_ns` from the earliest on; equal times keep their order.
+ * Positions of `times_ns` in ascending order. Equal times keep their order.
  *
- * @param times_ns finite and not negative: the bits of such numbers sort like the numbers
+ * @param times_ns finite and not negative, because then their bits sort like the numbers
  */
 export function timeOrder(times_ns: Float64Array): Int32Array {
   const count = times_ns.length;
@@ -19,7 +19,7 @@ export function timeOrder(times_ns: Float64Array): Int32Array {
   if (isSorted) {
     return order;
   }
-  // Radix sort: one byte after the other, the lowest first.
+  // This is a radix sort: it sorts by one byte after the other, the lowest byte first.
   const bits = new Uint8Array(times_ns.slice().buffer);
   let next = new Int32Array(count);
   for (let part = 0; part < PARTS; part++) {
@@ -41,7 +41,7 @@ export function timeOrder(times_ns: Float64Array): Int32Array {
   return order;
 }
 
-/** How many of the sorted times are not after `time_ns`. */
+/** How many of the sorted times are at or before `time_ns`. */
 export function countUntil(times_ns: Float64Array, time_ns: number): number {
   let low = 0;
   let high = times_ns.length;
@@ -56,7 +56,7 @@ export function countUntil(times_ns: Float64Array, time_ns: number): number {
   return low;
 }
 
-/** How many numbers in the sorted part `[from, until)` are less than `limit`. */
+/** How many numbers in the sorted range `[from, until)` are less than `limit`. */
 export function countBefore(
   sorted: ArrayLike<number>,
   limit: number,

@@ -6,8 +6,8 @@ import { t } from "../../words/page.ts";
 import type { Groups } from "./groups.ts";
 
 /**
- * Groups blocks by layer name; all calls of a layer are one group. A parameter made before the trace
- * belongs to its layer.
+ * Groups blocks by the name of their layer. All calls of a layer are one group. A parameter that is
+ * older than the trace belongs to its layer.
  */
 export function byLayer(trace: Trace): Groups {
   const ofScope = layersOfScopes(trace);
@@ -21,14 +21,14 @@ export function byLayer(trace: Trace): Groups {
     "scope",
     "tensor",
   );
-  // Inside a backward call, the op gives the layer of the gradient; the scope is only the call.
+  // In backward, the scope is only the call. So the layer of a gradient comes from the op.
   const opOf = table.column("op");
   const groupOf = new Int32Array(table.length);
   for (let row = 0; row < groupOf.length; row++) {
     const parameter = parameterOf[gradNodeOf[row]!] ?? -1;
     const tensor = parameter >= 0 ? parameter : tensorOf[row]!;
     const ofOp = ofScope[scopeOfOp[opOf[row]!] ?? -1];
-    // The key of a group is the position of the layer's name in `strings`.
+    // A group is identified by the position of the layer's name in `strings`.
     groupOf[row] = ofOp || ofScope[scopeOf[row]!] || ofTensor[tensor] || 0;
   }
   const firstGroups = firstGroupsOf(trace, ofScope);
@@ -48,7 +48,10 @@ export function byLayer(trace: Trace): Groups {
   };
 }
 
-/** The first call of each layer in the graph, by the position of the layer's name in `strings`. */
+/**
+ * The first call of each layer in the graph, keyed by the position of the layer's name in
+ * `strings`.
+ */
 function firstGroupsOf(trace: Trace, ofScope: Int32Array): Map<number, number> {
   const groups = new Map<number, number>();
   for (let group = trace.groupCount - 1; group >= 0; group--) {

@@ -7,7 +7,7 @@ import type { Groups } from "./groups.ts";
 const NO_FRAME = -1;
 const BEFORE = -2;
 
-/** Group by the innermost line of the user's own source in the stack. */
+/** Groups by the innermost line of the user's code in the stack. */
 export function byLine(trace: Trace): Groups {
   const [fileOf, lineOf] = trace.columns("frames", "file", "line");
   const frameOf: number[] = [BEFORE, NO_FRAME];

@@ -8,9 +8,10 @@ import { kindLabel } from "../blocks/kinds.ts";
 import type { Groups } from "./groups.ts";
 
 /**
- * Groups blocks by op, in backward by grad node, and blocks from before the trace by tensor.
+ * Groups blocks by op; in backward by grad node; blocks from before the trace by tensor.
  *
- * A group is the number of an op. After the ops come the grad nodes, the tensors, and one group for the rest.
+ * Ops come first, so the number of such a group is the number of the op. Then come grad nodes,
+ * tensors, and a group for the rest.
  */
 export function byOp(trace: Trace): Groups {
   const table = trace.table("allocations");
@@ -20,7 +21,7 @@ export function byOp(trace: Trace): Groups {
   const gradEnd = opEnd + trace.gradNodeCount;
   const none = gradEnd + paths.length;
   const groupOf = new Int32Array(table.length);
-  /** For each group: the first tensor with a name that the op made, -1 for none. */
+  /** For each group: the first tensor with a name that was made there, -1 for none. */
   const made = new Int32Array(none + 1).fill(-1);
   for (let row = 0; row < groupOf.length; row++) {
     const [gradNode, op, tensor] = [gradNodeOf[row]!, opOf[row]!, tensorOf[row]!];
@@ -48,7 +49,10 @@ export function byOp(trace: Trace): Groups {
     return group < none ? { kind: "tensor", tensor: group - gradEnd } : { kind: "none" };
   };
   let kinds: ReadonlyMap<number, number> | undefined;
-  /** The graph calls an optimizer state a buffer, and an input external. */
+  /**
+   * In the graph, an optimizer state is a buffer, and an input is external. So the kind comes from
+   * here.
+   */
   const kindAndShapeOf = (tensor: number): string => {
     kinds ??= kindsOfTensors(trace);
     const kind = kinds.get(tensor);
@@ -71,7 +75,7 @@ export function byOp(trace: Trace): Groups {
       return labelOf(trace, chosen);
     },
     note(group) {
-      // A tensor's name is more useful than the op that made it.
+      // The name of a tensor is more useful than the op that made it.
       const [chosen, tensor] = [selection(group), made[group]!];
       if (chosen.kind === "tensor") {
         return hasName(trace, chosen.tensor) ? kindAndShapeOf(chosen.tensor) : "";

@@ -1,11 +1,11 @@
-/** Sorts the rows of the table, but only as many as it shows. */
+/** Sorts only the rows of the table that are shown. */
 import { compare, nameKey, type Sorting } from "../../model/table/sorting.ts";
 import type { GroupSums } from "./group_sums.ts";
 import { type Groups, UNMET, unmetLabel } from "./groups.ts";
 
 export type SortColumn = "name" | "bytes" | "counts" | "allocated_bytes";
 
-/** Sorts the groups, and returns the positions of the first `most` in `sums`. */
+/** Sorts the groups. Returns the positions of the first `most` groups in `sums`. */
 export function firstGroups(
   groups: Groups,
   sums: GroupSums,
@@ -29,7 +29,7 @@ export function labelOf(groups: Groups, group: number): string {
   return group === UNMET ? unmetLabel() : groups.label(group);
 }
 
-/** Whether a row can be among the first `most` rows. */
+/** Returns a function that tells whether a row may be among the first `most` rows. */
 function amongFirst(column: Float64Array, isDown: boolean, most: number): (at: number) => boolean {
   const values = column.slice().sort();
   const limit = isDown ? values[values.length - most]! : values[most - 1]!;

@@ -1,4 +1,4 @@
-/** Sums of some blocks by group, in columns instead of one object for each group. */
+/** Sums over blocks by group, in columns instead of an object for each group. */
 import type { Blocks } from "../blocks/blocks.ts";
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 import { type Groups, UNMET } from "./groups.ts";
@@ -6,14 +6,14 @@ import { type Groups, UNMET } from "./groups.ts";
 export interface GroupSums {
   /** Groups with at least one block, ascending; {@link UNMET} can be one. */
   readonly groups: Int32Array;
-  /** By position in `groups`. */
+  /** By position in `groups`, as the columns below. */
   readonly bytes: Float64Array;
   readonly counts: Float64Array;
-  /** Bytes of the blocks that started in the span, including freed ones. */
+  /** The bytes of all blocks that started in the span, even if they were freed. */
   readonly allocated_bytes: Float64Array;
 }
 
-/** The position of {@link UNMET} in columns that have one more entry for it. */
+/** The columns have one more entry, for {@link UNMET}. This is its position. */
 const ROOM = -UNMET;
 
 /**
@@ -56,7 +56,7 @@ export function sumGroups(
   };
 }
 
-/** Bytes by position in MEMORY_KINDS, only for the groups `wanted`: one row for each group. */
+/** Bytes by position in MEMORY_KINDS, one row for each group in `wanted`. */
 export function kindsOfGroups(
   groups: Groups,
   blocks: Blocks,

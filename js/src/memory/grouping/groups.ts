@@ -1,4 +1,4 @@
-/** The result that all ways of grouping memory blocks share. */
+/** The common type of all ways to group memory blocks. */
 import type { Selection } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 
@@ -8,13 +8,13 @@ export interface Groups {
   readonly groupOf: Int32Array;
   readonly count: number;
   label(group: number): string;
-  /** More text to distinguish the group from other groups, or "". */
+  /** More text that distinguishes the group from others, or "". */
   note(group: number): string;
-  /** The group's selection in the graph. */
+  /** The selection in the graph for this group. */
   selection(group: number): Selection;
 }
 
-/** The group of memory from before the trace that was not used in it. */
+/** The group for memory from before the trace that was not used in it. */
 export const UNMET = -1;
 export function unmetLabel(): string {
   return t("memory.unmet");

@@ -4,22 +4,25 @@ import type { Blocks } from "../blocks/blocks.ts";
 import { aliveAt } from "../blocks/moment.ts";
 import { timeOrder } from "../blocks/time_order.ts";
 
-/** Allocators round sizes up to multiples of this; a smaller gap is not free memory. */
+/** Allocators round sizes up to multiples of this. A smaller gap is not free memory. */
 const ALIGNMENT_BYTES = 256;
 
-/** Rows of equal length, one below the other, like the lines of a page. */
+/** The addresses in rows of equal length, one below the other, like the lines of a page. */
 export interface BlockMap {
   /** Bytes of one row. */
   readonly row_bytes: number;
   readonly rowCount: number;
-  /** The block of each position; -1 is free memory. A block that continues in the next row is there twice. */
+  /**
+   * The block of each piece; -1 for free memory. If a block continues in the next row, it has two
+   * pieces.
+   */
   readonly blocks: Int32Array;
   readonly rows: Int32Array;
-  /** Offset from the start of the row. */
+  /** Offset of the piece from the start of its row. */
   readonly from_bytes: Float64Array;
   readonly to_bytes: Float64Array;
   readonly used_bytes: number;
-  /** The free memory between blocks of a region. */
+  /** The free memory between the blocks of a region. */
   readonly free_bytes: number;
   readonly largestFree_bytes: number;
   readonly regionCount: number;
@@ -29,9 +32,9 @@ const MOST_ROWS = 24;
 const LEAST_WIDTH_PX = 1;
 
 /**
- * @param options.width_px pixels of a row: a piece narrower than a pixel joins the previous piece
- * @param options.kept_bytes what the allocator holds in addition to the blocks. Gaps whose sum is not
- *   larger can be its free memory; the other gaps lie between regions of the address space
+ * @param options.width_px width of a row; a piece narrower than a pixel joins the previous piece
+ * @param options.kept_bytes how much the allocator holds in addition to the blocks. Gaps with at
+ * most this sum can be free memory; the other gaps are between regions of addresses
  */
 export function mapBlocks(
   trace: Trace,
@@ -47,7 +50,7 @@ export function mapBlocks(
   const alive = aliveAt(blocks, time_ns).filter((block) => blocks.rows[block]! >= 0);
   const addresses = Float64Array.from(alive, (block) => address[blocks.rows[block]!]!);
   const order = timeOrder(addresses);
-  // First all regions one after the other; then the whole length is broken into rows.
+  // First put all regions one after the other, then cut the whole length into rows.
   const spans = { blocks: [] as number[], from: [] as number[], to: [] as number[] };
   const largestGap_bytes = largestFreeGap(
     Float64Array.from(order, (at) => addresses[at]!),
@@ -94,7 +97,10 @@ export function mapBlocks(
   };
 }
 
-/** The largest gap that can be free: gaps count from the smallest on, until their sum exceeds what is kept. */
+/**
+ * The largest gap that can be free memory. Gaps count in ascending order, until their sum exceeds
+ * `kept_bytes`.
+ */
 function largestFreeGap(addresses: Float64Array, bytes: Float64Array, kept_bytes: number): number {
   const gaps = addresses
     .map((address, at) => (at ? address - addresses[at - 1]! - bytes[at - 1]! : 0))
@@ -122,7 +128,7 @@ function broken(
   const to_bytes: number[] = [];
   let drawnTo = 0;
   for (let span = 0; span < spans.blocks.length; span++) {
-    // Less than a pixel beyond the last drawn span: it would be invisible.
+    // This piece ends less than a pixel after the last drawn piece, so it would be invisible.
     if (spans.to[span]! - drawnTo < least_bytes) {
       continue;
     }

@@ -1,11 +1,11 @@
-/** Moves in the map of addresses by keys, from block to block. */
+/** Moves from block to block in the map of addresses, with keys. */
 import type { BlockMap } from "./block_map.ts";
 
 export const MAP_KEYS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"] as const;
 export type MapKey = (typeof MAP_KEYS)[number];
 
 /**
- * The block that a key leads to: left and right by address, up and down to the block in that row.
+ * The block to which a key leads: left and right by address, up and down to a block in that row.
  *
  * @param block the current block, -1 for none; free memory is skipped
  * @returns -1 if the map has no such block
@@ -25,7 +25,7 @@ export function stepInMap(map: BlockMap, block: number, key: MapKey): number {
     return blockOf(pieces[Math.max(0, at - 1)]!);
   }
   if (key === "ArrowRight") {
-    // A block that continues in the next row is two pieces, but one block.
+    // A block that continues in the next row has two pieces, but is one block.
     return blockOf(pieces.slice(at).find((piece) => map.blocks[piece] !== block) ?? pieces[at]!);
   }
   const own = pieces.filter((piece) => map.blocks[piece] === block);

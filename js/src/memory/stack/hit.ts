@@ -1,10 +1,13 @@
-/** Finds what the stacked picture shows at a position. */
+/** Finds what is at a position in the stacked picture. */
 import type { Blocks } from "../blocks/blocks.ts";
 import type { StackPicture } from "./stack_window.ts";
 
 export type TimelineHit =
   | { kind: "block"; block: number }
-  /** The band that sums up the blocks too small to be drawn; `allocationKind` is the kind at that height. */
+  /**
+   * The band, which stands for all blocks that are too small to be drawn. `allocationKind` is the
+   * kind at that height.
+   */
   | { kind: "band"; allocationKind: number; bytes: number }
   | { kind: "empty" };
 

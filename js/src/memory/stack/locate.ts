@@ -1,4 +1,4 @@
-/** Finds the window that shows a block large enough, even if the block is small and brief. */
+/** Finds a window in which a block is large enough to see, even if it is small and short-lived. */
 
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
@@ -11,7 +11,7 @@ const MOST_EVENTS = 600;
 /** The share of the picture's height that the block gets. */
 const PART_OF_HEIGHT = 1 / 8;
 
-/** @param frame the picture's size, and the bytes over its whole height without zoom */
+/** @param frame the size of the picture, and the bytes of its whole height without zoom */
 export function windowAround(
   blocks: Blocks,
   block: number,
@@ -20,13 +20,14 @@ export function windowAround(
   const { start_ns, end_ns, bytes, events, last_ns } = blocks;
   const [start, end] = [start_ns[block]!, Math.min(last_ns, end_ns[block]!)];
   const middle_ns = (start + end) / 2;
-  // More blocks below it leave room for fewer events. Use half: more blocks may start.
+  // If there are more blocks below, fewer events can be shown. Use only half, because more blocks
+  // may start.
   const most = MOST_MOVES / (2 * Math.max(1, aliveCount(blocks, middle_ns)));
   const reach = Math.min(MOST_EVENTS, most) / 2;
   const at = countUntil(events.times_ns, middle_ns);
   const margin_ns = Math.max(1, (end - start) / 4);
   const near = (by: number): number => events.times_ns[Math.round(at + by)] ?? middle_ns;
-  // The block's start and end are visible, unless too much happens while it is alive.
+  // Show the start and the end of the block, unless too much happens while it is alive.
   const from_ns = Math.max(blocks.first_ns, start - margin_ns, Math.min(middle_ns, near(-reach)));
   const to_ns = Math.min(last_ns, end + margin_ns, Math.max(middle_ns, near(reach)));
   const height_bytes = Math.min(

@@ -1,15 +1,15 @@
-/** The band of the blocks that are not drawn one by one. */
+/** The band stands for blocks that are not drawn one by one. */
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 
 export interface BandSteps {
-  /** The band of all other blocks, as steps: from each time on, the height in bytes at which it begins. */
+  /** The band as steps: from each time on, the height in bytes at which the band begins. */
   readonly band_ns: Float64Array;
   readonly band_bottom_bytes: Float64Array;
-  /** The band's bytes by position in MEMORY_KINDS, stacked in that order. */
+  /** The bytes of the band by position in MEMORY_KINDS, stacked in that order. */
   readonly band_bytes: readonly Float64Array[];
 }
 
-/** The band on top of the drawn blocks; bytes of kinds are by position in MEMORY_KINDS. */
+/** The band on top of the drawn blocks. Bytes of kinds are by position in MEMORY_KINDS. */
 export class Band {
   readonly #ns: number[] = [];
   readonly #bottom_bytes: number[] = [];

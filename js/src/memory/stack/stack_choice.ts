@@ -1,18 +1,18 @@
-/** Chooses the blocks that get their own area in a window, and the order to stack them. */
+/** Chooses the blocks in a window that are drawn one by one, and their order in the stack. */
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
 import { countUntil } from "../blocks/time_order.ts";
 import { LEAST_HEIGHT_PX, LEAST_WIDTH_PX, type Window } from "./stack_window.ts";
 
-/** How many blocks a picture shows at most. */
+/** The largest number of blocks in a picture. */
 export const MOST_BLOCKS = 2500;
-/** The most moves of blocks in a picture that shows only a part of the height. */
+/** The largest number of moves of blocks in a picture that shows only a part of the height. */
 export const MOST_MOVES = 4e6;
 
 export interface Choice {
   /** From the bottom up. */
   readonly blocks: Int32Array;
-  /** Blocks of the window, whether chosen or not. */
+  /** How many blocks are in the window, chosen or not. */
   readonly inWindow: number;
 }
 
@@ -25,7 +25,7 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
   const started = countUntil(start_ns, to_ns);
   const found: number[] = [];
   for (let block = 0; block < started; block++) {
-    // The sums that follow each other would jump up and down if each were drawn.
+    // Sums are not drawn one by one, because a sequence of them would jump up and down.
     if (bytes[block]! < least_bytes || isSum?.[block]) {
       continue;
     }
@@ -40,8 +40,9 @@ export function chooseBlocks(blocks: Blocks, window: Window, least_px: number): 
 }
 
 /**
- * The most blocks to stack in a window that shows a part of the height. Blocks outside of that part
- * count too: they are stacked but not drawn. Fewer events allow more blocks.
+ * The largest number of blocks to stack in a window that shows only a part of the height. Blocks
+ * outside of that part also count, because they are stacked but not drawn. If there are fewer
+ * events, more blocks are possible.
  */
 function mostWhere({ events }: Blocks, { from_ns, to_ns, width_px }: Window): number {
   const { times_ns } = events;
@@ -49,7 +50,7 @@ function mostWhere({ events }: Blocks, { from_ns, to_ns, width_px }: Window): nu
   return Math.max(MOST_BLOCKS, Math.floor(MOST_MOVES / Math.min(width_px, eventCount + 1)));
 }
 
-/** The largest of some blocks, at most `most`; among equal ones the first. */
+/** The largest blocks, at most `most`. Among equal blocks the first ones are taken. */
 function largest(found: Int32Array, bytes: Float64Array, most: number): Int32Array {
   if (found.length <= most) {
     return found;
@@ -62,12 +63,12 @@ function largest(found: Int32Array, bytes: Float64Array, most: number): Int32Arr
   );
 }
 
-/** Each higher tier has blocks that are smaller by this factor. */
+/** The blocks of each tier are smaller than those of the tier below by this factor. */
 const TIER = 4;
 
 /**
- * In tiers, and by start within a tier. Blocks that are visible without zoom are the lowest tier.
- * Smaller ones are above them, where they were a part of the band without zoom: so a block keeps its
+ * Sorts by tiers, and inside a tier by start. The lowest tier has the blocks that are visible
+ * without zoom. Smaller blocks are above them, where the band is without zoom. So a block keeps its
  * place when the user zooms.
  */
 function stacked(chosen: Int32Array, bytes: Float64Array, window: Window): Int32Array {

@@ -1,10 +1,10 @@
-/** The positions of stacked blocks. A block sinks when a block below it ends. */
+/** The positions of stacked blocks over time. When a block ends, the blocks above it move down. */
 import { countBefore } from "../blocks/time_order.ts";
 
 export interface PieceColumns {
-  /** Blocks that have pieces, from the bottom up. */
+  /** The blocks that have pieces, from the bottom up. */
   readonly drawn: Int32Array;
-  /** Block `i` has the pieces `pieceStarts[i] … pieceStarts[i + 1]`: its positions over time. */
+  /** The pieces of block `i` are `pieceStarts[i] … pieceStarts[i + 1]`: its positions over time. */
   readonly pieceStarts: Int32Array;
   readonly piece_from_ns: Float64Array;
   readonly piece_to_ns: Float64Array;
@@ -14,18 +14,18 @@ export interface PieceColumns {
 /** Each piece has three numbers: start, end and bottom. */
 const NUMBERS = 3;
 
-/** The blocks in the stack at a moment; each has a slot, numbered from the bottom. */
+/** The blocks in the stack at a moment. Each has a slot, numbered from the bottom. */
 export class Stack {
   total_bytes = 0;
-  /** Pieces that are drawn. */
+  /** The number of drawn pieces. */
   pieceCount = 0;
-  /** Ascending. */
+  /** Slots of living blocks, ascending. */
   readonly #alive: number[] = [];
   readonly #bottom_bytes: Float64Array;
   readonly #since_ns: Float64Array;
-  /** The pieces of each block, one after the other. */
+  /** The pieces of each slot, one after the other. */
   readonly #pieces: number[][];
-  /** First position in `#alive` of a block that no longer touches the block below. */
+  /** The first position in `#alive` of a block that does not touch the block below it. */
   #lowestGap = Infinity;
 
   /** @param shown the part of the height that is drawn */
@@ -61,7 +61,7 @@ export class Stack {
     this.#lowestGap = Math.min(this.#lowestGap, at);
   }
 
-  /** Move each block down onto the block below, from `time_ns` on. */
+  /** Move each block down to the block below it, from `time_ns` on. */
   settle(time_ns: number): void {
     const from = this.#lowestGap;
     this.#lowestGap = Infinity;
@@ -73,7 +73,7 @@ export class Stack {
     for (let at = from; at < this.#alive.length; at++) {
       const slot = this.#alive[at]!;
       if (this.#bottom_bytes[slot] !== bottom_bytes) {
-        // A block that started in the same column gets its final position at once.
+        // A block that started in the same column of pixels gets its final position at once.
         if (this.#since_ns[slot]! < time_ns) {
           this.#end(slot, time_ns);
           this.#since_ns[slot] = time_ns;
@@ -90,7 +90,7 @@ export class Stack {
     }
   }
 
-  /** Pieces block by block, each in the order of time. */
+  /** The pieces, block by block, each in the order of time. */
   columns(): PieceColumns {
     const slots = [...this.#pieces.keys()].filter((slot) => this.#pieces[slot]!.length);
     const pieceStarts = new Int32Array(slots.length + 1);
@@ -116,7 +116,7 @@ export class Stack {
     return this.bytes[this.chosen[slot]!]!;
   }
 
-  /** Record the past position of a block, unless it is outside of the shown part. */
+  /** Store a past position of a block, unless it is outside of the shown part. */
   #end(slot: number, time_ns: number): void {
     const { from_bytes, to_bytes } = this.shown;
     const [from_ns, bottom_bytes] = [this.#since_ns[slot]!, this.#bottom_bytes[slot]!];

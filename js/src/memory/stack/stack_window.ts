@@ -1,4 +1,4 @@
-/** What the timeline's picture shows, and on how many pixels. */
+/** The window of the timeline's picture, its size in pixels, and the picture. */
 import type { BandSteps } from "./stack_band.ts";
 import type { PieceColumns } from "./stack_pieces.ts";
 
@@ -17,12 +17,12 @@ export interface Window {
 
 export interface StackPicture extends PieceColumns, BandSteps {
   readonly window: Window;
-  /** Blocks drawn one by one, from the bottom up. */
+  /** The blocks that are drawn one by one, from the bottom up. */
   readonly drawn: Int32Array;
   /** How many blocks of the window are in the band. */
   readonly bandCount: number;
 }
 
-/** Smaller blocks are lines, not areas. */
+/** Smaller blocks are drawn as lines, not as areas. */
 export const LEAST_HEIGHT_PX = 1.5;
 export const LEAST_WIDTH_PX = 0.75;

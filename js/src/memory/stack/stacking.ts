@@ -1,7 +1,7 @@
 /**
- * The timeline's picture: blocks stacked in the order of their starts. When a block ends, the blocks
- * above it sink. Blocks that are too small, or too many, form one band on top. So the outline is
- * always the exact total.
+ * The picture of the timeline: blocks stacked in the order of their starts. When a block ends, the
+ * blocks above it move down. Blocks that are too small or too many form a band on top. So the
+ * outline is always the exact total.
  */
 import type { Blocks } from "../blocks/blocks.ts";
 import { highestWithin } from "../blocks/events.ts";
@@ -14,7 +14,7 @@ import { Stack } from "./stack_pieces.ts";
 import { LEAST_HEIGHT_PX, type StackPicture, type Window } from "./stack_window.ts";
 
 const MOST_PIECES = 40_000;
-/** The least height grows by this factor if there would be too many pieces. */
+/** If there are too many pieces, the least height of a block grows by this factor. */
 const STRICTER = 2;
 
 export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
@@ -30,7 +30,7 @@ export function stackBlocks(blocks: Blocks, window: Window): StackPicture {
 }
 
 /**
- * @param chosen blocks that are stacked one by one, from the bottom up
+ * @param chosen the blocks to stack one by one, from the bottom up
  * @returns undefined if this would need too many pieces
  */
 function sweep(
@@ -45,7 +45,7 @@ function sweep(
   const stack = new Stack(chosen, bytes, window.shown);
   const band = new Band();
   const changes = changesOf(blocks, window, chosen);
-  /** Bytes by kind that are alive before `nextEvent`, without those in the stack. */
+  /** Living bytes by kind before `nextEvent`, without the blocks in the stack. */
   const band_bytes = new Float64Array(MEMORY_KINDS.length);
   for (const block of aliveAt(blocks, from_ns)) {
     band_bytes[kinds[block]!]! += bytes[block]!;
@@ -86,7 +86,8 @@ function sweep(
     }
   };
   for (let at = first; at < end; ) {
-    // Within one column of pixels the stack sinks once, but a single event keeps its own time.
+    // The stack moves down at most once in each column of pixels. But a single event keeps its own
+    // time.
     const time_ns = times_ns[at]!;
     const until_ns = columnEnd(window, time_ns);
     const columnEndAt = countBefore(times_ns, until_ns, at + 1, end);
@@ -121,7 +122,7 @@ function columnEnd({ from_ns, to_ns, width_px }: Window, time_ns: number): numbe
 interface Changes {
   /** Positions of the blocks that are alive when the window begins. */
   readonly first: number[];
-  /** By time, ends before starts: a position for a block that starts, `~position` for one that ends. */
+  /** The changes by time, ends before starts: a position for a start, `~position` for an end. */
   readonly times_ns: Float64Array;
   readonly slots: Int32Array;
 }

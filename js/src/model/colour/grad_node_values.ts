@@ -1,12 +1,13 @@
-/** Values of grad nodes, from which their colours are made; NaN if unknown. */
+/** Values of grad nodes that determine their colours; NaN if unknown. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Gradients } from "../graph/gradients.ts";
 import type { Colouring } from "../state/view_state.ts";
 
 /**
- * Statistics of the gradients that a grad node passes on; for a leaf, of those that it receives.
+ * Statistics of the gradients that a grad node passes on; for a leaf, of the gradients that it
+ * gets.
  *
- * @param backwardCall the call whose gradients count; each call has statistics of its own
+ * @param backwardCall the call whose gradients count; each call has its own statistics
  */
 export function gradNodeValues(
   trace: Trace,

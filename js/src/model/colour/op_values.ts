@@ -1,4 +1,4 @@
-/** Values of ops, from which their colours are made; NaN if unknown. */
+/** Values of ops that determine their colours; NaN if unknown. */
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -15,7 +15,7 @@ const INPUT = ROLES.indexOf("input");
 export function opValues(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
   return kept(trace, `values of ${name}`, () => {
     const values = numbersOf(trace, name);
-    // In a reduced copy, an op that represents several ops has the values of only one of them.
+    // In a reduced copy, an op that stands for several ops has the values of only one of them.
     standInsOf(trace).ops?.forEach((count, op) => {
       if (count > 1) values[op] = Number.NaN;
     });

@@ -1,4 +1,4 @@
-/** Backward calls, also nested ones: inside recomputation, a PyLayer or a hook. */
+/** Backward calls, including nested ones inside recomputation, a PyLayer or a hook. */
 
 import { kept } from "../../trace/kept.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
@@ -6,23 +6,23 @@ import type { Trace } from "../../trace/trace.ts";
 
 const REMAINING = BACKWARD_KINDS.indexOf("remaining");
 
-/** The backward call that encloses each backward call, -1 if no other call does. */
+/** For each backward call: the backward call that contains it, -1 if there is none. */
 export function callsAround(trace: Trace): Int32Array {
   return kept(trace, "calls around", () => {
     const scope = trace.table("backward_calls").column("scope");
     const scopes = trace.table("scopes");
     const [parent, call] = trace.columns("scopes", "parent", "backward_call");
-    // The table lists a scope after its parent.
+    // In the table, a scope comes after its parent.
     const around = new Int32Array(scopes.length);
     for (let at = 0; at < around.length; at++) {
       around[at] = call[at]! >= 0 ? call[at]! : parent[at]! >= 0 ? around[parent[at]!]! : -1;
     }
-    // A nested call begins after the enclosing one; in a damaged file, ignore other values.
+    // A nested call begins after the outer call. In a damaged file, other values are ignored.
     return Int32Array.from(scope, (at, call) => (at >= 0 && around[at]! < call ? around[at]! : -1));
   });
 }
 
-/** The outermost call that encloses a call, or the call itself. */
+/** The outermost call that contains a call, or the call itself. */
 export function outermostCall(trace: Trace, backwardCall: number): number {
   const around = callsAround(trace);
   let call = backwardCall;
@@ -30,7 +30,7 @@ export function outermostCall(trace: Trace, backwardCall: number): number {
   return call;
 }
 
-/** 1 for a backward call, and for all calls nested in the call. */
+/** 1 for a backward call and for all calls nested in it. */
 export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `calls inside ${backwardCall}`, () => {
     const around = callsAround(trace);
@@ -43,7 +43,7 @@ export function callsInside(trace: Trace, backwardCall: number): Uint8Array {
   });
 }
 
-/** 1 for every grad node in the graph of a backward call, or of a call nested in the call. */
+/** 1 for every grad node in the graph of a backward call, or of a call nested in it. */
 export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
   return kept(trace, `members ${backwardCall}`, () => {
     const isMember = new Uint8Array(trace.gradNodeCount);
@@ -60,9 +60,9 @@ export function membersOf(trace: Trace, backwardCall: number): Uint8Array {
 }
 
 /**
- * The backward call to show first, -1 for none: the outermost call with the largest graph. Among
- * equal ones it is the first, since the first iteration of a training loop is open. A graph that no
- * call ran comes last.
+ * The backward call to show first, -1 for none: the outermost call with the largest graph. If
+ * several are equal, it is the first one, because the first iteration of a training loop is open. A
+ * graph that no call ran comes last.
  */
 export function firstCall(trace: Trace): number {
   const around = callsAround(trace);

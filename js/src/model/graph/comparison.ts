@@ -1,10 +1,10 @@
-/** What a comparison of two traces says about each op: the table `compared`. */
+/** The result of a comparison of two traces for each op, from the table `compared`. */
 import { floats } from "../../trace/columns.ts";
 import { kept } from "../../trace/kept.ts";
 import { COMPARE_ORIGINS, COMPARE_STATES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** From the least to the most telling: a closed group shows the last of its ops'. */
+/** In ascending order of importance. A closed group shows the most important one of its ops. */
 export const DIFFERENCES = [
   "equal",
   "inherited",
@@ -15,7 +15,10 @@ export const DIFFERENCES = [
 ] as const;
 export type Difference = (typeof DIFFERENCES)[number];
 
-/** `different` is a difference of unknown origin. A sign for each, because colour is not enough. */
+/**
+ * `different` means a difference of unknown origin. Each has a sign, because colour alone is not
+ * enough.
+ */
 export const DIFFERENCE_SIGNS: Readonly<Record<Difference, string>> = {
   equal: "=",
   inherited: "↓",
@@ -32,11 +35,11 @@ export interface Comparison {
   readonly kinds: Float64Array;
   /** The ops that differ, in execution order. */
   readonly differing: readonly number[];
-  /** By row; NaN if unknown. */
+  /** By row of `compared`; NaN if unknown. */
   readonly errors: Readonly<Record<"max_abs" | "max_rel" | "cosine", Float32Array>>;
 }
 
-/** Undefined if the trace is no comparison. */
+/** Undefined if the trace is not a comparison. */
 export function comparisonOf(trace: Trace): Comparison | undefined {
   const table = trace.table("compared");
   if (!table.length) return undefined;

@@ -1,20 +1,20 @@
-/** What the checks found, and where in the graphs each finding points. */
+/** The findings of the checks, and the places in the graphs that they mark. */
 import { EDGE_KINDS, MARK_ROLES, SEVERITIES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 
 export type Severity = (typeof SEVERITIES)[number];
-/** `here` marks the op or grad node of a finding if the finding gives it no other role. */
+/** `here` marks the op or grad node of a finding for which the finding has no other role. */
 export type MarkRole = (typeof MARK_ROLES)[number] | "here";
 
 export interface Finding {
-  /** Row of `findings`: the first is the worst. */
+  /** Row of `findings`. The first finding is the worst. */
   readonly key: number;
   readonly kind: string;
   readonly severity: Severity;
   readonly message: string;
   readonly advice: string;
-  /** String code of the file's name. */
+  /** The file's name, as a position in `strings`. */
   readonly file: number;
   /** From 1; 0 if the line is unknown. */
   readonly line: number;
@@ -24,27 +24,30 @@ export interface Finding {
   readonly gradNode: number;
 }
 
-/** One finding at one op, grad node or group. */
+/** A mark of a finding at an op, a grad node or a group. */
 export interface Mark {
   readonly finding: Finding;
   readonly role: MarkRole;
 }
 
-/** The op, grad node or groups of a box whose marks are looked up. */
+/** An op, grad node or groups of a box, to look up its marks. */
 export interface MarkedThing {
   readonly op: number;
   readonly gradNode: number;
   readonly group: number;
-  /** All groups of a folded run; the group alone if it is single; empty for ops and grad nodes. */
+  /**
+   * All groups of a folded run, or only the group if it is not in a run; empty for ops and grad
+   * nodes.
+   */
   readonly groups: Iterable<number>;
 }
 
-/** Which half of a pair a picture shows, with the marks of that half. */
+/** The side of an op and its grad nodes: marks belong to the op or to the grad nodes. */
 export type MarkSide = "ops" | "grad_nodes";
 
-/** The order in which marks are shown if one box has several. */
+/** The order in which marks are shown if a box has several. */
 const ROLE_ORDER: readonly MarkRole[] = ["failed", "cut", "origin", "here", "path", "related"];
-/** Marks that are also shown at the paired op or grad node. */
+/** Marks that are shown on both sides: at the op and at its grad nodes. */
 const TELLING: ReadonlySet<MarkRole> = new Set(["failed", "cut", "origin", "here"]);
 const OTHER_SIDE = { ops: "grad_nodes", grad_nodes: "ops" } as const;
 const DETACH = EDGE_KINDS.indexOf("detach");
@@ -81,7 +84,7 @@ export class Findings {
         const role = MARK_ROLES[trace.at("finding_marks", "role", row)]!;
         const op = trace.at("finding_marks", "op", row);
         const gradNode = trace.at("finding_marks", "grad_node", row);
-        // If a finding has both, mark only the grad node, because the op only made the node.
+        // If the finding has an op and the grad node that it made, mark only the grad node.
         const isPair = gradNode >= 0 && trace.at("grad_nodes", "op", gradNode) === op;
         this.#put(finding, role, isPair ? -1 : op, gradNode);
       }
@@ -93,7 +96,7 @@ export class Findings {
     }
   }
 
-  /** Whether a finding explains why a backward call failed, better than the error itself. */
+  /** Whether a finding explains the failure of a backward call better than the error itself. */
   get tellsOfFailure(): boolean {
     return this.#tellsOfFailure;
   }
@@ -107,10 +110,10 @@ export class Findings {
   }
 
   /**
-   * The marks of a thing, the most important first.
+   * The marks of an op, grad node or group, the most important first.
    *
-   * @param withPair whether to add the important marks of the other half of the pair: if the
-   *   picture shows only one half
+   * @param withPair whether to add important marks of the other side, for a picture that shows only
+   * one side
    */
   marksOf(thing: MarkedThing, side: MarkSide, withPair: boolean): readonly Mark[] {
     if (!this.all.length) {
@@ -126,12 +129,15 @@ export class Findings {
     return [...found].sort(moreTelling);
   }
 
-  /** The cut that stops the gradient flow from a grad node to the next ones. */
+  /** The cut that stops the gradient flow from a grad node to the next grad nodes. */
   cutBehind(gradNode: number): Mark | undefined {
     return this.#cutBehind.get(gradNode);
   }
 
-  /** Gradients end at the grad nodes of the ops that read the outputs of a cut op. */
+  /**
+   * Store a cut at the grad nodes where gradients end: those of the ops that read the cut op's
+   * outputs.
+   */
   #noteCut(op: number, mark: Mark): void {
     const { trace } = this;
     const leaving = [...trace.edgesFrom(op)];
@@ -180,7 +186,7 @@ export class Findings {
     }
   }
 
-  /** A closed group shows the marks of what is inside: one for each finding and role. */
+  /** A closed group shows the marks inside it, one for each finding and role. */
   #around(group: number, marks: Map<number, Mark[]>, mark: Mark): void {
     for (let at = group; at >= 0; at = this.hierarchy.parents[at]!) {
       const isAlike = ({ finding, role }: Mark): boolean =>

@@ -2,7 +2,7 @@
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** Whether a grad node only accumulates into a parameter or another leaf tensor. */
+/** Whether a grad node only accumulates gradients into a parameter or another leaf tensor. */
 export function isLeaf(trace: Trace, gradNode: number): boolean {
   return leafMask(trace)[gradNode] === 1;
 }

@@ -1,4 +1,4 @@
-/** The size of gradients by layer, in the order of the forward, to show vanishing or exploding. */
+/** The size of gradients by layer, in forward order, to show where they vanish or explode. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { membersOf } from "./backward_calls.ts";
@@ -6,22 +6,22 @@ import { isLeaf } from "./grad_leaves.ts";
 import type { Gradients } from "./gradients.ts";
 import type { Hierarchy } from "./hierarchy.ts";
 
-/** The call of one layer, or one op outside of layers. */
+/** The call of a layer, or an op outside of layers. */
 export interface DepthPoint {
   /** The group of the call; -1 for an op. */
   readonly group: number;
-  /** The first op. */
+  /** The first op of the call. */
   readonly op: number;
   readonly label: string;
-  /** Norm of the gradients that leave the layer for earlier layers; -1 if not recorded. */
+  /** The norm of the gradients that the layer passes to earlier layers; -1 if not recorded. */
   readonly flowing: number;
   /** The norm of the gradients of the layer's parameters; -1 if there are none. */
   readonly parameters: number;
-  /** Whether a gradient held NaN or Inf. */
+  /** Whether a gradient has NaN or Inf. */
   readonly isBroken: boolean;
 }
 
-/** Points in the order of the forward. */
+/** The points in forward order. */
 export function gradientsOverDepth(
   trace: Trace,
   hierarchy: Hierarchy,

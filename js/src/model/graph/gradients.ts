@@ -1,19 +1,19 @@
-/** Recorded statistics of the gradients on each edge of the backward graph. */
+/** The recorded statistics of the gradients on each edge of the backward graph. */
 
 import { type Column, floats } from "../../trace/columns.ts";
 import { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "./backward_calls.ts";
 
-/** The norm of one gradient, or of several combined. */
+/** The norm of a gradient, or of several gradients combined. */
 export interface GradientNorm {
-  /** Over the finite values. */
+  /** The norm over the finite values. */
   readonly norm: number;
   readonly nans: number;
   readonly infs: number;
 }
 
-/** The range of norms in decades, floor(log10), which determines tints and widths. */
+/** The range of norms in decades (floor(log10)), which determines colours and widths of lines. */
 export interface NormRange {
   readonly least: number;
   readonly most: number;
@@ -26,7 +26,7 @@ export class Gradients {
   readonly #call: Column;
   readonly #floats = new Map<string, Float32Array>();
   readonly #ranges = new Map<number, NormRange | undefined>();
-  /** Norms by the edges of one drawn line; needed at every repaint. */
+  /** Norms, keyed by the edges of a drawn line. They are needed at every repaint. */
   readonly #norms = new WeakMap<
     readonly number[],
     { backwardCall: number; norm: GradientNorm | undefined }
@@ -56,7 +56,10 @@ export class Gradients {
     return this.#began.of(gradNode);
   }
 
-  /** The row of an edge in a backward call, -1 for none; the last row if the edge ran twice. */
+  /**
+   * The row of an edge in a backward call, -1 for none. If the edge ran twice, this is the last
+   * row.
+   */
   ofEdgeIn(edge: number, backwardCall: number): number {
     const isInside = callsInside(this.#trace, backwardCall);
     return this.#ofEdge.of(edge).findLast((row) => isInside[this.#call[row]!]) ?? -1;
@@ -71,7 +74,7 @@ export class Gradients {
     return values[row]!;
   }
 
-  /** The norm of the gradients of several edges together; undefined if none was recorded. */
+  /** The combined norm of the gradients on several edges; undefined if none was recorded. */
   normOf(edges: readonly number[], backwardCall: number): GradientNorm | undefined {
     let known = this.#norms.get(edges);
     if (known?.backwardCall !== backwardCall) {

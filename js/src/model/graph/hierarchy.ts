@@ -1,7 +1,7 @@
 /**
- * The group tree as drawn: the content of each group in execution order, and the runs of equal
- * siblings. Groups without ops and grad nodes are left out. A layer that runs only one op is drawn as
- * that op ("transparent").
+ * The tree of groups as it is drawn: the content of each group in execution order, and runs of
+ * equal siblings. Groups without ops and grad nodes are omitted. A layer that runs a single op is
+ * drawn as this op; such a group is "transparent".
  */
 
 import { RowsByKey } from "../../trace/csr.ts";
@@ -19,16 +19,16 @@ const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((
 export class Hierarchy {
   /** The parent of each group, -1 at the top. */
   readonly parents: ArrayLike<number>;
-  /** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
+  /** The group of each op. The op of a PyLayer belongs to the PyLayer's own group. */
   readonly groupOfOp: Int32Array;
   readonly groupOfGradNode: Int32Array;
   /** 1 if a group is drawn as the only op that it contains. */
   readonly isTransparent: Uint8Array;
-  /** First group of the run of repeats that a group belongs to, -1 for none. */
+  /** The first group of the run to which a group belongs, -1 for none. */
   readonly runOf: Int32Array;
-  /** For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. */
+  /** For an op that a PyLayer's backward ran: the group of the PyLayer; -1 for other ops. */
   readonly pylayerOfBackwardOp: Int32Array;
-  /** 1 for optimizer steps, and for all groups inside steps. */
+  /** 1 for optimizer steps and all groups inside them. */
   readonly isOptimizer: Uint8Array;
   /** The result of `asideOps`, by op. */
   readonly isAside: Uint8Array;
@@ -49,7 +49,7 @@ export class Hierarchy {
     this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
-    // A block whose content was not stored stays a block.
+    // A group whose content was not stored is still drawn as a group.
     const ops = countInside(parents, this.groupOfOp, undefined, standInsOf(trace).ops);
     const gradNodes = countInside(parents, this.groupOfGradNode);
     this.isTransparent = new Uint8Array(count);
@@ -87,8 +87,8 @@ export class Hierarchy {
   }
 
   /**
-   * The group of each grad node in the rows of a ladder: the group of its op. Nodes that `paddle.grad`
-   * made are in the groups of the layers, and the call itself is not.
+   * The group of each grad node in the rows of a ladder, which is the group of its op. Nodes that
+   * `paddle.grad` made are in the groups of layers, but the call itself is not.
    */
   get groupOnRow(): Int32Array {
     this.#groupOnRow ??= groupsOnRows(this.#trace, this.groupOfOp, this.groupOfGradNode);
@@ -109,7 +109,10 @@ export class Hierarchy {
     return this.#gradNodes.of(parent + 1);
   }
 
-  /** Members of the run that begins with `first`, in execution order; empty if there is none. */
+  /**
+   * The members of the run that begins with `first`, in execution order; empty if there is no such
+   * run.
+   */
   runMembers(first: number): Int32Array {
     return this.#runs.members.get(first) ?? new Int32Array(0);
   }
@@ -119,17 +122,17 @@ export class Hierarchy {
     return [...this.#runs.members.keys()];
   }
 
-  /** The position of a group among ops is that of the group's first op. */
+  /** The position of a group among ops, which is that of its first op. */
   orderOf(group: number): number {
     return this.#order[group]!;
   }
 
-  /** A group and all groups that contain it, outermost first, without transparent ones. */
+  /** A group and all groups that contain it, the outermost first, without transparent groups. */
   pathOf(group: number): number[] {
     return this.#trace.groupPath(group).filter((at) => !this.isTransparent[at]);
   }
 
-  /** Sort siblings by execution order: the table's order can differ a little. */
+  /** Sort siblings by execution order, because the order of the table can differ a little. */
   #sortSiblings(): void {
     const { starts, rows } = this.#groups;
     const order = this.#order;
@@ -144,7 +147,10 @@ export class Hierarchy {
   }
 }
 
-/** The group of each grad node, from the analysis; the node of a PyLayer's own op follows the op. */
+/**
+ * The group of each grad node, from the analysis. But the node of a PyLayer's op is in the group of
+ * this op.
+ */
 function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const analysed = trace.table("op_groups").column("group");
   const op = trace.pairedOps;
@@ -162,10 +168,10 @@ function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): 
 }
 
 /**
- * How many leaves each group contains, including nested groups.
+ * How many items each group contains, including nested groups.
  *
- * @param groupOf group of each leaf
- * @param weight how many leaves each one represents; 1 each if omitted
+ * @param groupOf the group of each item
+ * @param weight how many items each item stands for; by default 1
  */
 export function countInside(
   parents: ArrayLike<number>,

@@ -1,17 +1,17 @@
-/** Recorded histograms of gradients and of op outputs. */
+/** The recorded histograms of gradients and of outputs. */
 
 import { RowsByKey } from "../../trace/csr.ts";
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** The number of values with a magnitude in [2^exponent, 2^(exponent + 1)), by sign. */
+/** How many values have a magnitude in [2^exponent, 2^(exponent + 1)), by sign. */
 export interface HistogramBin {
   readonly exponent: number;
   negative: number;
   positive: number;
 }
 
-/** The histogram for a row of `grad_stats` or `value_stats`: by exponent, ascending, without gaps. */
+/** The histogram of a row of `grad_stats` or `value_stats`, by ascending exponent, without gaps. */
 export function histogramOf(trace: Trace, of: "grad" | "value", row: number): HistogramBin[] {
   const table = trace.table(`${of}_histograms`);
   const stat =
@@ -24,7 +24,7 @@ export function histogramOf(trace: Trace, of: "grad" | "value", row: number): Hi
   const exponents = Array.from(rows, (bin) => table.column("exponent")[bin]!);
   if (!exponents.length) return [];
   const least = Math.min(...exponents);
-  // float32 has 277 powers of two, float64 about 2,100: a file with more is damaged.
+  // float32 has 277 powers of two, float64 about 2,100. A file with more is damaged.
   const length = Math.min(2200, Math.max(...exponents) - least + 1);
   const bins = Array.from({ length }, (_, at) => ({
     exponent: least + at,

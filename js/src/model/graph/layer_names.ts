@@ -9,7 +9,7 @@ export function layersOfScopes(trace: Trace): Int32Array {
   const [kind, parent, layer] = trace.columns("scopes", "kind", "parent", "layer");
   const name = trace.table("layer_names").column("name");
   const found = new Int32Array(scopes.length);
-  // The table lists a scope after its parent.
+  // In the table, a scope comes after its parent.
   for (let scope = 0; scope < found.length; scope++) {
     const isLayer = kind[scope] === SCOPE_KINDS.indexOf("layer");
     found[scope] = (isLayer && name[layer[scope]!]) || found[parent[scope]!] || 0;
@@ -17,7 +17,10 @@ export function layersOfScopes(trace: Trace): Int32Array {
   return found;
 }
 
-/** For each tensor: the layer of a parameter, as a position in `strings`; 0 if unknown. */
+/**
+ * For each tensor that is a parameter: the name of its layer, as a position in `strings`; otherwise
+ * 0.
+ */
 export function layersOfTensors(trace: Trace): Int32Array {
   const { length, column } = trace.table("tensor_layers");
   const [tensor, name] = [column("tensor"), column("name")];

@@ -3,10 +3,10 @@
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 
-/** Members of one list that have the same class. */
+/** The members of a list that have the same class. */
 export interface Family {
   readonly size: number;
-  /** How many of the members are equal. */
+  /** How many members are equal. */
   readonly alike: number;
   /** The first of the equal members; -1 if it was not stored. */
   readonly typical: number;
@@ -25,12 +25,12 @@ export class OddSiblings {
       });
   }
 
-  /** The family that a group differs from; undefined if the group is not odd. */
+  /** The family from which a group differs; undefined if the group does not differ. */
   familyOf(group: number): Family | undefined {
     return this.#differenceOf(group) ? this.#family(group) : undefined;
   }
 
-  /** "1 of 96 is built differently: it has dropout, which its siblings have not."; "" if not odd. */
+  /** "1 of 96 is built differently: it has dropout, …"; "" if the group does not differ. */
   sentence(group: number): string {
     const family = this.familyOf(group);
     if (!family) {
@@ -41,7 +41,7 @@ export class OddSiblings {
     return t("siblings.odd", { count: size - alike, size, difference });
   }
 
-  /** "95 of 96 siblings are alike." for one of these 95; "" if no sibling is odd. */
+  /** "95 of 96 siblings are alike." for one of the 95; "" if no sibling differs. */
   alikeSentence(group: number): string {
     const family = this.#differenceOf(group) ? undefined : this.#family(group);
     return family ? t("siblings.alike_of", { alike: family.alike, size: family.size }) : "";

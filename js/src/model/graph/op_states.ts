@@ -1,4 +1,4 @@
-/** Ops with a special look, and ops that the forward graph leaves out at first. */
+/** Ops that are drawn in a special way, and ops that the forward graph hides at first. */
 
 import { kept } from "../../trace/kept.ts";
 import { PHASES, ROLES } from "../../trace/protocol.ts";
@@ -39,8 +39,9 @@ export function opStates(trace: Trace): Uint8Array {
 }
 
 /**
- * 1 for the ops of optimizers and of Paddle's initializers: a model made in the traced code has one
- * initializer op for each parameter. If a trace has nothing else, the initializers are shown.
+ * 1 for the ops of optimizers and of Paddle's initializers. A model that is created in the traced
+ * code runs an initializer op for each parameter. If a trace has no other ops, initializers are not
+ * hidden.
  */
 export function asideOps(trace: Trace): Uint8Array {
   const isInitial = trace.table("op_groups").column("is_initial");

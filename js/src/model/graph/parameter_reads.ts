@@ -8,7 +8,10 @@ const PARAMETER = TENSOR_KINDS.indexOf("parameter");
 const INPUT = ROLES.indexOf("input");
 
 export interface ParameterReads {
-  /** Keys of ops; `numbers` has the parameter that each reads. Each pair occurs once. */
+  /**
+   * Keys of ops. `numbers` has the number of the parameter that each op reads. Each pair occurs
+   * once.
+   */
   readonly ops: readonly number[];
   readonly numbers: readonly number[];
   /** The size of each parameter, by its number. */
@@ -50,8 +53,8 @@ export function elementsOf(trace: Trace, tensor: number): number {
 }
 
 /**
- * Equal for all rows of one parameter. Its initializer and each optimizer step make a new row; the
- * rows share the parameter's name in Paddle.
+ * A number that all rows of a parameter share. The initializer and each optimizer step make a new
+ * row, and these rows have the parameter's name in Paddle in common.
  */
 function identities(trace: Trace): (tensor: number) => number {
   const [name, previous] = trace.columns("tensors", "name", "previous");

@@ -1,11 +1,11 @@
-/** PyLayers among the groups. Each PyLayer has an op, and a second group for its backward. */
+/** The groups of PyLayers. Each PyLayer has an op, and a separate group for its backward. */
 import { GROUP_KINDS, PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
 const PYLAYER = GROUP_KINDS.indexOf("pylayer");
 const BACKWARD = PHASES.indexOf("backward");
 
-/** Group of each op; a PyLayer's own op belongs to the PyLayer's group. */
+/** The group of each op. The op of a PyLayer belongs to the PyLayer's own group. */
 export function ownGroupOfPyLayers(trace: Trace): Int32Array {
   const groupOfOp = new Int32Array(trace.table("op_groups").column("group"));
   const opOfScope = trace.table("scopes").column("op");
@@ -14,7 +14,7 @@ export function ownGroupOfPyLayers(trace: Trace): Int32Array {
   for (let group = 0; group < trace.groupCount; group++) {
     if (kind[group] === PYLAYER && scope[group]! >= 0 && opOfScope[scope[group]!]! >= 0) {
       const op = opOfScope[scope[group]!]!;
-      // The backward of a PyLayer is also a group; the PyLayer's op stays in the forward group.
+      // The backward of a PyLayer is also a group, but the PyLayer's op stays in the forward group.
       if (isPyLayer[op] && parent[group] === groupOfOp[op]) {
         groupOfOp[op] = group;
       }
@@ -24,8 +24,8 @@ export function ownGroupOfPyLayers(trace: Trace): Int32Array {
 }
 
 /**
- * For an op that a PyLayer's backward ran, the PyLayer's group; -1 for all others. A PyLayer's
- * backward is a call, and so a separate group; the PyLayer's own op identifies it.
+ * For an op that a PyLayer's backward ran: the group of the PyLayer; -1 for other ops. The backward
+ * of a PyLayer is a separate group. The PyLayer's op connects it with the PyLayer's group.
  */
 export function pylayersOfBackwardOps(trace: Trace, groupOfOp: Int32Array): Int32Array {
   const ofOp = new Int32Array(groupOfOp.length).fill(-1);

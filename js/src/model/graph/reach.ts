@@ -4,7 +4,7 @@ import type { Trace } from "../../trace/trace.ts";
 /** The neighbours in a graph of ops or of grad nodes. */
 export interface Steps {
   readonly count: number;
-  /** The nodes one step backwards, or one step forwards. */
+  /** The previous nodes, or the next nodes. */
   before(node: number): number[];
   after(node: number): number[];
 }

@@ -1,8 +1,8 @@
-/** Runs of consecutive siblings with the same structure: a picture shows them as one box. */
+/** Runs of consecutive siblings with the same structure. A picture shows a run as a single box. */
 import type { RowsByKey } from "../../trace/csr.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** A run of at least this length is folded. If the members have several ops, less is enough. */
+/** A run is folded if it has at least this many members. Members with several ops need fewer. */
 const RUN_OF_SINGLES = 3;
 const RUN_OF_BLOCKS = 2;
 
@@ -12,15 +12,15 @@ export interface Siblings {
   readonly groups: RowsByKey;
   /** Ops by their group + 1, in execution order. */
   readonly ops: RowsByKey;
-  /** Position of each group among ops. */
+  /** The position of each group among ops. */
   readonly order: Float64Array;
   readonly isTransparent: Uint8Array;
 }
 
 export interface Runs {
-  /** First group of the run that a group belongs to, -1 for none. */
+  /** The first group of the run to which a group belongs, -1 for none. */
   readonly runOf: Int32Array;
-  /** The members of each run in execution order, by the first member. */
+  /** The members of each run in execution order, keyed by the first member. */
   readonly members: ReadonlyMap<number, Int32Array>;
 }
 
@@ -47,7 +47,7 @@ export function findRuns(trace: Trace, siblings: Siblings): Runs {
     const lastOp = ops.starts[parent + 1]!;
     for (let at = start; at < end; at++) {
       const group = groups.rows[at]!;
-      // An op between two members would be both after and before the folded box.
+      // If an op were between two members, it would be both after and before the folded box.
       const before = opAt;
       while (opAt < lastOp && ops.rows[opAt]! < order[group]!) {
         opAt++;
@@ -71,7 +71,7 @@ export function findRuns(trace: Trace, siblings: Siblings): Runs {
   return { runOf, members };
 }
 
-/** "layers.0–11" for "layers.0" … "layers.11"; "a … b" if the names differ in another way. */
+/** A label for a run: "layers.0–11" for "layers.0" … "layers.11", otherwise "a … b". */
 export function runLabel(first: string, last: string): string {
   const a = /^(.*?)(\d+)$/s.exec(first);
   const b = /^(.*?)(\d+)$/s.exec(last);

@@ -1,11 +1,11 @@
 /**
- * Ops and grad nodes that represent several. A notebook stores a reduced copy of a large trace
- * (`paddle_lab/views/reduction/`), but counts still describe the whole trace.
+ * Ops and grad nodes that stand for several others. A notebook stores a reduced copy of a large
+ * trace (`paddle_lab/views/reduction/`), but counts still describe the whole trace.
  */
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** How many ops or grad nodes a row represents; `undefined` if each row represents one. */
+/** How many ops or grad nodes a row stands for; `undefined` if each row stands for one. */
 type Weights = Int32Array | undefined;
 
 export interface StandIns {

@@ -6,10 +6,10 @@ import type { Trace } from "../../trace/trace.ts";
 import { parameterReads } from "./parameter_reads.ts";
 
 export interface TraceTotals {
-  /** Host time of all ops; the time of a PyLayer's inner ops is counted once. */
+  /** The host time of all ops. The time of ops inside PyLayers counts once. */
   readonly duration_ns: number;
   readonly threadCount: number;
-  /** For each tensor: its version after an in-place modification, -1 for none. */
+  /** For each tensor: its next version, after an in-place modification; -1 for none. */
   readonly nextVersion: Int32Array;
   /** For each tensor: its row of `value_stats`, -1 if the values were not recorded. */
   readonly valueStat: Int32Array;
@@ -33,7 +33,7 @@ export function traceTotals(trace: Trace): TraceTotals {
   };
 }
 
-/** For each tensor: the last row of `table` that names the tensor in `column`, -1 for none. */
+/** For each tensor: the last row of `table` whose `column` has the tensor, -1 for none. */
 function rowsByTensor<T extends "tensors" | "value_stats">(
   trace: Trace,
   table: T,
@@ -47,7 +47,7 @@ function rowsByTensor<T extends "tensors" | "value_stats">(
   return rows;
 }
 
-/** Host time of the counted ops, without PyLayers' own ops: their inner ops are counted instead. */
+/** The host time of the counted ops, without the ops of PyLayers, because their inner ops count. */
 export function durationOf(trace: Trace, isCounted: (op: number) => boolean): number {
   const [duration_ns, isPyLayer] = trace.columns("ops", "duration_ns", "is_pylayer");
   let sum_ns = 0;
@@ -57,7 +57,7 @@ export function durationOf(trace: Trace, isCounted: (op: number) => boolean): nu
   return sum_ns;
 }
 
-/** Parameters that the given ops read, each once: how many and how large. */
+/** How many parameters the counted ops read, each once, and how large these are. */
 export function parametersOf(
   trace: Trace,
   isCounted: (op: number) => boolean,

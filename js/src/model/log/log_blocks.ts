@@ -1,4 +1,7 @@
-/** Entries of Paddle's log in blocks: consecutive entries of one op or grad node. */
+/**
+ * The entries of Paddle's log in blocks. A block has consecutive entries of the same op or grad
+ * node.
+ */
 
 import type { Trace } from "../../trace/trace.ts";
 
@@ -11,15 +14,15 @@ export type LogOwner =
 export interface LogBlock {
   /** The op that wrote the entries, or -1. */
   readonly op: number;
-  /** The grad node that wrote these entries, or -1. */
+  /** The grad node that wrote the entries, or -1. */
   readonly gradNode: number;
   /** Rows of `log`. */
   readonly entries: number[];
 }
 
 /**
- * @param owner an op, with the grad nodes that it made; a grad node; or undefined for all entries
- * @param query text that an entry, its source file, or its op or grad node must contain
+ * @param owner an op with the grad nodes that it made, a grad node, or undefined for all entries
+ * @param query text that an entry, its source file, its op or its grad node must contain
  */
 export function logBlocks(trace: Trace, owner: LogOwner, query: string): LogBlock[] {
   const log = trace.table("log");

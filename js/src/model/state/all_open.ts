@@ -1,4 +1,4 @@
-/** The states with every group open or closed, and checks for both. */
+/** The states in which all groups are open or closed, and functions that detect them. */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { ViewState } from "./view_state.ts";
 

@@ -1,12 +1,12 @@
 /** The groups that are open at first: as many as fit into a picture. */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 
-/** The most boxes of a first picture. */
+/** The largest number of boxes in a first picture. */
 const MOST_BOXES = 40;
-/** With at most this many boxes, the next level opens even if it exceeds `MOST_BOXES`. */
+/** If there are at most this many boxes, the next level opens even if it exceeds `MOST_BOXES`. */
 const TOO_FEW_BOXES = 3;
 
-/** The groups that are open at first, and the members taken out of folds. */
+/** The groups that are open at first, and the members that are shown next to their folded runs. */
 interface InitialOpen {
   readonly open: ReadonlySet<number>;
   readonly taken: ReadonlySet<number>;
@@ -37,7 +37,7 @@ export class FirstOpen {
     return open === first.open && taken === first.taken;
   }
 
-  /** Keep groups closed that make the picture of a mode too wide. */
+  /** Keep groups closed, because they make the picture of a mode too wide. */
   shut(mode: string, groups: readonly number[]): InitialOpen {
     const shut = new Set([...(this.#ofModes.get(mode)?.shut ?? []), ...groups]);
     const now = initialOpen(this.#hierarchy, shut);
@@ -47,7 +47,7 @@ export class FirstOpen {
 }
 
 /**
- * Open whole levels, from the top, as long as few boxes are visible.
+ * Open whole levels, from the top, while there are few boxes.
  *
  * @param shut groups that stay closed
  */
@@ -63,7 +63,7 @@ function initialOpen(hierarchy: Hierarchy, shut: ReadonlySet<number> = new Set()
       if (boxes >= TOO_FEW_BOXES) {
         break;
       }
-      // A fold with hardly any other box next to it shows too little: open one of its members.
+      // If a folded run has hardly any other box next to it, open one of its members.
       closed = folds.splice(0, 1);
       taken.add(closed[0]!);
       boxes++;
@@ -91,7 +91,7 @@ function foldsIn(hierarchy: Hierarchy, parent: number): number[] {
   );
 }
 
-/** Groups in `parent` that are drawn as a closed box of their own. */
+/** The groups in `parent` that are drawn as separate closed boxes. */
 function closedGroupsIn(hierarchy: Hierarchy, parent: number): number[] {
   return Array.from(hierarchy.groupsIn(parent)).filter(
     (group) =>
@@ -101,7 +101,7 @@ function closedGroupsIn(hierarchy: Hierarchy, parent: number): number[] {
   );
 }
 
-/** How many boxes are directly inside `parent`, if all groups inside are closed and folded. */
+/** How many boxes are directly inside `parent` if all groups in it are closed and folded. */
 function boxCount(hierarchy: Hierarchy, parent: number): number {
   let count = hierarchy.opsIn(parent).filter((op) => !hierarchy.isAside[op]).length;
   for (const group of hierarchy.groupsIn(parent)) {

@@ -1,6 +1,6 @@
 /**
- * Which members of a run share one box: all of them, until the run is unfolded or single members are
- * taken out.
+ * Decides which members of a run share a box: all members, until the run is unfolded or single
+ * members are taken out.
  */
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { ViewState } from "./view_state.ts";
@@ -14,9 +14,9 @@ export function isFolded(hierarchy: Hierarchy, state: FoldState, group: number):
 }
 
 /**
- * The members of a run that share a box with a group, in execution order: those between the members
- * that are taken out. Only the group itself if it is taken out, or in no run. A member with hidden
- * content is never in a fold, because it differs from the others.
+ * The members of a run that share a box with a group, in execution order. They are between the
+ * members that are taken out. If the group is taken out or is not in a run, it is alone. A member
+ * with hidden content never shares a box, because it differs from the others.
  */
 export function foldAround(
   hierarchy: Hierarchy,

@@ -1,4 +1,4 @@
-/** Finds the part of the graph that remains when a user isolates something. */
+/** Finds the part of the graph that remains when the user isolates something. */
 import type { Trace } from "../../trace/trace.ts";
 import { leafMask } from "../graph/grad_leaves.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
@@ -12,14 +12,14 @@ interface Viewed {
   readonly state: ViewState;
 }
 
-/** The ops or grad nodes at which searches against and with the flow begin. */
+/** The ops or grad nodes where the searches begin: against the flow, and with the flow. */
 interface Ends {
   readonly up: readonly number[];
   readonly down: readonly number[];
 }
 
 /**
- * @param to the other end, for `between`
+ * @param to the second end, for `between`
  * @returns undefined if nothing would remain
  */
 export function isolated(
@@ -42,7 +42,7 @@ export function isolated(
   return { way, from: seen, to, isBackward, ops, gradNodes, isPart, before };
 }
 
-/** Whether a selection is in the remaining part; true if it is neither op nor grad node. */
+/** Whether a selection is in the remaining part; true if it is not an op or grad node. */
 export function isLeft(trace: Trace, { ops, gradNodes }: Isolation, selection: Selection): boolean {
   const isOpLeft = litOps(trace, selection);
   const isNodeLeft = litGradNodes(trace, selection, isOpLeft);
@@ -63,7 +63,7 @@ function layerOf(trace: Trace, selection: Selection): Selection {
   return group >= 0 ? { kind: "group", group } : selection;
 }
 
-/** Whether the path follows gradients: in backward, and in ladders that begin at a grad node. */
+/** Whether the path follows gradients: in backward, and in a ladder if it begins at a grad node. */
 function isAlongGradients(mode: ViewState["mode"], from: Selection, to: Selection): boolean {
   const isOfGradients = ({ kind }: Selection): boolean =>
     kind === "grad_node" || kind === "gradient";
@@ -138,7 +138,7 @@ function pairedOps(trace: Trace, gradNodes: Uint8Array): Uint8Array {
   return ops;
 }
 
-/** The ops' grad nodes, and the leaves that receive their gradients. */
+/** The grad nodes of the ops, and the leaves that get gradients from them. */
 function pairedNodes(trace: Trace, ops: Uint8Array): Uint8Array {
   const op = trace.pairedOps;
   const nodes = new Uint8Array(trace.gradNodeCount);

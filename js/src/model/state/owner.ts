@@ -3,7 +3,7 @@
 import type { Trace } from "../../trace/trace.ts";
 import type { Selection } from "./view_state.ts";
 
-/** The block's grad node, or else its op, or else its tensor. */
+/** The grad node of the block, otherwise its op, otherwise its tensor. */
 export function ownerOf(trace: Trace, allocation: number): Selection {
   const gradNode = trace.at("allocations", "grad_node", allocation);
   const op = trace.at("allocations", "op", allocation);
@@ -17,7 +17,7 @@ export function ownerOf(trace: Trace, allocation: number): Selection {
   return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
 }
 
-/** The selection in the graph that corresponds to this one: a memory block becomes its owner. */
+/** The same selection in the graph. For a memory block this is its owner. */
 export function inGraph(trace: Trace, selection: Selection): Selection {
   return selection.kind === "allocation" ? ownerOf(trace, selection.allocation) : selection;
 }

@@ -1,10 +1,10 @@
-/** The ops, grad nodes and groups that belong to a selection and are highlighted with it. */
+/** The ops, grad nodes and groups that are highlighted because of a selection. */
 
 import type { Trace } from "../../trace/trace.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import type { Selection } from "./view_state.ts";
 
-/** 1 at the key of each op that a selection highlights. */
+/** 1 for each op that a selection highlights. */
 export function litOps(trace: Trace, selection: Selection): Uint8Array {
   const lit = new Uint8Array(trace.opCount);
   switch (selection.kind) {
@@ -101,7 +101,7 @@ function mark(lit: Uint8Array, key: number): void {
   }
 }
 
-/** 1 for `group` and for every group inside. The table lists parents before children. */
+/** 1 for `group` and every group inside it. In the table, parents come before children. */
 function insideOf(trace: Trace, group: number): Uint8Array {
   const parent = trace.table("groups").column("parent");
   const inside = new Uint8Array(trace.groupCount);
@@ -126,11 +126,12 @@ function markTensor(lit: Uint8Array, trace: Trace, tensor: number): void {
   }
 }
 
-/** Every op whose stack passes through the line, in the notebook cell or deep inside layers. */
+/** Mark every op whose stack contains the line, in a notebook cell or deep inside layers. */
 function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): void {
   const frames = trace.table("frames");
   const [files, lines, ends] = trace.columns("frames", "file", "line", "end_line");
-  // A line inside a longer statement selects that statement, unless another statement begins on it.
+  // A line inside a longer statement selects this statement, unless another statement begins on the
+  // line.
   const isOnLine = new Uint8Array(frames.length);
   const isInside = new Uint8Array(frames.length);
   let begins = false;
@@ -145,7 +146,7 @@ function markLine(lit: Uint8Array, trace: Trace, file: number, line: number): vo
   lit.set(opsThroughFrames(trace, begins ? isOnLine : isInside));
 }
 
-/** 1 at the key of each op whose stack contains one of the given frames. */
+/** 1 for each op whose stack contains one of the given frames. */
 export function opsThroughFrames(trace: Trace, isMeant: Uint8Array): Uint8Array {
   const stacks = trace.table("stacks");
   const [frameOf, caller] = trace.columns("stacks", "frame", "caller");

@@ -1,4 +1,4 @@
-/** The parts of the store that determine a picture. */
+/** The parts of the store on which a picture depends. */
 
 import type { Store } from "./store.ts";
 

@@ -1,4 +1,4 @@
-/** The parts of the state that need a new layout when they change. Undo restores them. */
+/** The parts of the state that change the layout. Undo restores them. */
 import type { ViewState } from "./view_state.ts";
 
 const SHAPING = [
@@ -14,12 +14,14 @@ const SHAPING = [
 
 export type Shape = Pick<ViewState, (typeof SHAPING)[number]>;
 
-/** The parts of a state that shape the picture. */
+/** The parts of a state that determine the layout. */
 export function shapeOf(state: ViewState): Shape {
   return Object.fromEntries(SHAPING.map((name) => [name, state[name]])) as Shape;
 }
 
-/** Whether two states of one store have the same shape. Compares references only, so it is fast. */
+/**
+ * Whether two states of a store have the same layout. It compares only references, so it is fast.
+ */
 export function hasSameShape(one: ViewState, other: ViewState): boolean {
   return SHAPING.every((name) => one[name] === other[name]);
 }

@@ -1,4 +1,4 @@
-/** The state of the view, shared by all parts. The store calls listeners after each change. */
+/** The state that all parts of the view share. The store calls listeners after each change. */
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -20,14 +20,14 @@ import { type Isolation, isGraph, type Selection, type ViewState, type Way } fro
 
 export type StoreListener = (state: ViewState, previous: ViewState) => void;
 export type RevealListener = (selection: Selection) => void;
-/** @param now the line's state, if its cell or file was edited */
+/** @param now the state of the line, if its cell or file was edited */
 export type SourceListener = (file: number, line: number, now?: LineNow) => void;
 
 const LONGEST_HISTORY = 200;
-/** An isolated part with at most this many ops is shown open. */
+/** If an isolated part has at most this many ops, its groups are opened. */
 const MOST_OPENED = 40;
 const NOTHING: Selection = { kind: "none" };
-/** In larger graphs the norms are drawn only if the user asks for them. */
+/** In a larger graph, norms are drawn only if the user asks for them. */
 const MOST_GRAD_NODES_WITH_NORMS = 150;
 
 export class Store {
@@ -36,12 +36,12 @@ export class Store {
   readonly findings: Findings;
   readonly gradients: Gradients;
   readonly oddSiblings: OddSiblings;
-  /** Called when a selection should be brought into view. */
+  /** Listeners that scroll a selection into view. */
   readonly onReveal = new Set<RevealListener>();
   readonly #firstOpen: FirstOpen;
-  /** Called when the panel should show a line of source. */
+  /** Listeners that show a line of source in the panel. */
   readonly onSource = new Set<SourceListener>();
-  /** Called when the panel should show a part of the overview. */
+  /** Listeners that show a part of the overview in the panel. */
   readonly onOverview = new Set<(part: string) => void>();
   #state: ViewState;
   readonly #listeners = new Set<StoreListener>();
@@ -92,7 +92,7 @@ export class Store {
     return this.findings.all[this.#state.finding];
   }
 
-  /** The selection in the graph; for a memory block, its owner. */
+  /** The selection in the graph. For a memory block this is its owner. */
   get selectionInGraph(): Selection {
     return inGraph(this.trace, this.#state.selection);
   }
@@ -116,7 +116,7 @@ export class Store {
     this.#become(next);
   }
 
-  /** Whether the user has not yet opened, closed or selected anything. */
+  /** Whether the user has not opened, closed or selected anything yet. */
   get isAsAtFirst(): boolean {
     const { unfolded, selection, isolation } = this.#state;
     return (
@@ -124,7 +124,9 @@ export class Store {
     );
   }
 
-  /** Keep groups closed at first, because they make the picture too wide. Undo does not revert this. */
+  /**
+   * Keep groups closed at first, because they make the picture too wide. Undo does not change this.
+   */
   shutAtFirst(groups: readonly number[]): void {
     const { mode } = this.#state;
     this.#become({ ...this.#state, ...this.#firstOpen.shut(mode, groups) });
@@ -148,10 +150,10 @@ export class Store {
   }
 
   /**
-   * Hide all but a part of the graph, relative to a selection.
+   * Hide everything except a part of the graph, which depends on a selection.
    *
-   * @param to the other end, for `between`
-   * @returns whether there is such a part: no path may connect the two ends
+   * @param to the second end, for `between`
+   * @returns whether there is such a part; for example, no path may connect the two ends
    */
   isolate(way: Way, from: Selection, to: Selection = NOTHING): boolean {
     const isolation = isolated(this, way, inGraph(this.trace, from), inGraph(this.trace, to));
@@ -159,7 +161,7 @@ export class Store {
     return isolation !== undefined;
   }
 
-  /** Show the whole graph again, with the groups open that were open before. */
+  /** Show the whole graph again, with the groups that were open before. */
   showAll(): void {
     const { isolation } = this.#state;
     this.update({ isolation: undefined, wayFrom: NOTHING, ...isolation?.before });
@@ -173,12 +175,12 @@ export class Store {
     }
   }
 
-  /** The highlighted ops: 1 at the key of each. */
+  /** The highlighted ops: 1 for each. */
   litOps(): Uint8Array {
     return this.#kept("ops", () => litOps(this.trace, this.selectionInGraph));
   }
 
-  /** The highlighted grad nodes: 1 at the key of each. */
+  /** The highlighted grad nodes: 1 for each. */
   litGradNodes(): Uint8Array {
     const find = () => litGradNodes(this.trace, this.selectionInGraph, this.litOps());
     return this.#kept("grad nodes", find);
@@ -190,12 +192,12 @@ export class Store {
     return this.#kept("groups", find);
   }
 
-  /** Compute the highlighted parts at first use, because closed groups may not need them. */
+  /** Compute highlighted parts on first use, because closed groups may not need them. */
   #kept(what: string, find: () => Uint8Array): Uint8Array {
     return kept(this.#state.selection, what, find);
   }
 
-  /** The ops that the search found: 1 at the key of each. */
+  /** The ops that the search found: 1 for each. */
   matchMask(): Uint8Array {
     const { matches } = this.#state;
     return kept(matches, "mask", () => {
@@ -241,7 +243,7 @@ export class Store {
     this.update({ open });
   }
 
-  /** Show the group's run member by member, or as one box. */
+  /** Show the run of a group as single members, or as one box. */
   setUnfolded(group: number, isUnfolded: boolean): void {
     const run = this.hierarchy.runOf[group]!;
     const unfolded = new Set(this.#state.unfolded);
@@ -254,7 +256,7 @@ export class Store {
     this.update({ unfolded, taken: new Set(taken) });
   }
 
-  /** Show one member of a folded run open, next to the box of the other members. */
+  /** Open one member of a folded run, and show it next to the box of the others. */
   takeOut(group: number): void {
     const open = new Set([...this.#state.open, group]);
     this.update({ open, taken: new Set([...this.#state.taken, group]) });
@@ -280,7 +282,7 @@ export class Store {
     }
   }
 
-  /** Open the groups that contain the remaining part, if it is small. */
+  /** Open the groups that contain the remaining part, if the part is small. */
   #openInside({ ops, gradNodes, isBackward }: Isolation): Partial<ViewState> {
     const [isLeaf, groupOf] = isBackward
       ? [gradNodes, this.groupOfGradNode]
@@ -331,7 +333,7 @@ export class Store {
     }
   }
 
-  /** The mode that can show a selection: the forward graph has no op of a PyLayer's backward. */
+  /** The mode that can show a selection: the forward graph has no ops of a PyLayer's backward. */
   #modeFor(selection: Selection): Partial<ViewState> {
     const op = selection.kind === "op" ? selection.op : -1;
     if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || !isGraph(this.#state.mode)) {

@@ -5,23 +5,26 @@ export type Selection =
   | { kind: "op"; op: number }
   | { kind: "grad_node"; gradNode: number }
   | { kind: "group"; group: number }
-  /** An edge or a chip. */
+  /** The tensor of an edge or a chip. */
   | { kind: "tensor"; tensor: number }
-  /** A row of `grad_edges`; `beside` are the other rows that the same line represents. */
+  /** A row of `grad_edges`. `beside` has the other rows for which the same line is drawn. */
   | { kind: "gradient"; edge: number; beside: readonly number[] }
   /** `file` is a position in `strings`, as in `frames.file`. `line` counts from 1. */
   | { kind: "line"; file: number; line: number }
-  /** A row of `allocations`. In the graph, the block's grad node, op or tensor is selected. */
+  /** A row of `allocations`. In the graph this selects the block's grad node, op or tensor. */
   | { kind: "allocation"; allocation: number };
 
-/** Which part of the graph remains. `neighbours`: the selection's layer and ops connected to it. */
+/**
+ * Which part of the graph remains. `neighbours` is the selection's layer and the ops connected to
+ * it.
+ */
 export type Way = "ancestors" | "descendants" | "between" | "neighbours";
 
-/** A part of the graph; all else is hidden. */
+/** A part of the graph. Everything else is hidden. */
 export interface Isolation {
   readonly way: Way;
   readonly from: Selection;
-  /** The other end, for `between` only. */
+  /** The second end, only for `between`. */
   readonly to: Selection;
   /** Whether the part was found along gradients. Then its ops are the ops of its grad nodes. */
   readonly isBackward: boolean;
@@ -34,7 +37,7 @@ export interface Isolation {
   readonly before: Pick<ViewState, "open" | "unfolded" | "taken">;
 }
 
-/** `memory` shows a timeline in place of a graph, `table` a table, `time` an icicle. */
+/** `memory` shows a timeline instead of a graph, `table` a table, `time` an icicle plot. */
 export type Mode = "forward" | "backward" | "ladder" | "memory" | "table" | "time";
 
 /** Whether a mode shows a graph. */
@@ -61,14 +64,17 @@ export interface ViewState {
   /** The backward call whose graph is shown; -1 for none. */
   readonly backwardCall: number;
   readonly selection: Selection;
-  /** Keys of open groups; a change replaces the whole set. */
+  /** Keys of open groups. Each change replaces the whole set. */
   readonly open: ReadonlySet<number>;
-  /** Runs that are shown member by member, by their first group. */
+  /** Runs that are shown as single members, by their first group. */
   readonly unfolded: ReadonlySet<number>;
-  /** Members taken out of a folded run. Each has a box of its own beside the box of the others. */
+  /**
+   * Members that are taken out of a folded run. Each has a separate box next to the box of the
+   * others.
+   */
   readonly taken: ReadonlySet<number>;
   readonly isolation: Isolation | undefined;
-  /** The first end of a path, while the user chooses the second; otherwise none. */
+  /** The first end of a path while the user chooses the second end; otherwise none. */
   readonly wayFrom: Selection;
   readonly showParameters: boolean;
   readonly showOptimizer: boolean;
@@ -81,10 +87,12 @@ export interface ViewState {
   readonly matches: readonly number[];
   readonly panelOpen: boolean;
   readonly outlineOpen: boolean;
-  /** The finding that is shown above the graph, with its path in the graph, by key; -1 for none. */
+  /**
+   * The key of the finding that is shown above the graph, with its path in the graph; -1 for none.
+   */
   readonly finding: number;
   readonly findingsShown: FindingsShown;
 }
 
-/** One sentence, all sentences, or only their number. */
+/** Whether one sentence, all sentences, or only the number of findings is shown. */
 export type FindingsShown = "one" | "all" | "count";

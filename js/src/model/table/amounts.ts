@@ -1,4 +1,4 @@
-/** The cost of each op, backward call or grad node: the numbers that the table sums up. */
+/** The costs of ops, backward calls and grad nodes, which the table sums up. */
 
 import { kept } from "../../trace/kept.ts";
 import { BACKWARD_KINDS, TENSOR_KINDS } from "../../trace/protocol.ts";
@@ -12,17 +12,19 @@ const REMAINING = BACKWARD_KINDS.indexOf("remaining");
 
 export type AmountName = "self" | "kernel" | "flops" | "output" | "saved";
 
-/** By item: an op, a backward call or a grad node. */
+/** The costs by item: an op, a backward call or a grad node. */
 export interface Amounts {
-  /** Below 0: unknown. NaN: no value. */
+  /** A value below 0 is unknown. NaN means that there is no value. */
   readonly values: ArrayLike<number>;
-  /** How many parts of each value are unknown; by default 1 if the value is unknown. */
+  /**
+   * How many parts of each value are unknown. By default 1 if the value is unknown, otherwise 0.
+   */
   readonly unknown?: ArrayLike<number>;
 }
 
 const COST_COLUMNS = { flops: "flops", output: "output_bytes", saved: "saved_bytes" } as const;
 
-/** Undefined if the trace does not have this amount. */
+/** Undefined if the trace does not have this cost. */
 export function amountsOfSpans(trace: Trace, spans: Spans, name: AmountName): Amounts | undefined {
   if (name === "self") return { values: spans.self_ns };
   return kept(trace, `${name} of spans`, () => readAmounts(trace, spans, name));
@@ -70,7 +72,9 @@ function readAmounts(
   return { values, unknown };
 }
 
-/** For one run of each grad node. Saved bytes and output bytes count for the nodes' ops instead. */
+/**
+ * The costs of one run of each grad node. Saved bytes and output bytes belong to ops, not to nodes.
+ */
 function amountsOfRuns(trace: Trace, name: AmountName): ArrayLike<number> | undefined {
   if (name === "kernel") {
     const runs = runsOfNodes(trace);
@@ -82,7 +86,7 @@ function amountsOfRuns(trace: Trace, name: AmountName): ArrayLike<number> | unde
   return name === "flops" && table.length ? table.column("flops") : undefined;
 }
 
-/** For all runs of each grad node. */
+/** The costs of all runs of each grad node. */
 export function amountsOfNodes(
   trace: Trace,
   name: AmountName | "calls" | "parameters" | "parameter_bytes",
@@ -111,7 +115,7 @@ export function amountsOfNodes(
       const ops = trace.table("grad_nodes").column("op");
       const nodesOf = new Int32Array(trace.opCount);
       for (const op of ops) if (op >= 0) nodesOf[op]!++;
-      // If an op has several nodes, it is unknown which node keeps the saved bytes.
+      // If an op has several grad nodes, it is unknown which of them keeps the saved bytes.
       const isUnclear = (op: number): boolean => nodesOf[op]! > 1 && bytes[op]! > 0;
       return {
         values: Float64Array.from(ops, (op) => (op < 0 || isUnclear(op) ? -1 : bytes[op]!)),
@@ -126,7 +130,7 @@ export function amountsOfNodes(
   }
 }
 
-/** How often each grad node ran; a retained graph's nodes may run in several backward calls. */
+/** How often each grad node ran. A node of a retained graph may run in several backward calls. */
 export function runsOfNodes(trace: Trace): Float64Array {
   return kept(trace, "runs of grad nodes", () => {
     const runs = new Float64Array(trace.gradNodeCount);
@@ -151,7 +155,7 @@ function leavesOf(trace: Trace): { elements: Float64Array; bytes: Float64Array }
   const seen = new Set<number>();
   leaf.forEach((tensor, node) => {
     let at = tensor;
-    // An optimizer's step makes a new tensor row of the same parameter.
+    // After an optimizer step, the same parameter has a new tensor row.
     while (at >= 0 && previous[at]! >= 0) at = previous[at]!;
     if (at < 0 || kind[at] !== PARAMETER || seen.has(at)) return;
     seen.add(at);
@@ -161,14 +165,14 @@ function leavesOf(trace: Trace): { elements: Float64Array; bytes: Float64Array }
   return { elements: elements!, bytes: bytes! };
 }
 
-/** The kernels' times on the device; without device times, their calls on the host. */
+/** The times of kernels on the device or, if these were not recorded, on the host. */
 function kernelTimes(trace: Trace, of: "op" | "grad_node"): Float64Array | undefined {
   const times = trace.table("kernel_times");
   if (!times.length) return undefined;
   const key = times.column(of);
   const [device_ns, host_ns] = trace.columns("kernel_times", "device_ns", "host_ns");
   const spent = hasDevice(trace) ? device_ns : host_ns;
-  // An op or a grad node without a row ran no kernel.
+  // An op or grad node without a row has no kernel.
   const sums = new Float64Array(of === "op" ? trace.opCount : trace.gradNodeCount).fill(Number.NaN);
   for (let row = 0; row < times.length; row++) {
     const at = key[row]!;

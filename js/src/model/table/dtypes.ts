@@ -1,4 +1,4 @@
-/** The dtypes of a row: those of the outputs of ops, or of the gradients of grad nodes. */
+/** The dtypes of a row: of the outputs of ops, or of the gradients of grad nodes. */
 
 import { kept } from "../../trace/kept.ts";
 import { ROLES } from "../../trace/protocol.ts";
@@ -9,14 +9,14 @@ import { foldPlaces, type Mask } from "./sums.ts";
 import type { TableRows } from "./table_rows.ts";
 
 const OUTPUT = ROLES.indexOf("output");
-/** Paddle has fewer dtypes; each is one bit of a number. */
+/** Paddle has fewer dtypes. Each dtype is a bit of a number. */
 const MOST_DTYPES = 30;
 
 interface Dtypes {
   readonly names: readonly string[];
-  /** For each op or grad node: bit `n` is set if one of its tensors has the dtype `names[n]`. */
+  /** For each op or grad node: bit `n` is set if a tensor of it has the dtype `names[n]`. */
   readonly ofOp: Int32Array;
-  /** The dtypes of the gradients that a node passes on, and of those that the node receives. */
+  /** The dtypes of the gradients that a node passes on, and of the gradients that it gets. */
   readonly passed: Int32Array;
   readonly received: Int32Array;
 }
@@ -47,7 +47,7 @@ function dtypesOf(trace: Trace): Dtypes {
   });
 }
 
-/** For each row a number that is equal for rows with the same dtypes. */
+/** A number for each row that is equal for rows with the same dtypes. */
 export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Array {
   const { ofOp, passed, received } = dtypesOf(trace);
   const { places, kind, count } = rows;
@@ -62,7 +62,7 @@ export function dtypesOfRows(trace: Trace, rows: TableRows, mask: Mask): Int32Ar
     return bins;
   };
   if (kind === "node") {
-    // A leaf passes no gradient on.
+    // A leaf does not pass gradients on.
     const into = join(received);
     return join(passed).map((set, row) => set || into[row]!);
   }

@@ -1,4 +1,4 @@
-/** Finds the rows of each kind. */
+/** Finds the rows of a table of each kind. */
 
 import { FRAME_KINDS, GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -24,7 +24,7 @@ export function rowsOf(trace: Trace, kind: RowKind): TableRows {
   return isNested(kind) && rows.rowOf.includes(-1) ? withRest(rows) : rows;
 }
 
-/** Add a last row for the items without a row. */
+/** Add a last row for items that have no row. */
 function withRest(rows: TableRows): TableRows {
   const { count: rest, rowOf } = rows;
   const { parent, ofItem, row } = rows.places!;
@@ -52,7 +52,7 @@ const FINDERS: Readonly<Record<RowKind, (trace: Trace, spans: Spans) => TableRow
   node: byNodeName,
 };
 
-/** A span's selection in the graph: an op, or the line that called `backward`. */
+/** The selection in the graph for a span: its op, or the line that called `backward`. */
 export function selectionOfSpan(trace: Trace, { op, call }: Spans, span: number): Selection {
   if (op[span]! >= 0) return { kind: "op", op: op[span]! };
   return lineOfStack(trace, trace.at("backward_calls", "stack", call[span]!));
@@ -102,7 +102,7 @@ function eachOp(trace: Trace, spans: Spans): TableRows {
   };
 }
 
-/** The ops that contain other ops; most traces have none. */
+/** Ops as places that contain other ops. Most traces have no such ops. */
 function inSpans({ parent, length }: Spans, row: Int32Array): Pick<TableRows, "places"> {
   const isNested = parent.some((around) => around >= 0);
   return isNested ? { places: { parent, ofItem: identity(length), row } } : {};
@@ -120,7 +120,7 @@ function byNodeName(trace: Trace): TableRows {
   };
 }
 
-/** Layers by name: all calls of a layer are one row. */
+/** Layers by name. All calls of a layer are one row. */
 function byLayer(trace: Trace, spans: Spans): TableRows {
   const around = layersOfScopes(trace);
   const kind = trace.table("scopes").column("kind");
@@ -135,7 +135,7 @@ function byLayer(trace: Trace, spans: Spans): TableRows {
   return { ...inScopes(trace, spans, "layer", row, (at) => first[at]!), names: keys };
 }
 
-/** Iterations of loops, one row each. */
+/** Iterations of loops. Each iteration is a row. */
 function byTurn(trace: Trace, spans: Spans): TableRows {
   const scopeOf = trace.table("turns").column("scope");
   const row = new Int32Array(trace.table("scopes").length).fill(-1);
@@ -171,8 +171,8 @@ function inScopes(
 }
 
 /**
- * Lines of the user's source. An op's own line is the innermost line of its stack; the op also counts
- * for the lines that called this one.
+ * Lines of the user's code. The own line of an op is the innermost line in its stack. The op also
+ * belongs to the lines that called this line.
  */
 function byLine(trace: Trace, spans: Spans): TableRows {
   const [file, line, kind] = trace.columns("frames", "file", "line", "kind");
@@ -218,7 +218,7 @@ function identity(count: number): Int32Array {
   return same;
 }
 
-/** Numbers items by a key, in the order of the first item of each; items with key 0 have none. */
+/** Numbers items by a key, in the order of their first items. Items with key 0 get no number. */
 function numbered(
   items: ArrayLike<number>,
   keyOf: (item: number) => number,

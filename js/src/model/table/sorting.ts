@@ -1,6 +1,6 @@
 /** The order of a table's rows. */
 
-/** How many values a digit can have in the radix sort. */
+/** How many values a digit has in the radix sort. */
 const DIGITS = 2 ** 12;
 
 export interface Sorting<Column extends string> {
@@ -17,12 +17,15 @@ export function sortedBy<Column extends string>(
   return { by: pressed, isDown: pressed === by ? !isDown : !isText };
 }
 
-/** Sorts numbers in names by value: "matmul #9" before "matmul #10". A collator takes 20 times as long. */
+/**
+ * A key that sorts numbers in names by value: "matmul #9" before "matmul #10". A collator takes 20
+ * times as long.
+ */
 export function nameKey(label: string): string {
   return label.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
 }
 
-/** The rank of each text by `nameKey`; equal texts have the same rank. */
+/** The rank of each text by `nameKey`. Equal texts have the same rank. */
 export function ranksOf(texts: readonly string[]): Float64Array {
   const keys = texts.map(nameKey);
   const order = [...keys.keys()].sort((a, b) => compare(keys[a]!, keys[b]!));
@@ -39,11 +42,11 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * Sort rows by one number each; equal ones keep their order. It is a radix sort, because comparing
- * 100,000 rows takes ten times as long.
+ * Sort rows by numbers. Equal rows keep their order. It is a radix sort, because comparing 100,000
+ * rows takes ten times as long.
  *
  * @param rows changed in place
- * @param keys one per row: integers from 0, or NaN, which is last in both directions
+ * @param keys one per row: integers from 0, or NaN, which comes last in both directions
  */
 export function sortRows(rows: Int32Array, keys: Float64Array, isDown: boolean): Int32Array {
   let most = 0;

@@ -6,13 +6,13 @@ import type { Amounts } from "./amounts.ts";
 import type { Places, TableRows } from "./table_rows.ts";
 
 export interface Sums {
-  /** By row: the sum of the known values. */
+  /** For each row: the sum of the known values. */
   readonly values: Float64Array;
-  /** By row: how many items have a known value. */
+  /** For each row: how many items have a known value. */
   readonly known: Int32Array;
-  /** By row: how many items have an unknown value. */
+  /** For each row: how many items have an unknown value. */
   readonly unknown: Int32Array;
-  /** The sum over all counted items, each once. */
+  /** The sum over all counted items. Each item counts once. */
   readonly total: number;
   readonly totalKnown: number;
   readonly totalUnknown: number;
@@ -27,7 +27,7 @@ export type Mask = Uint8Array | undefined;
 
 /**
  * @param isNested whether a row includes the rows inside it
- * @param join returns the value of two items together: by default their sum
+ * @param join combines the values of two items; by default their sum
  */
 export function sumRows(
   rows: TableRows,
@@ -72,7 +72,7 @@ export function sumRows(
   };
 }
 
-/** Convert sums over the items directly in each place to sums over all items anywhere in each row. */
+/** Convert sums over the items directly in each place into sums over all items inside each row. */
 export function foldPlaces<T extends Float64Array | Int32Array>(
   { parent, row }: Places,
   inside: T,
@@ -91,7 +91,9 @@ export function foldPlaces<T extends Float64Array | Int32Array>(
   return ofRows;
 }
 
-/** Whether a place is inside another place of its row: a layer that calls itself counts once. */
+/**
+ * Whether a place is inside another place of the same row. A layer that calls itself counts once.
+ */
 function isInsideOwnRow(place: number, parent: ArrayLike<number>, row: Int32Array): boolean {
   for (let at = parent[place]!; at >= 0; at = parent[at]!) {
     if (row[at] === row[place]) return true;
@@ -99,7 +101,7 @@ function isInsideOwnRow(place: number, parent: ArrayLike<number>, row: Int32Arra
   return false;
 }
 
-/** How often each layer was called; with a mask, how many calls contain a counted item. */
+/** How often each layer was called. With a mask, calls without counted items do not count. */
 export function countCalls(rows: TableRows, mask: Mask): Float64Array {
   const { parent, ofItem, row } = rows.places!;
   const hasItems = new Uint8Array(parent.length).fill(mask ? 0 : 1);
@@ -115,10 +117,10 @@ export function countCalls(rows: TableRows, mask: Mask): Float64Array {
 }
 
 /**
- * Parameters that the ops of each row read: each counts once in a row.
+ * The parameters that the ops of each row read. Each counts once in a row.
  *
  * @param itemOf the item of each op
- * @param counted of the same rows and mask: for which ops the parameters are known
+ * @param counted sums with the same rows and mask: the ops whose parameters are known
  */
 export function sumParameters(
   trace: Trace,

@@ -1,4 +1,4 @@
-/** The numbers of a table: one column of sums for each known quantity. */
+/** The numbers of a table: a column of sums for each known quantity. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { comparisonOf } from "../graph/comparison.ts";
@@ -23,7 +23,7 @@ export const SUM_COLUMNS = [
   "output",
   "saved",
 ] as const;
-/** Columns of the largest value of the ops in a row, in place of their sum. */
+/** These columns have the largest value of the ops in a row, instead of their sum. */
 const LARGEST_COLUMNS = ["max_abs", "max_rel"] as const;
 export function isLargest(column: SumColumn): boolean {
   return (LARGEST_COLUMNS as readonly SumColumn[]).includes(column);
@@ -35,15 +35,15 @@ export interface TableData {
   readonly rows: TableRows;
   /** The items that are counted; undefined for all. */
   readonly mask: Mask;
-  /** Rows with a counted item; without a mask, also layers without items. */
+  /** Rows with a counted item. Without a mask, also layers without items. */
   readonly shown: Int32Array;
   /** The columns for which the trace has at least one value, in order. */
   readonly sums: ReadonlyMap<SumColumn, Sums>;
-  /** By row, for `dtypeNames`. */
+  /** For each row, a number for `dtypeNames`. */
   readonly dtypes: Int32Array;
 }
 
-/** @param found the ops that a search found; all if undefined */
+/** @param found the ops that a search found; undefined for all */
 export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData {
   const { kind } = rows;
   const isOfNodes = kind === "node";
@@ -51,7 +51,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
   const opOf = isOfNodes ? trace.pairedOps : spans.op;
   const mask = found && maskOf(found, opOf, rows.rowOf.length);
   const sums = new Map<SumColumn, Sums>();
-  // A search without results leaves the columns as they are.
+  // If a search has no results, keep the columns.
   const put = (name: SumColumn, column: Sums | undefined): void => {
     if (column && (column.totalKnown > 0 || mask)) sums.set(name, column);
   };
@@ -89,7 +89,7 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
     add("output", amountsOf("output"));
     add("saved", amountsOf("saved"));
   }
-  // A layer without ops was called, too.
+  // A layer without ops was also called.
   const hasIdleRows = kind === "layer" && !mask;
   return {
     rows,
@@ -130,7 +130,7 @@ function hasKnown({ values }: Amounts): boolean {
   return false;
 }
 
-/** How often layers were called, or how many ops ran; undefined if always one. */
+/** How often layers were called, or how many ops ran; undefined if this is always one. */
 function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums | undefined {
   const { ops: weights } = standInsOf(trace);
   if (rows.kind === "each" && !weights) return undefined;
@@ -143,7 +143,10 @@ function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums 
   return { ...ops, values: calls, known, total: calls.reduce((sum, each) => sum + each, 0) };
 }
 
-/** Whether parameters are known: not for an op that represents several; backward calls read none. */
+/**
+ * Whether parameters are known. They are unknown for an op that stands for several. Backward calls
+ * read no parameters.
+ */
 function parametersKnown(trace: Trace, { op }: Spans): Amounts {
   const { ops: weights } = standInsOf(trace);
   const values = new Float64Array(op.length);

@@ -1,4 +1,4 @@
-/** What the table shows: which rows, in which order, and which rows are highlighted. */
+/** What the table shows: the rows, their order, and the highlighted rows. */
 
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -18,7 +18,7 @@ export class TableState {
   #data: TableData | undefined;
   #matches: readonly number[] | undefined;
   #order: Int32Array | undefined;
-  /** The order of rows of single ops, without a search. */
+  /** The order of the rows for single ops without a search, which is kept. */
   #whole: (Sorting<TableColumn> & { rows: TableRows; order: Int32Array }) | undefined;
 
   /** @param nameOf returns the name by which a row is sorted */
@@ -33,7 +33,7 @@ export class TableState {
     return this.#kind;
   }
 
-  /** The chosen column, or the first column of numbers if the chosen one is not shown. */
+  /** The chosen column. If it is not shown, this is the first column with numbers. */
   get sorting(): Sorting<TableColumn> {
     const { sums } = this.data;
     const { by } = this.#sorting;
@@ -52,7 +52,7 @@ export class TableState {
     this.#order = undefined;
   }
 
-  /** Whether a search has chosen the ops that are counted. */
+  /** Whether only the ops that a search found are counted. */
   get isFiltered(): boolean {
     return this.store.state.query.trim() !== "";
   }
@@ -89,7 +89,7 @@ export class TableState {
       isSorted && mask
         ? whole.order.filter((row) => mask[row])
         : sortRows(shown, this.#keys(data), sorting.isDown);
-    // A search removes rows, but changes no number of the other rows.
+    // A search removes rows, but does not change the numbers of other rows.
     if (!mask && rows.kind === "each" && !rows.places)
       this.#whole = { ...sorting, rows, order: this.#order };
     return this.#order;
@@ -138,7 +138,10 @@ export class TableState {
     return isSame(this.data.rows.selection(row), this.store.selectionInGraph);
   }
 
-  /** The selection after a click on a row: for all ops or grad nodes of one name, one after the other. */
+  /**
+   * The selection after a click on a row. For ops or grad nodes with the same name, each click
+   * selects the next one.
+   */
   selectionOf(row: number, isNext: boolean): Selection {
     const { rows, mask } = this.data;
     if (rows.kind !== "op" && rows.kind !== "node") return rows.selection(row);
@@ -161,7 +164,7 @@ export class TableState {
   }
 }
 
-/** The text for a code in `names`. */
+/** The text of a number in `names`. */
 export function textOfName(trace: Trace, name: number): string {
   return name < 0 ? BACKWARD_KINDS[-1 - name]! : trace.text(name);
 }

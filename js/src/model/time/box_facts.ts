@@ -1,4 +1,6 @@
-/** Facts about the boxes of a time tree: their ops, phases and members, and the box of a mask. */
+/**
+ * Facts about the boxes of a time tree: their ops, phases and members, and the box around some ops.
+ */
 import { PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
@@ -7,7 +9,7 @@ import type { Places } from "./places.ts";
 
 const BACKWARD = PHASES.indexOf("backward");
 
-/** How many ops are in each box; with a mask, how many of those in the mask. */
+/** How many ops are in each box. With a mask, how many of the ops in the mask. */
 export function opsInside(
   trace: Trace,
   { tree, spans, boxOfSpan }: GrownTree,
@@ -23,7 +25,7 @@ export function opsInside(
   return inside;
 }
 
-/** Self time of the ops in a mask. */
+/** The self time of the ops in a mask. */
 export function timeOf({ spans }: GrownTree, mask: Uint8Array): number {
   let sum_ns = 0;
   for (let span = 0; span < spans.length; span++) {
@@ -32,7 +34,7 @@ export function timeOf({ spans }: GrownTree, mask: Uint8Array): number {
   return sum_ns;
 }
 
-/** The phase of all ops in a box, as a position in `PHASES`; -1 for none, -2 for several. */
+/** The common phase of all ops in a box, as a position in `PHASES`; -1 for none, -2 for several. */
 export function phasesOf(trace: Trace, { tree, spans, boxOfSpan }: GrownTree): Int8Array {
   const phases = new Int8Array(tree.length).fill(-1);
   const note = (box: number, phase: number): void => {
@@ -55,7 +57,7 @@ export function boxAround({ tree, spans, boxOfSpan }: GrownTree, mask: Uint8Arra
     const op = spans.op[span]!;
     if (op < 0 || !mask[op]) continue;
     let box = boxOfSpan[span]!;
-    // The list has a box after the box that contains it.
+    // In the list, a box comes after the box that contains it.
     if (found < 0) found = box;
     while (box !== found) {
       if (box > found) box = tree.parent(box);
@@ -65,7 +67,7 @@ export function boxAround({ tree, spans, boxOfSpan }: GrownTree, mask: Uint8Arra
   return found;
 }
 
-/** The ops, backward calls, groups or frames that a box represents, in order of time. */
+/** The ops, backward calls, groups or frames that a box stands for, in the order of time. */
 export function membersOf(
   { tree, spans, boxOfSpan, boxOfPlace }: GrownTree,
   places: Places,

@@ -1,4 +1,4 @@
-/** Makes a tree of boxes from the spans of a thread; the time between spans has its own boxes. */
+/** Makes a tree of boxes from the spans of a thread. The time between spans also has boxes. */
 import type { Column } from "../../trace/columns.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -15,13 +15,16 @@ export interface GrownTree {
   readonly spans: Spans;
   /** The box of each span. */
   readonly boxOfSpan: Int32Array;
-  /** The box of each place, -1 for none; the last one if boxes are in order of time. */
+  /**
+   * The box of each place, -1 for none. If boxes are in the order of time, this is the last box.
+   */
   readonly boxOfPlace: Int32Array;
 }
 
 /**
- * The root of the cell's thread lasts as long as the cell; the root of another thread lasts from its
- * first op to its last. A gap between two spans belongs to the innermost place that contains both.
+ * The root of the cell's thread lasts as long as the cell. The root of another thread lasts from
+ * its first op to its last op. A gap between two spans belongs to the innermost place that contains
+ * both.
  */
 export function growTree(
   trace: Trace,
@@ -35,7 +38,7 @@ export function growTree(
   let until_ns = begin_ns;
   let outer = -1;
   let own_ns = 0;
-  /** The trace's own work since the last span at which this work is known. */
+  /** The trace's own work since the last span for which it is known. */
   const ownUntil = (now_ns: number): number => {
     if (now_ns < 0) return 0;
     const since_ns = Math.max(0, now_ns - own_ns);
@@ -57,7 +60,7 @@ export function growTree(
   return grower.finish();
 }
 
-/** The tree for the kernels of ops and grad nodes; equal ones in one place share a box. */
+/** The tree of the kernels of ops and grad nodes. Equal ones in the same place share a box. */
 export function growKernels(trace: Trace, places: Places): GrownTree {
   const spans = kernelSpans(trace);
   const grower = new Grower(trace, places, new TimeTree(true), spans);
@@ -71,11 +74,11 @@ class Grower {
   readonly #placeOfSpan: Int32Array;
   readonly #weights: Int32Array | undefined;
   readonly #columns: Readonly<Record<"name" | "phase" | "isPyLayer", Column>>;
-  /** Boxes of ops, other spans and places, by the box that contains them and their content. */
+  /** Boxes of ops, other spans and places, keyed by the box around them and their content. */
   readonly #ops = new Map<number, number>();
   readonly #others = new Map<number, number>();
   readonly #inside = new Map<number, number>();
-  /** The time of the gaps in each box, by kind. Gaps come after the other boxes inside. */
+  /** The time of the gaps in each box, by kind. Gaps come after all other boxes in it. */
   readonly #gaps = new Map<number, { around: number; kind: BoxKind; ns: number; count: number }>();
 
   constructor(
@@ -118,8 +121,9 @@ class Grower {
   }
 
   /**
-   * @param before the span before the gap, -1 for none; `after` is past the last span if there is none
-   * @param own_ns how much of the gap the trace itself took
+   * @param before the span before the gap, -1 for none; `after` is after the last span if there is
+   * none
+   * @param own_ns how much of the gap is the trace's own work
    */
   addGap(before: number, after: number, gap_ns: number, own_ns: number): void {
     const kind = before < 0 ? "before" : after >= this.spans.length ? "after" : "outside";
@@ -160,7 +164,7 @@ class Grower {
     return commonPlace(this.places, this.#placeOfSpan[one]!, this.#placeOfSpan[other]!);
   }
 
-  /** Equal for ops that share a box. */
+  /** A key that is equal for ops that share a box. */
   #keyOfOp(around: number, op: number): number {
     const { name, phase, isPyLayer } = this.#columns;
     const like = phase[op]! * 2 + isPyLayer[op]!;
@@ -187,7 +191,7 @@ class Grower {
     return { kind: node >= 0 ? "grad_node" : "other", key: node };
   }
 
-  /** The box of a place. The box is made if it does not exist yet. */
+  /** The box of a place. If it does not exist yet, it is made. */
   #enter(place: number): number {
     const { places, tree } = this;
     if (place < 0) return 0;
@@ -210,7 +214,7 @@ class Grower {
     return box;
   }
 
-  /** Forget the boxes of the places around a span, up to a place that stays open. */
+  /** Drop the boxes of the places around a span, up to a place that stays open. */
   #leave(place: number, span: number): void {
     for (let at = this.#placeOfSpan[span]!; at >= 0 && at !== place; at = this.places.parent[at]!) {
       this.#boxOfPlace[at] = -1;

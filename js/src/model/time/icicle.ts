@@ -1,19 +1,19 @@
-/** The boxes of a time tree as rows, the outermost box on top. */
+/** The boxes of a time tree as rows. The outermost box is on top. */
 import type { TimeTree } from "./time_tree.ts";
 
-/** Narrower boxes are drawn together. */
+/** Narrower boxes are drawn together as one. */
 const NARROWEST_PX = 1;
-/** Boxes that are drawn together fill at most this part of the width: a zoom then shows more. */
+/** Boxes that are drawn together fill at most this part of the width, so that a zoom shows more. */
 const WIDEST_RUN = 1 / 16;
 
-/** What fills the width: a box or, with `only`, some boxes inside this box. */
+/** What fills the width: a box or, with `only`, some of the boxes inside it. */
 export interface Part {
   readonly box: number;
   readonly only?: readonly number[];
 }
 
 export interface IcicleBox extends Part {
-  /** The row, counted from the top, from 0. */
+  /** The number of the row, from 0 at the top. */
   readonly row: number;
   readonly left_px: number;
   readonly width_px: number;
@@ -24,18 +24,18 @@ export function totalOf(tree: TimeTree, { box, only }: Part): number {
   return only ? only.reduce((sum, inner) => sum + tree.total_ns(inner), 0) : tree.total_ns(box);
 }
 
-/** Equal for equal parts of a tree. */
+/** A text that is equal for equal parts of a tree. */
 export function nameOfPart({ box, only }: Part): string {
   return only ? `${box}:${only[0]}:${only.length}` : String(box);
 }
 
-/** The boxes of a part that fills `width_px`, from the outermost inward, then from left to right. */
+/** The boxes of a part that fills `width_px`, the outer boxes first, then from left to right. */
 export function icicle(tree: TimeTree, part: Part, width_px: number): IcicleBox[] {
   const total_ns = totalOf(tree, part);
   const drawn: IcicleBox[] = [{ ...part, row: 0, left_px: 0, width_px, total_ns }];
   if (total_ns <= 0) return drawn;
   const px = width_px / total_ns;
-  // The loop also visits the entries that it appends.
+  // The loop also visits the entries that are appended in it.
   for (const around of drawn) {
     if (around.width_px < NARROWEST_PX || (around.only && around.row > 0)) continue;
     const row = around.row + 1;
@@ -50,7 +50,7 @@ export function icicle(tree: TimeTree, part: Part, width_px: number): IcicleBox[
   return drawn;
 }
 
-/** The boxes directly inside a part; narrow ones are drawn together. */
+/** The boxes directly inside a part. Narrow boxes are drawn together. */
 function partsIn(tree: TimeTree, around: Part, px: number, width_px: number): Part[] {
   const parts: Part[] = [];
   let [run, run_px]: [number[], number] = [[], 0];

@@ -1,8 +1,8 @@
-/** Times of kernels as spans: one for each op or grad node, not nested. */
+/** The times of kernels as spans, one for each op or grad node. They are not nested. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Spans } from "./spans.ts";
 
-/** Whether the kernels' times on a device were recorded, not only the calls on the host. */
+/** Whether the times of kernels on a device were recorded, not only their calls on the host. */
 export function hasDevice(trace: Trace): boolean {
   return trace
     .table("kernel_times")
@@ -11,8 +11,8 @@ export function hasDevice(trace: Trace): boolean {
 }
 
 /**
- * The kernels of each op and of each grad node; a span without either has the other kernels. All
- * spans begin at 0, because kernels' start times were not recorded.
+ * The kernels of each op and each grad node. A span without either has all other kernels. All spans
+ * begin at 0, because the start times of kernels are not recorded.
  */
 export function kernelSpans(trace: Trace): Spans {
   const times = trace.table("kernel_times");

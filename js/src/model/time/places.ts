@@ -1,4 +1,6 @@
-/** Where boxes of time are: in layer calls, in loop iterations, or in lines of a stack. */
+/**
+ * The places in which boxes of time are nested: layer calls, loop iterations, or lines of a stack.
+ */
 import { kept } from "../../trace/kept.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -13,17 +15,20 @@ const TURN = GROUP_KINDS.indexOf("turn");
 
 type PlaceKind = Extract<BoxKind, "group" | "loop" | "frame"> | "";
 
-/** Nested places; each comes after the place that contains it. */
+/** Nested places. Each place comes after the place that contains it. */
 export interface Places {
   /** The place that contains each place, -1 at the top. */
   readonly parent: ArrayLike<number>;
   /** How many places contain each place. */
   readonly depth: Int32Array;
-  /** The kind of each place. "": the place has no box; the place around it has its content. */
+  /**
+   * The kind of each place. "" means that the place has no box, and its content is in the box
+   * around it.
+   */
   readonly kind: readonly PlaceKind[];
-  /** The group, loop or frame. */
+  /** The group, loop or frame of each place. */
   readonly key: ArrayLike<number>;
-  /** Two places in one box share a box if this is equal. */
+  /** Two places in the same box share a box if their numbers here are equal. */
   readonly likeness: ArrayLike<number>;
   /** All numbers in `likeness` are less than this. */
   readonly likenessEnd: number;
@@ -31,7 +36,7 @@ export interface Places {
   ofOp(op: number): number;
   /** The place of a backward call. */
   ofCall(call: number): number;
-  /** The place of a grad node: in layers the node's own place, in stacks the place of its op. */
+  /** The place of a grad node: in layers its own place, in stacks the place of its op. */
   ofGradNode(gradNode: number): number;
 }
 
@@ -42,7 +47,7 @@ export function placesOf(trace: Trace, hierarchy: Hierarchy, nesting: Nesting): 
 }
 
 /**
- * Groups as places. With `hasLoops`, a loop is a place that contains its iterations; otherwise,
+ * Groups as places. With `hasLoops`, a loop is a place that contains its iterations. Otherwise
  * iterations have no boxes.
  */
 function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Places {
@@ -102,7 +107,10 @@ function groupPlaces(trace: Trace, hierarchy: Hierarchy, hasLoops: boolean): Pla
   };
 }
 
-/** The scope of each backward call: its own if it was stored, otherwise the scope that called it. */
+/**
+ * The scope of each backward call: its own scope if it was stored, otherwise the scope that called
+ * it.
+ */
 export function scopesOfCalls(trace: Trace): Int32Array {
   const scopes = Int32Array.from(trace.table("backward_calls").column("scope"));
   trace
@@ -117,7 +125,8 @@ export function scopesOfCalls(trace: Trace): Int32Array {
 /**
  * The group of each scope, -1 for none.
  *
- * @param isInherited whether a scope without a group gets the group of the nearest scope that has one
+ * @param isInherited whether a scope without a group gets the group of the nearest scope around it
+ * that has one
  */
 export function groupsOfScopes(trace: Trace, isInherited: boolean): Int32Array {
   const parent = trace.table("scopes").column("parent");
