@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from paddle_lab.capture.door import DOOR
 
-_GUARDS = "__import__('paddle_lab.capture.export.guards', fromlist=['guards'])"
+_GUARDS = "__import__('paddle_lab.capture.export.guards', fromlist=['guards']).run"
 _UNGUARDED = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
 _STATEMENTS = ("Assign", "AugAssign", "Expr", "Return")
 

@@ -23,39 +23,29 @@ class Plain:
     """Computes each expression and raises each fault, as without guards."""
 
     def value(self, _guard: int, _condition: int, compute: Compute, _read: Read = None) -> Any:
-        """Return the value of an expression."""
+        """Return the value of an expression of translated code.
+
+        Parameters
+        ----------
+        guard
+            The number of the guard.
+        condition
+            The guard of the condition, if the expression is a whole ``if`` or loop; else −1.
+        compute
+            Computes the expression.
+        read
+            Reads the variables that an ``if`` or a loop assigns.
+        """
         return compute()
 
     def failed(self, _guard: int, fault: Exception) -> None:
-        """Handle an exception of a statement."""
+        """Handle the exception of a statement of translated code."""
         raise fault
 
 
 PLAIN = Plain()
 run: Plain = PLAIN
-"""What the guards do while code runs."""
-
-
-def value(guard: int, condition: int, compute: Compute, read: Read = None) -> Any:
-    """Evaluate an expression of translated code.
-
-    Parameters
-    ----------
-    guard
-        The number of the guard.
-    condition
-        The guard of the condition, if the expression is a whole ``if`` or loop; else −1.
-    compute
-        Computes the expression.
-    read
-        Reads the variables that an ``if`` or a loop assigns.
-    """
-    return run.value(guard, condition, compute, read)
-
-
-def failed(guard: int, fault: Exception) -> None:
-    """Handle the exception of a statement of translated code."""
-    run.failed(guard, fault)
+"""What the guards do while code runs. Translated code calls its two methods."""
 
 
 class Eager(Plain):

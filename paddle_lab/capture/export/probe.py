@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class Probe:
         placed = [
             fault for fault in found.values() if fault.line and not self._follows(fault, inner)
         ]
-        return placed or list(found.values())
+        return sorted(placed or found.values(), key=itemgetter(1, 2))
 
     def _follows(self, fault: Fault, found: Iterable[tuple[str, int]]) -> bool:
         """Tell whether the branches of an ``if`` differ only because of an ``if`` inside them."""

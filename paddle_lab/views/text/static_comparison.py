@@ -50,11 +50,11 @@ class ComparedOp:
             static = f"{self.static} {place(self.static_file, self.static_line, self.cell)}"
         return say("export.compare.op", eager=eager, static=static, source=self.source)
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells of this row in a table."""
+    def cells(self, first: ComparedOp | None) -> tuple[str, ...]:
+        """Return the cells of this row in a table. ``first`` is the first op that differs."""
         numbers = ["" if one is None else f"{one:.3g}" for one in (self.max_abs, self.max_rel)]
         line = str(self.line or self.static_line)
-        told = self.error or (say("export.result.differs") if self.differs else "")
+        told = self.error or (say("export.result.differs") if self.differs or self == first else "")
         return (line, self.eager, self.static, *numbers, told)
 
 
@@ -89,5 +89,5 @@ class StaticComparison(Reported, Framed):
     def _report(self) -> Report:
         names = ("line", "eager", "static", "max_abs", "max_rel", "result")
         header = [say(f"export.column.{name}") for name in names]
-        rows = [row.cells() for row in self.rows[:_MOST_ROWS]]
+        rows = [row.cells(self.first) for row in self.rows[:_MOST_ROWS]]
         return Report(self.verdict, header, rows, (0, 3, 4), len(self.rows))

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity
-from paddle_lab.analysis.findings.gradients.unused_calls import UnusedCall, UnusedCalls
+from paddle_lab.analysis.findings.gradients.unused_calls import UnusedCall, UnusedCalls, Use
 from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.memory.sizes import size_text
@@ -44,22 +44,24 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _severity(facts: Facts, calls: list[UnusedCall], *, is_used_too: bool) -> Severity | None:
-    aside = [call for call in calls if not call.is_in_loss]
-    if any(call.is_eval and call.is_looked_at for call in aside):
+    aside = [call for call in calls if Use.IN_LOSS not in call.use]
+    if any(call.is_eval and Use.LOOKED_AT in call.use for call in aside):
         return "warning"
-    done_with = [call for call in aside if call.is_looked_at and not call.is_living]
+    done_with = [call for call in aside if Use.LOOKED_AT in call.use and Use.LIVES not in call.use]
     # If other calls of this line are used, this call may belong to a step that was skipped.
     if (len(done_with) > 1 or (done_with and facts.user_backward_calls)) and not is_used_too:
         return "warning"
     layers = [call for call in calls if call.is_layer]
-    if any(call in done_with or call.is_eval or call.is_in_loss for call in layers):
+    if any(call in done_with or call.is_eval or Use.IN_LOSS in call.use for call in layers):
         return "info"
     return None
 
 
 def _held_at_once(graphs: HeldGraphs, calls: list[UnusedCall]) -> int:
     own = [call for call in calls if call.ops]
-    sizes = [(call.is_living, graphs.bytes_saved(call.ops, max(call.ops) + 1)) for call in own]
+    sizes = [
+        (Use.LIVES in call.use, graphs.bytes_saved(call.ops, max(call.ops) + 1)) for call in own
+    ]
     together = sum(size for is_living, size in sizes if is_living)
     return together + max((size for is_living, size in sizes if not is_living), default=0)
 

@@ -16,15 +16,18 @@ from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.trace.trees import grouped
 
 
-class _Use(Flag):
-    """What became of a tensor and of all that was computed from it."""
+class Use(Flag):
+    """What became of a tensor with a graph, and of all that was computed from it."""
 
     NONE = 0
     NEEDED = 1
     """A backward call came here, or another check says why none did."""
     LIVES = 2
+    """It was alive when the trace ended."""
     LOOKED_AT = 4
+    """Python, or an op without a gradient, read its values."""
     IN_LOSS = 8
+    """Its values went into a loss without their graph."""
 
 
 @dataclass
@@ -38,12 +41,7 @@ class UnusedCall:
     ops: list[int]
     """The ops whose grad nodes were never needed, including those after the call. None if they are
     all behind an earlier call from the same line."""
-    is_living: bool
-    """Whether a tensor with the graph was alive when the trace ended."""
-    is_looked_at: bool
-    """Whether Python, or an op without a gradient, read the values of the result."""
-    is_in_loss: bool
-    """Whether the values of the result went into a loss without their graph."""
+    use: Use
 
 
 class UnusedCalls:
@@ -71,8 +69,8 @@ class UnusedCalls:
                 self.used_ops.append(ops[0])
                 continue
             starts = [out for op in ops for out in self._carrying(op)]
-            use = reduce(or_, (uses[row] for row in starts), _Use.NONE)
-            if _Use.NEEDED in use:
+            use = reduce(or_, (uses[row] for row in starts), Use.NONE)
+            if Use.NEEDED in use:
                 continue
             known = behind.setdefault(facts.model_place(ops[0]), set())
             own = [] if ops[0] in known else ops
@@ -80,12 +78,8 @@ class UnusedCalls:
                 rows = walk(starts, self._made_of)
                 own = ops + [op for row in rows for op in self._readers(row) if self._carrying(op)]
                 known.update(own)
-            self.unused.append(
-                UnusedCall(
-                    ops[0], is_layer, is_layer and key in eval_calls, own,
-                    _Use.LIVES in use, _Use.LOOKED_AT in use, _Use.IN_LOSS in use,
-                )
-            )  # fmt: skip
+            is_eval = is_layer and key in eval_calls
+            self.unused.append(UnusedCall(ops[0], is_layer, is_eval, own, use))
 
     def _calls(self) -> dict[tuple[bool, int], list[int]]:
         """For each call: its ops that read trainable parameters and whose results need a gradient.
@@ -106,27 +100,27 @@ class UnusedCalls:
                 calls[False, op] = [op]
         return dict(sorted(calls.items(), key=itemgetter(1)))
 
-    def _uses(self, starts: Iterable[int]) -> dict[int, _Use]:
+    def _uses(self, starts: Iterable[int]) -> dict[int, Use]:
         """Return the use of each tensor that was computed from ``starts``."""
-        uses: dict[int, _Use] = {}
+        uses: dict[int, Use] = {}
         # What is computed from a tensor is computed later.
         for row in sorted(walk(starts, self._made_of), key=self._facts.producer, reverse=True):
             later = (uses[one] for one in self._made_of(row) if one in uses)
             uses[row] = reduce(or_, later, self._own_use(row))
         return uses
 
-    def _own_use(self, row: int) -> _Use:
+    def _own_use(self, row: int) -> Use:
         facts, leads_to_loss = self._facts, self._cuts.leads_to_loss
         if row in self._cut_rows or any(map(self._reached, self._readers(row))):
-            return _Use.NEEDED
+            return Use.NEEDED
         held = (row, *facts.copies(row))
-        use = _Use.LIVES if row in facts.living else _Use.NONE
-        use |= _Use.NONE if self._read.isdisjoint(held) else _Use.LOOKED_AT
-        use |= _Use.IN_LOSS if any(map(leads_to_loss, held)) else _Use.NONE
+        use = Use.LIVES if row in facts.living else Use.NONE
+        use |= Use.NONE if self._read.isdisjoint(held) else Use.LOOKED_AT
+        use |= Use.IN_LOSS if any(map(leads_to_loss, held)) else Use.NONE
         for op in self._readers(row):
             outputs = facts.outputs(op)
-            use |= _Use.LOOKED_AT if outputs and not self._carrying(op) else _Use.NONE
-            use |= _Use.IN_LOSS if any(map(leads_to_loss, outputs)) else _Use.NONE
+            use |= Use.LOOKED_AT if outputs and not self._carrying(op) else Use.NONE
+            use |= Use.IN_LOSS if any(map(leads_to_loss, outputs)) else Use.NONE
         return use
 
     def _made_of(self, row: int) -> list[int]:
