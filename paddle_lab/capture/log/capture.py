@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -140,10 +141,8 @@ class LogCapture:
                 for request in self._requests[1:]:
                     log.remove(request)
                 self.changes = list(log.changes)
-                if log.path is not None:
-                    with log.path.open("rb") as file:
-                        file.seek(self._start)
-                        self.text = file.read(LARGEST_BYTES + 1)
+                if log.file is not None:
+                    self.text = os.pread(log.file.fileno(), LARGEST_BYTES + 1, self._start)
             finally:
                 log.remove(self._requests[0])
                 self._requests.clear()

@@ -2,7 +2,7 @@
 
 Paddle writes its log with glog, which can write to a file instead of descriptor 2. So other output
 on descriptor 2 is not touched: the output of subprocesses, a crash report, and glog's own warnings.
-Each entry is written at once, so the file has all entries if the process dies.
+Each entry is written at once. The file is removed as soon as it is open, so it never stays behind.
 
 glog's flags are read and set in Paddle's library itself, because Paddle's Python functions cannot
 read them, and the level that the user has set must be restored.
@@ -10,26 +10,18 @@ read them, and the level that the user has set must be restored.
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import os
-import shutil
 import tempfile
-from contextlib import suppress
 from pathlib import Path
-from time import perf_counter_ns, time
-from typing import Final
-
-import psutil
+from time import perf_counter_ns
+from typing import BinaryIO, Final
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.words import say
 
 _WARNING, _FATAL = 1, 3
 _UNBUFFERED: Final = -1
-_FOLDER: Final = "paddle-lab-log-"
-_KEPT_S: Final = 24 * 60 * 60
-"""How long the log of a dead process is kept, in seconds."""
 
 
 class LogRequest:
@@ -65,10 +57,8 @@ class Glog:
         self._end_entry.argtypes = [ctypes.c_void_p]
         self._requests: list[LogRequest] = []
         self._backward_levels: list[int] = []
-        self.path: Path | None = None
+        self.file: BinaryIO | None = None
         """The file with the log; ``None`` if no log is being written."""
-        self._folder = ""
-        self._number = 0
         self._before: tuple[bool, int, int] | None = None
         self._own_level = self._level_before = 0
         self.changes: list[tuple[int, int]] = []
@@ -77,7 +67,7 @@ class Glog:
     @property
     def size(self) -> int:
         """The file's size, in bytes."""
-        return 0 if self.path is None else self.path.stat().st_size
+        return 0 if self.file is None else os.fstat(self.file.fileno()).st_size
 
     def add(self, request: LogRequest) -> None:
         """Apply a request. The newest one with a level sets the level."""
@@ -117,13 +107,6 @@ class Glog:
     def _redirect(self) -> None:
         if not self._is_to_stderr.value:
             raise RuntimeError(say("notices.log.files"))
-        if not Path(self._folder or "none").is_dir():
-            _remove_leftovers()
-            self._folder = tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")
-            atexit.register(_remove, self._folder, os.getpid())
-        # glog appends the time in seconds to the name. If such a file exists, glog writes nothing.
-        self._number += 1
-        prefix = f"vlog-{self._number}-"
         self._own_level = self._level_before = self._level.value
         self.changes.clear()
         self._before = (
@@ -132,14 +115,16 @@ class Glog:
         # glog writes an entry also to the files of all lower severities. One file is enough.
         for severity in range(_WARNING, _FATAL + 1):
             self._set_destination(severity, b"")
-        self._set_destination(0, f"{self._folder}/{prefix}".encode())
-        self._stderr_threshold.value = _WARNING
-        self._buffered_level.value = _UNBUFFERED
-        self._is_to_stderr.value = False
-        entry = ctypes.create_string_buffer(1024)
-        self._begin_entry(entry, b"", 0)
-        self._end_entry(entry)
-        self.path = next(Path(self._folder).glob(f"{prefix}*"), None)
+        with tempfile.TemporaryDirectory() as folder:
+            self._set_destination(0, f"{folder}/vlog-".encode())
+            self._stderr_threshold.value = _WARNING
+            self._buffered_level.value = _UNBUFFERED
+            self._is_to_stderr.value = False
+            entry = ctypes.create_string_buffer(1024)
+            self._begin_entry(entry, b"", 0)
+            self._end_entry(entry)
+            path = next(Path(folder).iterdir(), None)
+            self.file = None if path is None else path.open("rb")
 
     def _restore(self) -> None:
         before, self._before = self._before, None
@@ -147,24 +132,9 @@ class Glog:
             self._is_to_stderr.value, self._stderr_threshold.value = before[:2]
             self._buffered_level.value = before[2]
             self._set_destination(0, b"")  # closes the file
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
-            self.path = None
-
-
-def _remove_leftovers() -> None:
-    """Remove the folders of dead processes that are older than a day."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
-        with suppress(OSError, ValueError):
-            process = int(folder.name.removeprefix(_FOLDER).partition("-")[0])
-            is_old = time() - folder.stat().st_mtime > _KEPT_S
-            if is_old and not psutil.pid_exists(process):
-                shutil.rmtree(folder, ignore_errors=True)
-
-
-def _remove(folder: str, process: int) -> None:
-    if os.getpid() == process:  # not in a fork of the process
-        shutil.rmtree(folder, ignore_errors=True)
+        if self.file is not None:
+            self.file.close()
+            self.file = None
 
 
 _GLOG: list[Glog] = []
