@@ -1,4 +1,4 @@
-/** From packed bytes to a mounted view: what the widget and the page without Jupyter share. */
+/** Turns packed bytes into a mounted view, for the widget and for the page without Jupyter. */
 import { showFailure } from "./dom/failure.ts";
 import { nextTask } from "./dom/next_task.ts";
 import { readFont } from "./dom/theme.ts";
@@ -15,12 +15,12 @@ import { speak } from "./words/say.ts";
  * Read a payload.
  *
  * @param view the graph to show first
- * @throws Error with one sentence for people, if the bytes are no trace or are damaged.
+ * @throws Error with a sentence for the user, if the bytes are no trace or are damaged.
  */
 async function prepare(payload: Uint8Array | Promise<Uint8Array>, view?: Mode): Promise<Prepared> {
   const trace = new Trace(await unpack(await payload));
   speak(trace.origin.language);
-  // Let the page handle events in between.
+  // Let the page handle events before the next step.
   await nextTask();
   const store = new Store(trace);
   if (view && view !== store.state.mode) {

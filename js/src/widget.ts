@@ -28,7 +28,7 @@ interface ViewScript {
   _view_build: string;
 }
 
-/** Called when a model has arrived in the page. The kernel displays the model a moment later. */
+/** Called when the page has received a model. The kernel displays the model a moment later. */
 function initialize({ model }: { model: Model }): void {
   takePlace(model as unknown as AnyModel<StandInTrait>);
   const data = model as unknown as AnyModel<DataTraits>;
@@ -37,7 +37,7 @@ function initialize({ model }: { model: Model }): void {
   data.on("change:_stored", () => keepData(data));
   model.on("destroy", () => {
     dropData(data);
-    // Set the value twice: once to replace the current value, once to replace the previous one.
+    // Set the value twice, to replace both the current and the previous value.
     for (let set = 0; set < 2; set++) model.set("_view_script", "");
   });
   announce(model);

@@ -1,6 +1,6 @@
 /** Rows grouped by a key, as two integer arrays ("compressed sparse rows"): no object per row. */
 
-/** Which rows to index: those with this value in a column. */
+/** Selects the rows to index: those with this value in a column. */
 export interface RowsWith {
   readonly column: ArrayLike<number>;
   readonly value: number;
@@ -23,7 +23,7 @@ export class RowsByKey {
    */
   static index(keys: ArrayLike<number>, keyCount: number, only?: RowsWith): RowsByKey {
     const shown = only ? keysOf(keys, only) : keys;
-    // Count one entry later: then filling in the rows moves each start to its final value.
+    // Count into the next entry, so that filling in the rows moves each start to its final value.
     const starts = new Int32Array(keyCount + 2);
     for (let row = 0; row < shown.length; row++) {
       if (shown[row]! >= 0) {

@@ -1,11 +1,11 @@
-/** Values computed once for a trace or its groups, and kept while they are in use. */
+/** Values that are computed once for an owner, such as a trace, and kept while they are in use. */
 
 /** How many values are kept per owner; some are masks over whole tables. */
 const MOST_KEPT = 12;
 
 const known = new WeakMap<object, Map<string, unknown>>();
 
-/** The value of `make` for an owner and a key. The value is made once while it is in use. */
+/** The value of `make` for an owner and a key. It is computed once and kept while it is in use. */
 export function kept<T>(owner: object, key: string, make: () => T): T {
   let values = known.get(owner);
   if (!values) {

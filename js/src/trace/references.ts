@@ -20,7 +20,10 @@ export const PARALLEL_TABLES = {
   grad_node_costs: "grad_nodes",
 } as const satisfies Partial<Record<TableName, TableName>>;
 
-/** Keys into their own table that always refer to an earlier row, so that their chains end. */
+/**
+ * Columns of keys into their own table that always refer to an earlier row. Their chains therefore
+ * end.
+ */
 const EARLIER_COLUMNS: Partial<Record<TableName, string>> = { stacks: "caller", groups: "parent" };
 
 /** The error for a payload that is cut short or altered. */
@@ -28,7 +31,7 @@ export function damaged(cause?: unknown): Error {
   return new Error(t("damaged"), { cause });
 }
 
-/** From `lowest` to `end`, `end` excluded. */
+/** A range of values from `lowest` to `end`, `end` excluded. */
 export interface ValueRange {
   readonly lowest: number;
   readonly end: number;
@@ -61,7 +64,7 @@ export function valueRanges(
   return ranges;
 }
 
-/** @throws Error with one sentence for people, if a value of a column is out of its range */
+/** @throws Error with a sentence for the user, if a value of a column is out of its range */
 export function checkRange(column: Column, name: string, range: ValueRange): void {
   const { lowest, end, isEarlier } = range;
   for (let row = 0; row < column.length; row++) {

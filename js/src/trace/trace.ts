@@ -31,12 +31,15 @@ export interface SourceText {
   readonly cell: number;
 }
 
-/** Whether memory was recorded: otherwise there are no blocks. */
+/** Whether memory was recorded. If not, there are no blocks. */
 export function hasMemory(trace: Trace): boolean {
   return trace.table("allocations").length > 0;
 }
 
-/** Rows of a table by the key in one of its columns, which refers to a table; in `uses`, by role. */
+/**
+ * Indexes: the rows of a table by the key in one of its columns. The key refers to another table.
+ * Indexes of `uses` contain only one role.
+ */
 const INDEXES = {
   inputs: ["uses", "op", "ops", "input"],
   outputs: ["uses", "op", "ops", "output"],
@@ -58,7 +61,7 @@ export class Trace {
   readonly strings: readonly string[];
   readonly origin: Origin;
   readonly opCount: number;
-  /** How many ops there are without the ops of compiled programs, which come last. */
+  /** The number of ops without the ops of compiled programs, which come last. */
   readonly recordedOpCount: number;
   readonly recordedGradNodeCount: number;
   readonly gradNodeCount: number;
@@ -102,7 +105,7 @@ export class Trace {
   /**
    * Read and check the columns that were not read yet, one table per step.
    *
-   * @throws Error with one sentence for people, if a column refers to a row that does not exist
+   * @throws Error with a sentence for the user, if a column refers to a row that does not exist
    */
   *readRest(): Generator<void> {
     for (const table of Object.values(this.#tables)) {
@@ -127,12 +130,12 @@ export class Trace {
     return this.strings[code] ?? "";
   }
 
-  /** Rows of `uses`: what the op read, in the order of its arguments. */
+  /** Rows of `uses`: the tensors that the op read, in the order of its arguments. */
   inputsOf(op: number): Int32Array {
     return this.#rows("inputs", op);
   }
 
-  /** Rows of `uses`: what the op made. */
+  /** Rows of `uses`: the tensors that the op made. */
   outputsOf(op: number): Int32Array {
     return this.#rows("outputs", op);
   }
@@ -244,12 +247,12 @@ export class Trace {
     return BACKWARD_KINDS[this.at("backward_calls", "kind", call)]!;
   }
 
-  /** "matmul". */
+  /** The name of an op, such as "matmul". */
   opLabel(op: number): string {
     return this.textAt("ops", "name", op);
   }
 
-  /** "MatmulGradNode" as "MatmulGrad": a picture of nodes need not say "Node". */
+  /** The grad node's name without "Node": "MatmulGrad" for "MatmulGradNode". */
   gradNodeLabel(gradNode: number): string {
     return this.textAt("grad_nodes", "name", gradNode).replace(/^(.*Grad)Node(Final)?$/s, "$1");
   }
@@ -275,7 +278,7 @@ export class Trace {
     return -1;
   }
 
-  /** A layer's name, as in tables; else the group's path. */
+  /** A layer's name, as in tables. For other groups, the path. */
   groupName(group: number): string {
     const scope = this.at("groups", "scope", group);
     const layer = scope < 0 ? -1 : this.at("scopes", "layer", scope);

@@ -1,4 +1,4 @@
-/** Bytes to tables; the format is described in `paddle_lab/trace/pack.py`. */
+/** Turns bytes into tables. `paddle_lab/trace/pack.py` describes the format. */
 
 import { t } from "../words/loader.ts";
 import type { Table } from "./columns.ts";
@@ -14,7 +14,7 @@ export interface Packed {
   readonly tables: Readonly<Record<TableName, Table>>;
 }
 
-/** Where the record comes from, as text for people. */
+/** Facts for users about the record: its title, when it was made, and so on. */
 export interface Origin {
   title: string;
   created: string;
@@ -51,7 +51,7 @@ const ALIGNMENT_BYTES = 8;
 /**
  * Read a packed record.
  *
- * @throws Error with one sentence for people, if the bytes are not a trace, have another format, or
+ * @throws Error with a sentence for the user, if the bytes are not a trace, have another format, or
  *   are cut short or altered.
  */
 export async function unpack(bytes: Uint8Array): Promise<Packed> {

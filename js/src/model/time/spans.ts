@@ -29,7 +29,7 @@ export interface Spans {
   readonly self_ns: Float64Array;
   /** The innermost span around the span, -1 for none. */
   readonly parent: Int32Array;
-  /** The trace's own work in this thread before the span began; -1 if unknown. */
+  /** The time of the trace's own work in this thread before the span began; -1 if unknown. */
   readonly own_ns: Float64Array;
 }
 
@@ -42,14 +42,16 @@ export function threadsOf(trace: Trace): number[] {
   });
 }
 
-/** From the beginning of the trace to its end; a saved record may end before its last op. */
+/**
+ * The time from the beginning of the trace to its end. A saved record may end before its last op.
+ */
 export function wallOf(trace: Trace, spans: Spans): number {
   let end_ns = trace.origin.duration_ns;
   for (let span = 0; span < spans.length; span++) end_ns = Math.max(end_ns, spans.end_ns[span]!);
   return end_ns;
 }
 
-/** The trace's own work in the cell's thread, -1 if it is not known. */
+/** The time of the trace's own work in the cell's thread; -1 if unknown. */
 export function ownOf(trace: Trace): number {
   const times = trace.table("own_times");
   const last = times.length - 1;
@@ -159,7 +161,7 @@ function unsorted(trace: Trace, thread: number) {
     const [key, begin, lasted, work] = (
       ["backward_call", "start_ns", "duration_ns", "own_ns"] as const
     ).map((name) => times.column(name)[row]!);
-    // A call of `paddle.grad` that returned is an op, with the same times.
+    // A call of `paddle.grad` that returned is also an op with the same times.
     const isOp =
       trace.at("backward_calls", "kind", key!) === PADDLE_GRAD &&
       !trace.textAt("backward_calls", "error", key!);

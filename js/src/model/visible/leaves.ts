@@ -1,4 +1,6 @@
-/** The ops of a forward picture, or the grad nodes of a backward one: which are shown, and where. */
+/**
+ * The ops of a forward picture or the grad nodes of a backward picture: which are shown, and where.
+ */
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";

@@ -1,6 +1,6 @@
 /**
- * Tensors that no op of the trace made, and parameters that only an initializer or an optimizer made.
- * They are chips next to their readers, or boxes if the user chooses so.
+ * Tensors that no op of the trace made, and parameters that only an initializer or an optimizer
+ * made. They are drawn as chips next to their readers, or as boxes if the user chooses so.
  */
 
 import { kept } from "../../trace/kept.ts";
@@ -8,7 +8,10 @@ import type { Trace } from "../../trace/trace.ts";
 import { asideOps } from "../graph/op_states.ts";
 import type { VisibleItem, VisibleTree } from "./visible_tree.ts";
 
-/** Tensors that an op reads and no op made (see `madeTensors`), in argument order, each once. */
+/**
+ * The tensors that an op reads and no op made (see `madeTensors`), in argument order, without
+ * repeats.
+ */
 export function givenTensors(trace: Trace, op: number): number[] {
   const isMade = madeTensors(trace);
   const tensorOfUse = trace.table("uses").column("tensor");
@@ -22,7 +25,10 @@ export function givenTensors(trace: Trace, op: number): number[] {
   return given;
 }
 
-/** 1 for tensors made by an op that is not in `asideOps`: an edge shows where they come from. */
+/**
+ * 1 for tensors made by an op that is not in `asideOps`. An edge from that op shows where they come
+ * from.
+ */
 function madeTensors(trace: Trace): Uint8Array {
   return kept(trace, "made tensors", () => {
     const isAside = asideOps(trace);
@@ -70,7 +76,7 @@ export function withParameters(trace: Trace, tree: VisibleTree): VisibleTree {
 
 function innermostAround(items: readonly VisibleItem[], a: number, b: number): number {
   let [left, right] = [a, b];
-  // Parents come before children, so the later of the two never contains the other.
+  // Parents come before children, so an item never contains an earlier item.
   while (left !== right) {
     if (left > right) {
       left = items[left]!.parent;

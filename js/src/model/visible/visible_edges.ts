@@ -1,10 +1,13 @@
-/** Data flow between visible boxes: each edge joins the boxes that show its two ends. */
+/**
+ * The data flow between visible boxes. Each edge joins the boxes that show its source and its
+ * target.
+ */
 
 import { EDGE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { VisibleTree } from "./visible_tree.ts";
 
-/** Everything that flows from one box to another. */
+/** All tensors or gradients that flow from one box to another. */
 export interface VisibleEdge {
   /** Positions in the tree's items. */
   readonly source: number;
@@ -55,13 +58,13 @@ class EdgeCollector {
       known.gradEdges.push(gradEdge);
     }
     known.isDetached &&= isDetached;
-    // The same tensor read by two ops of one box is one line.
+    // A tensor that two ops of one box read is drawn as one line.
     if (tensor < 0 || tensor !== known.tensor) {
       known.count++;
     }
   }
 
-  /** Gradient flow between the boxes of grad nodes. */
+  /** Add the gradient flow between the boxes of grad nodes. */
   addGradients(trace: Trace): void {
     const edges = trace.table("grad_edges");
     const [source, target, shape] = trace.columns("grad_edges", "source", "target", "shape");

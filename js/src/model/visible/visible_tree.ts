@@ -1,4 +1,4 @@
-/** The open part of the group tree: the picture draws it, and the outline lists it. */
+/** The open part of the group tree. The picture draws it, and the outline lists it. */
 
 import type { Trace } from "../../trace/trace.ts";
 import { callsInside } from "../graph/backward_calls.ts";
@@ -18,7 +18,7 @@ export interface VisibleItem {
   /** The position of the open group that contains the item, -1 at the top. */
   readonly parent: number;
   readonly isOpen: boolean;
-  /** The groups that are drawn as this one op: "fc1"; "" for none. */
+  /** The names of groups that are drawn as this op, such as "fc1"; "" if there are none. */
   readonly through: string;
   /** How many ops (or grad nodes) of the picture the item represents or contains. */
   readonly leafCount: number;
@@ -29,7 +29,7 @@ export interface VisibleItem {
 export interface VisibleTree {
   /** Parents before children, siblings in the order of flow. */
   readonly items: readonly VisibleItem[];
-  /** The position in `items` of the box that shows an op; -1 if no box shows it, and for -1. */
+  /** The position in `items` of the box that shows an op; -1 if there is none. */
   boxOfOp(op: number): number;
   boxOfGradNode(gradNode: number): number;
 }

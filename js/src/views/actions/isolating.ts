@@ -2,7 +2,7 @@
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type Selection, type Way } from "../../model/state/view_state.ts";
 
-/** Whether the selection is in the graph: a block of memory may have no owner there. */
+/** Whether the selection is in the graph. A block of memory may have no op in the graph. */
 export function canIsolate(store: Store): boolean {
   return isGraph(store.state.mode) && store.selectionInGraph.kind !== "none";
 }
@@ -15,7 +15,7 @@ export function isolateSelection(store: Store, way: Exclude<Way, "between">): bo
   return isDone;
 }
 
-/** Let the user choose the other end of a path: it is the next selection. */
+/** Let the user choose the second end of a path by the next selection. */
 export function beginWay(store: Store): boolean {
   if (!canIsolate(store)) return false;
   store.update({ wayFrom: store.state.selection });

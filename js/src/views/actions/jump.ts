@@ -37,7 +37,10 @@ export function showFinding(store: Store, finding: Finding): void {
   }
 }
 
-/** Show the next or previous finding, cyclically. "Next" first shows the current one if needed. */
+/**
+ * Show the next or previous finding, cyclically. If the current finding is not shown, "next" shows
+ * it first.
+ */
 export function showNextFinding(store: Store, by: 1 | -1): boolean {
   const { all } = store.findings;
   const current = store.finding;
@@ -86,7 +89,10 @@ export function switchMode(store: Store, mode: Mode): void {
   }
 }
 
-/** Return a backward call that ran grad nodes of the selection; the shown call if possible. */
+/**
+ * The backward call that ran grad nodes of the selection. If several did, the shown call is
+ * preferred.
+ */
 function callOfSelection(store: Store): number {
   const { state, trace } = store;
   const calls = trace.table("backward_calls").length;
@@ -97,7 +103,10 @@ function callOfSelection(store: Store): number {
   return callWith(store, (node) => lit[node] === 1);
 }
 
-/** A backward call whose graph has a matching grad node; the shown call if it or none has one. */
+/**
+ * A backward call whose graph has a matching grad node. The shown call is preferred; it is also the
+ * result if no call has such a node.
+ */
 function callWith({ trace, state }: Store, isMeant: (gradNode: number) => boolean): number {
   const [calls, nodes] = trace.columns("backward_members", "backward_call", "grad_node");
   const isInside = callsInside(trace, state.backwardCall);

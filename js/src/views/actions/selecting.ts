@@ -29,7 +29,10 @@ function selectionOfEdge({ tensor, gradEdges }: SceneEdge): Selection {
   return tensor >= 0 ? { kind: "tensor", tensor } : { kind: "none" };
 }
 
-/** The selection that a click makes: an edge's tensor or gradient; none for an empty place. */
+/**
+ * The selection after a click: the clicked item, the tensor or gradient of an edge, or nothing for
+ * an empty place.
+ */
 export function selectionOfHit(hit: Hit | undefined): Selection {
   switch (hit?.kind) {
     case "box":

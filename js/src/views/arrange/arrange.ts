@@ -94,7 +94,9 @@ export function nestedGraph(
   };
 }
 
-/** Place of each item in execution order; among equal items, the first listed comes first. */
+/**
+ * The rank of each item in execution order. Items with equal order stay in the order of the list.
+ */
 function placesInOrder(items: readonly VisibleItem[]): Int32Array {
   const places = new Int32Array(items.length);
   [...items.keys()]
@@ -146,7 +148,7 @@ export function compose(store: Pictured, arrangement: Arrangement, result: Neste
   };
 }
 
-/** The x of the main path. */
+/** The x coordinate of the main path. */
 export function mainPathX(result: NestedResult): number {
   const first = result.onMainPath.indexOf(1);
   return first >= 0 ? result.x[first]! : result.totalWidth / 2;
@@ -205,7 +207,10 @@ export function sceneEdges(
   });
 }
 
-/** Most paths have two points. A view of a large array costs more than a copy of two numbers. */
+/**
+ * A part of `values`. It is copied, because most paths have two points, and a view of a large array
+ * costs more than a copy of two numbers.
+ */
 function stretch(values: Float64Array, first: number, end: number): ArrayLike<number> {
   return end - first === 2 ? [values[first]!, values[first + 1]!] : values.subarray(first, end);
 }

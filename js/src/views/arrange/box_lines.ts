@@ -5,7 +5,10 @@ import type { SceneBox } from "../scene/scene.ts";
 export const BOX_HEIGHT_PX = 28;
 export const PADDING_PX = 14;
 const GAP_PX = 7;
-/** Boxes have only a few widths: columns look calm, and equal groups get equal layouts. */
+/**
+ * The widths of boxes are multiples of this. Few different widths make columns easier to read, and
+ * equal groups get equal layouts.
+ */
 const WIDTH_STEP_PX = 24;
 export const NARROWEST_PX = 120;
 export const WIDEST_PX = 312;

@@ -10,7 +10,7 @@ const CHIP_HEIGHT_PX = 18;
 const CHIP_GAP_PX = 4;
 const CHIP_PADDING_PX = 6;
 const MOST_CHIPS = 4;
-/** Short names, as in formulas. */
+/** Short names of tensors, as in formulas. */
 const SYMBOLS: Readonly<Record<string, string>> = {
   weight: "W",
   bias: "b",

@@ -1,4 +1,7 @@
-/** The right column of a ladder, at the heights of the left one, before it is moved aside. */
+/**
+ * The right column of a ladder. Its boxes have the heights and the x of the left column until the
+ * column is moved to the right.
+ */
 import { gradientPaths, type NestedResult } from "../../layout/index.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
 import { extentOf } from "../scene/extent.ts";
@@ -74,8 +77,8 @@ export function rightColumn(
 }
 
 /**
- * The `grad_edges` of the line from one backward box up to the next box. Empty if the line stands
- * for an op's tensor; undefined if no line connects the two boxes.
+ * The `grad_edges` that are drawn as the line from one backward box up to the next box. Empty if
+ * the line represents a tensor of an op; undefined if no line connects the two boxes.
  */
 function edgesBetween(
   { trace }: Pictured,

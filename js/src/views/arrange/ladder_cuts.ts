@@ -1,4 +1,4 @@
-/** Cuts in the right half of a ladder: no gradient reaches the op that the cut is at. */
+/** Cuts in the right column of a ladder. A cut is at an op that no gradient reaches. */
 
 import type { Pictured } from "../../model/state/pictured.ts";
 import type { VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
@@ -9,7 +9,9 @@ import type { BoxContent, BoxWriter } from "./box_content.ts";
 
 const DETACH = EDGE_KINDS.indexOf("detach");
 
-/** The empty place for an op that is marked as a cut and has no grad node in view. */
+/**
+ * The empty box in the right column for an op that is marked as a cut and has no visible grad node.
+ */
 export function ghostOfCut(
   store: Pictured,
   writer: BoxWriter,
@@ -22,7 +24,10 @@ export function ghostOfCut(
   return marksOfBox(store, ghost).some(({ role }) => role === "cut") ? ghost : undefined;
 }
 
-/** Pairs of items: grad nodes of ops that read a cut op's tensors, and the cut's empty place. */
+/**
+ * The pairs of items between which a cut is drawn: the grad nodes of ops that read the tensors of
+ * the cut op, and the empty box of the cut.
+ */
 export function cutEdges(
   trace: Trace,
   tree: VisibleTree,

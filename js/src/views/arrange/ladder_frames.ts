@@ -8,8 +8,8 @@ import { frameContent } from "./arrange.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 
 /**
- * Which open groups are drawn as one frame across both columns: groups with nothing else at the
- * same height, so that the frame covers only their own content.
+ * The open groups that are drawn as one frame across both columns. At the heights of such a group
+ * there is nothing else, so that the frame covers only the group's content.
  */
 export function spanning(
   { tree }: LadderArrangement,
@@ -89,7 +89,7 @@ export function columnFrames(
 }
 
 /**
- * The frames as drawn: a wide group has one frame across both columns.
+ * The frames of all open groups. A group of `spanning` has one frame across both columns.
  *
  * @param toLeft converts an x of the layout to an x in the left column
  * @param toRight converts an x of the layout to an x in the right column

@@ -1,4 +1,4 @@
-/** The right half of a ladder: the grad nodes in the row of each forward box. */
+/** The right column of a ladder: the grad nodes in the row of each forward box. */
 import { callsInside } from "../../model/graph/backward_calls.ts";
 import { countInside } from "../../model/graph/hierarchy.ts";
 import { foldAround } from "../../model/state/folding.ts";
@@ -137,7 +137,7 @@ function rowOf(
     return [];
   }
   if (item.kind !== "op") {
-    // In a loop of training steps, a backward call has grad nodes of only one iteration.
+    // One backward call of a loop of training steps has grad nodes of only one iteration.
     const members = item.kind === "fold" ? foldAround(store.hierarchy, store.state, item.key) : [];
     const areEqual = members.every((group) => shownIn[group] === shownIn[members[0]!]);
     return [{ ...writer.group(item, true, count, areEqual), id: `${item.id}:backward` }];
@@ -149,7 +149,7 @@ function rowOf(
   if (!store.trace.at("ops", "is_pylayer", item.key)) {
     return boxes(nodes);
   }
-  // A PyLayer's backward first runs its ops, then the grad nodes that these ops made.
+  // The backward of a PyLayer first runs its ops, then the grad nodes that these ops made.
   const isOwn = (node: number): boolean => store.trace.at("grad_nodes", "op", node) === item.key;
   return [
     ...boxes(nodes.filter(isOwn)),

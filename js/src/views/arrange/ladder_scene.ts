@@ -17,7 +17,7 @@ import { SPACING } from "./spacing.ts";
 /** Least gap between parts of the left and the right column at the same height. */
 const GUTTER_PX = 44;
 const HEAD_PX = 30;
-/** Gap between a box and the line to its partner. */
+/** The gap between a box and the line to the paired box in the other column. */
 const RUNG_AWAY_PX = 6;
 
 export function composeLadder(
@@ -90,7 +90,10 @@ function bent(edges: readonly SceneEdge[], to: (x: number) => number): SceneEdge
   return edges.map((edge) => ({ ...edge, pathX: Array.from(edge.pathX, to) }));
 }
 
-/** Lines from forward boxes to grad nodes: one for each height, so that no line crosses a box. */
+/**
+ * The lines from forward boxes to their grad nodes. There is one line at each height, so that no
+ * line crosses a box.
+ */
 function rungsBetween(
   { contents }: LadderArrangement,
   result: NestedResult,
@@ -137,7 +140,7 @@ function pairsReach(
   return left < right ? [{ left, right }] : [];
 }
 
-/** X of the columns' heads: of a main path's item with grad nodes, else of any item with them. */
+/** The x of the columns' heads: the x of an item with grad nodes, on the main path if possible. */
 function headX({ rows }: LadderArrangement, result: NestedResult): number {
   const isPaired = (item: number): boolean => rows[item]!.length > 0;
   const first = result.onMainPath.findIndex((isOn, item) => isOn === 1 && isPaired(item));
@@ -145,7 +148,7 @@ function headX({ rows }: LadderArrangement, result: NestedResult): number {
   return item >= 0 ? result.x[item]! : mainPathX(result);
 }
 
-/** @param right undefined if no gradient flows: the right column then has no head */
+/** @param right undefined if no gradient flows; the right column then has no head */
 function columnHeads(
   left: number,
   right: number | undefined,

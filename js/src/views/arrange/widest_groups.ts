@@ -6,9 +6,12 @@ import type { Scene } from "../scene/scene.ts";
 
 /** Height of the bands in which a picture's width is measured. */
 const BAND_PX = 24;
-/** A main group that takes up at most this share of the room stays open. */
+/** A main group stays open if it takes at most this share of the available width. */
 const MAIN_SHARE = 0.9;
-/** A frame this near to a side of the picture makes the picture wide. */
+/**
+ * A frame that is at most this far from a side of the picture counts as a cause of the picture's
+ * width.
+ */
 const NEAR_PX = 40;
 
 /** A picture, and the data from which the picture was made. */

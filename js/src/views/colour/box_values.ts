@@ -9,7 +9,10 @@ import { pairedNodes } from "../arrange/ladder_rows.ts";
 import { groupsOf } from "../scene/box_marks.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
 
-/** For these quantities a closed group shows the sum over its ops; for the others the largest value. */
+/**
+ * The quantities that are summed over the ops of a closed group. For other quantities the group
+ * shows the largest value.
+ */
 const SUMMED: ReadonlySet<Colouring> = new Set([
   "time",
   "flops",
@@ -19,7 +22,7 @@ const SUMMED: ReadonlySet<Colouring> = new Set([
 ]);
 
 export interface BoxValue {
-  /** A number, or NaN if nothing is known. */
+  /** The value; NaN if it is unknown. */
   value: number;
   /** How many ops or grad nodes of the box have a value, and how many have none. */
   known: number;
@@ -34,7 +37,7 @@ export function isSummed(name: Colouring): boolean {
   return SUMMED.has(name);
 }
 
-/** Values by the id of the box; none for boxes that are neither ops, grad nodes nor groups. */
+/** The values by the ids of the boxes. Only boxes of ops, grad nodes and groups have values. */
 export function boxValues(store: Store, scene: Scene, name: Colouring): Map<string, BoxValue> {
   const [left, right]: SceneBox[][] = [[], []];
   for (const box of scene.boxes) {

@@ -11,7 +11,7 @@ import { type BoxValue, boxValues } from "./box_values.ts";
 import { quantityText } from "./quantity_text.ts";
 import { differenceColour, dtypeColour, inkOn, rampColour } from "./ramp.ts";
 
-/** If the largest value is at least this many times the least, the scale is logarithmic. */
+/** If the largest value is at least this many times the smallest, the scale is logarithmic. */
 const LOGARITHMIC_RATIO = 100;
 
 export interface Scale {
@@ -28,9 +28,9 @@ export class ColourInk {
   readonly scale: Scale | undefined;
   /** How many boxes have no known value. */
   readonly unknownCount: number;
-  /** Dtypes that are a box's only dtype, in the order of their first box. */
+  /** The dtypes of boxes that have only one dtype, in the order of the boxes. */
   readonly dtypes: readonly string[];
-  /** The kinds of difference that boxes show, from the most telling one. */
+  /** The kinds of difference that boxes show, the most important first. */
   readonly differences: readonly Difference[];
   /** Whether a closed group has several dtypes. */
   readonly hasSeveral: boolean;
@@ -94,13 +94,16 @@ export class ColourInk {
       return [...of.dtypes].map((code) => this.store.trace.text(code)).join(", ");
     }
     if (this.name === "difference") {
-      // Of most ops there is nothing to say: they are equal.
+      // Most ops are equal and have no text.
       return of.positive ? this.#difference(box, of) : "";
     }
     return `${of.unknown ? "≥ " : ""}${quantityText(this.name, of.value)}`;
   }
 
-  /** Text for a box without room for `text`: colour is not enough. */
+  /**
+   * A short sign for a box that has no room for `text`. It is needed by readers who cannot tell the
+   * colours apart.
+   */
   sign(box: SceneBox): string {
     const of = this.#values.get(box.id);
     return this.name === "difference" && of?.positive
@@ -155,7 +158,7 @@ function scaleOf(values: readonly BoxValue[]): Scale | undefined {
 }
 
 function shareOf(value: number, { least, most, isLogarithmic }: Scale): number {
-  // A single value counts as the largest.
+  // If all values are equal, they count as the largest.
   if (most <= least) return 1;
   const share = isLogarithmic
     ? Math.log(value / least) / Math.log(most / least)

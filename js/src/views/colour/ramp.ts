@@ -43,7 +43,7 @@ export function dtypeColour(dtype: string): string {
   return OF_DTYPE[dtype] ?? OTHER_DTYPE;
 }
 
-/** Equal ops have the plain colour of a box. */
+/** The colour of a kind of difference. Ops without a difference have the plain colour of a box. */
 export function differenceColour(kind: Difference, plain: string): string {
   return kind === "equal" ? plain : OF_DIFFERENCE[kind];
 }

@@ -142,7 +142,7 @@ function callsOf({ trace }: PanelContext, group: number): number[] {
   return calls;
 }
 
-/** A group has no stack; the stack of its first op passes through it. */
+/** The stack of a group's first op. A group has no stack of its own. */
 function stackOfFirstOp(context: PanelContext, group: number): HTMLElement[] {
   const { trace } = context;
   const first = trace.at("groups", "first_op", group);

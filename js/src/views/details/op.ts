@@ -47,7 +47,10 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
   ].filter((part) => part !== undefined);
 }
 
-/** Inputs except parameters and buffers of a compiled program, which the program lists. */
+/**
+ * The inputs of an op. The parameters and buffers of a compiled program are left out, because the
+ * program lists them.
+ */
 function otherInputs({ trace }: PanelContext, op: number): Int32Array {
   return trace
     .inputsOf(op)
@@ -105,13 +108,14 @@ function versionNote(
     : [tensor, totals.nextVersion[tensor]!];
   if (from < 0 || to < 0) return "";
   const modifier = trace.at("tensors", "producer", to);
-  // A PyLayer may return a tensor that an op inside it made: this is only another name.
+  // A PyLayer may return a tensor that an op inside it made. Then the PyLayer's output is only
+  // another name of that tensor.
   const isNameOnly =
     modifier >= 0 &&
     trace.at("ops", "is_pylayer", modifier) === 1 &&
     trace.at("tensors", "version", from) === trace.at("tensors", "version", to);
   if (isNameOnly) return "";
-  // The note on the op's output already says it.
+  // The note on the op's output already says this.
   if (!isOutput && modifier === op) return "";
   const by = isOutput || modifier < 0 ? [] : [t("op.by"), " ", opLink(context, modifier), " "];
   if (modifier >= 0 && trace.phaseOf(modifier) === "optimizer") {

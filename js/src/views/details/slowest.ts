@@ -42,7 +42,10 @@ export function slowestSection(context: PanelContext): HTMLElement[] {
   return [shown];
 }
 
-/** The slowest ops first, or the earlier op if two are equal. Ops that represent many are left out. */
+/**
+ * The slowest ops, slowest first. Of two equal ops the earlier is first. Ops that represent several
+ * ops are left out.
+ */
 export function slowestOps(trace: Trace, most: number): number[] {
   const duration_ns = trace.table("ops").column("duration_ns");
   const weights = standInsOf(trace).ops;

@@ -89,7 +89,8 @@ function gradientOf(context: PanelContext, leaf: number): HTMLElement[] {
 function versions(context: PanelContext, tensor: number): HTMLElement {
   const { trace, totals } = context;
   let first = tensor;
-  // A version has one predecessor, recorded before it. The set guards against altered files.
+  // Each version has at most one predecessor, which was recorded earlier. The set prevents an
+  // endless loop if the file was altered.
   const seen = new Set<number>();
   for (let at = tensor; at >= 0 && !seen.has(at); at = trace.at("tensors", "previous", at)) {
     seen.add(at);

@@ -12,9 +12,9 @@ import { SvgContext } from "../paint/svg_context.ts";
 import type { Scene } from "../scene/scene.ts";
 import { SceneIndex } from "../scene/scene_index.ts";
 
-/** Room for column heads above, and for notes and rings at the sides. */
+/** The margin around the graph. It contains the column heads, the notes and the rings. */
 const MARGIN_PX = 40;
-/** Stay below the limits of browsers: 16,384 px a side, 268 million px in all. */
+/** The longest side of a picture. Browsers allow 16,384 px per side and 268 million px in total. */
 const LONGEST_SIDE_PX = 16_000;
 const LARGEST_AREA_PX = 200_000_000;
 

@@ -8,7 +8,7 @@ import { jumpToGradNode, jumpToOp } from "../actions/jump.ts";
 import { frameLabel } from "../names/stack_order.ts";
 import type { PanelContext } from "./context.ts";
 
-/** Longer lists are cut: a parameter may have ten thousand readers. */
+/** Longer lists are shortened. A parameter may have ten thousand readers. */
 export const MOST_ITEMS = 100;
 
 export type Fact = readonly [name: string, ...value: (Node | string)[]];

@@ -1,4 +1,7 @@
-/** The legend in a corner of the picture: the meaning of width and tint of a gradient's edge. */
+/**
+ * The legend in a corner of the picture. It explains the width and colour of the edges of
+ * gradients.
+ */
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";

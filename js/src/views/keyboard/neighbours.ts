@@ -1,4 +1,6 @@
-/** The box that an arrow key leads to: up and down along edges, left and right to the next box. */
+/**
+ * The box that an arrow key selects. Up and down follow edges; left and right select the next box.
+ */
 import type { Scene, SceneBox } from "../scene/scene.ts";
 
 export type Direction = "up" | "down" | "left" | "right";
@@ -18,7 +20,10 @@ export function neighbour(scene: Scene, from: number, direction: Direction): num
   return nearest(scene, start, direction);
 }
 
-/** The box above or below that an edge leads to: the nearest, sideways distance counts more. */
+/**
+ * The nearest box above or below that an edge leads to. Horizontal distance counts more than
+ * vertical distance.
+ */
 function alongEdges(scene: Scene, from: number, sign: 1 | -1): number {
   const start = scene.boxes[from]!;
   let best = Infinity;

@@ -4,10 +4,11 @@
 const SUPPRESS = "data-lm-suppress-shortcuts";
 
 /**
- * JupyterLab uses single keys (b: new cell, x: cut the cell) anywhere in a notebook, before any
- * listener of ours. Shift+Enter and keys with Ctrl, such as Ctrl+S, still go to the notebook.
+ * JupyterLab handles single keys (b: new cell, x: cut the cell) anywhere in a notebook before the
+ * view receives them. This keeps them for the view. Shift+Enter and keys with Ctrl, such as Ctrl+S,
+ * still go to the notebook.
  *
- * @returns a function that ends this
+ * @returns a function that undoes this
  */
 export function keepNotebookKeysAway(app: HTMLElement): () => void {
   const mark = (event: KeyboardEvent): void => {

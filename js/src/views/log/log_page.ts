@@ -7,7 +7,7 @@ import { t } from "../../words/page.ts";
 import type { PanelContext } from "../facts/context.ts";
 import { gradNodeLink, opLink, small } from "../facts/facts.ts";
 
-/** More blocks are not shown; a search leaves fewer. */
+/** The largest number of blocks that are shown. A search reduces the number of blocks. */
 const MOST_BLOCKS = 300;
 /** More entries of one block are not shown. */
 const MOST_ENTRIES = 300;
@@ -109,7 +109,7 @@ function entryElement(trace: Trace, entry: number): HTMLElement {
   const severity = trace.textAt("log", "severity", entry);
   const file = trace.textAt("log", "source_file", entry);
   const place = `${file}:${trace.at("log", "source_line", entry)}`;
-  // Paddle frames its headings with a line of equals signs.
+  // Paddle writes a line of equals signs above and below its headings.
   const text = trace.textAt("log", "text", entry).replace(/={4,}/g, "").trim();
   return element(
     "div",

@@ -8,7 +8,7 @@ export function baseName(path: string): string {
 }
 
 /**
- * The shortest end of each path that is not the end of another path.
+ * For each path, its shortest end that no other path ends with.
  *
  * @param paths without duplicates
  */
@@ -31,7 +31,10 @@ export function distinctNames(paths: readonly string[]): Map<string, string> {
   return names;
 }
 
-/** The name of a trace's file, distinct among the files of its frames; "" for none. */
+/**
+ * The name of a file of the trace. It differs from the names of all other files in the trace's
+ * frames. "" for none.
+ */
 export function fileName(trace: Trace, file: number): string {
   const names = kept(trace, "file names", () => {
     const frames = trace.table("frames");

@@ -152,7 +152,7 @@ export class OutlineRows {
       : [];
   }
 
-  /** The item that a row belongs to, by binary search: rows increase along `#order`. */
+  /** The item of a row, found by binary search. Along `#order`, the rows increase. */
   #itemAt(row: number): number {
     let low = 0;
     let high = this.#order.length - 1;
@@ -187,7 +187,8 @@ class RowWriter {
   /** The row with the marks of its findings. */
   marked(row: RowContent, kind: ItemKind): RowContent {
     const box = { ...row, kind: kind === "fold" ? kind : ("op" as const) };
-    // A closed group's row has the marks of both halves; an open group's content has its own rows.
+    // The row of a closed group has the marks of its ops and of its grad nodes. The content of an
+    // open group has its own rows.
     const isGroup = kind === "group" || kind === "fold";
     const marks = isGroup
       ? row.expanded
@@ -293,7 +294,9 @@ class RowWriter {
   }
 }
 
-/** Items in reading order: parameters are listed last, but belong inside their groups. */
+/**
+ * The items in reading order. `items` lists parameters last, but they belong inside their groups.
+ */
 function depthFirst({ items }: VisibleTree): Int32Array {
   const inside = new Int32Array(items.length).fill(1);
   for (let item = items.length - 1; item >= 0; item--) {
@@ -302,7 +305,8 @@ function depthFirst({ items }: VisibleTree): Int32Array {
       inside[parent]! += inside[item]!;
     }
   }
-  // The position of each parent's next child: after its earlier siblings and everything inside them.
+  // For each parent, the position of its next child: after the earlier children and everything
+  // inside them.
   const next = new Int32Array(items.length + 1);
   const order = new Int32Array(items.length);
   for (let item = 0; item < items.length; item++) {

@@ -9,11 +9,11 @@ import { traceEdges } from "./shared_stretches.ts";
 
 /** Below this scale edges are drawn without curves and round corners. */
 const CURVE_SCALE = 0.16;
-/** From afar, boxes hide an edge that is shorter than this on screen. */
+/** When zoomed out, edges shorter than this on screen are not drawn, because boxes hide them. */
 const SHORTEST_PX = 0.6;
 const ARROW_SCALE = 0.45;
 const ARROW_PX = 5.5;
-/** Width of an edge on a finding's path. */
+/** The width of an edge on the path of a finding. */
 const WAY_PX = 3.2;
 
 /** @param area the part in view; an edge that only passes through this part has no arrow */
@@ -49,7 +49,7 @@ export function paintEdges(
     const { stroke, edges: alike } = styles.get(key)!;
     context.globalAlpha = stroke.alpha * alpha;
     context.strokeStyle = stroke.colour;
-    // Thin lines stay visible from afar.
+    // Keep thin lines visible when zoomed out.
     context.lineWidth = Math.max(stroke.width, 0.7 / camera.scale);
     context.setLineDash([...stroke.dash]);
     context.beginPath();
@@ -95,7 +95,7 @@ function traceArrow(
   }
   const [x, y] = [pathX[last]!, pathY[last]!];
   const [dx, dy] = [x - pathX[last - 1]!, y - pathY[last - 1]!];
-  // A slanted step ends vertically.
+  // A slanted last step has a vertical end.
   const [ux, uy] = dy === 0 ? [Math.sign(dx), 0] : [0, Math.sign(dy)];
   const [long, half] = [ARROW_PX * grow, 3 * grow];
   context.moveTo(x, y);

@@ -14,7 +14,7 @@ import { refoldRoom, TITLE_END_PX, TITLE_GAP_PX } from "../scene/title_room.ts";
 import { type Brush, fillPath, paintChevron, strokePath, traceRectangle, write } from "./brush.ts";
 import type { TitlePlaces } from "./title_places.ts";
 
-/** Sizes on screen: a title stays readable when the rest is too small to read. */
+/** Sizes on screen. A title stays readable even when the rest is too small to read. */
 const TITLE_PX = 12;
 const OVERVIEW_TITLE_PX = 11;
 const LEAST_TITLE_PX = 6.4;
@@ -38,9 +38,10 @@ export function paintFrame({ context, theme, emphasis }: Brush, frame: SceneFram
 }
 
 /**
- * Draw the title above the edges, which pass behind it.
+ * Draw the title of a frame over the edges.
  *
- * Below the readable scale it keeps its size on screen if there is room in the frame or above it.
+ * Below the readable scale the title keeps its size on screen if there is room in the frame or
+ * above it.
  */
 export function paintFrameTitle(
   brush: Brush,

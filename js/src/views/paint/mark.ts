@@ -32,7 +32,7 @@ export function paintMarks(brush: Brush, boxes: readonly SceneBox[], withText: b
     if (mark && withText) {
       paintPill(brush, box, mark);
     } else if (mark && mark.role !== "path" && mark.role !== "related") {
-      // From afar the colour shows a path: signs on all its boxes would cover it.
+      // When zoomed out, only the colour shows a path. Signs on all its boxes would cover it.
       const scale = Math.max(1, LEAST_SIGN_PX / SIGN_PX / brush.camera.scale);
       paintSign(brush, box.x - box.width / 2, box.y - box.height / 2, mark, scale);
     }
@@ -81,7 +81,7 @@ function paintSign({ context, theme }: Brush, x: number, y: number, mark: Mark, 
     context.moveTo(x + a, y - a);
     context.lineTo(x - a, y + a);
   } else {
-    // An exclamation mark; upside down, it is the i of an info.
+    // An exclamation mark. Turned upside down, it is the "i" of an info.
     const up = severity === "warning" ? 1 : -1;
     const middle = severity === "warning" ? y + r * 0.15 : y;
     context.moveTo(x, middle - up * r * 0.5);
@@ -116,7 +116,10 @@ function polygon(
   context.closePath();
 }
 
-/** Two strokes through every line without a gradient; a box without lines gets a stub. */
+/**
+ * Draw two strokes through every line without a gradient. A box without lines gets a short line for
+ * the strokes.
+ */
 export function paintCuts(
   brush: Brush,
   scene: Scene,

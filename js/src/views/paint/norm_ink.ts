@@ -9,7 +9,7 @@ import type { SceneEdge } from "../scene/scene.ts";
 
 const THINNEST_PX = 0.9;
 const THICKEST_PX = 5;
-/** The range covers at least this many decades, so that noise does not look like a trend. */
+/** The scale covers at least this many decades, so that noise does not look like a trend. */
 const LEAST_DECADES = 4;
 
 export class NormInk {

@@ -15,9 +15,11 @@ import { TitlePlaces } from "./title_places.ts";
 
 /** Text smaller than this on screen is left out. */
 const LEAST_TEXT_PX = 7;
-/** Boxes lower than this on screen are plain rectangles; those of one colour are drawn at once. */
+/**
+ * Boxes lower than this on screen are drawn as plain rectangles, all boxes of one colour at once.
+ */
 const LEAST_BOX_PX = 11;
-/** Below this scale, cuts through lines are not drawn; only the signs on their boxes are. */
+/** Below this scale, cuts are not drawn through lines. Only the signs on the boxes are drawn. */
 const LEAST_CUT_SCALE = 0.3;
 
 /**
@@ -80,7 +82,9 @@ function isReadable({ camera }: Brush, fontPx: number): boolean {
   return fontPx * camera.scale >= LEAST_TEXT_PX;
 }
 
-/** Zoomed out, boxes are plain: one path per colour, without boxes hidden by the previous one. */
+/**
+ * Draw plain boxes when zoomed out: one path per colour, without boxes that the previous box hides.
+ */
 function paintPlainBoxes(
   { context, theme, emphasis, camera, colours }: Brush,
   boxes: SceneBox[],

@@ -1,16 +1,22 @@
 /**
- * Draws the common stretch of edges of one box only once. The pixels are the same, but a hub of
- * 1,000 edges takes 7 ms and not 90.
+ * Draws edges that start or end at one box. A stretch that several of these edges share is drawn
+ * only once. The pixels are the same, but a box with 1,000 edges takes 7 ms instead of 90 ms.
  */
 import { traceStretch } from "../../layout/curve.ts";
 import type { SceneEdge } from "../scene/scene.ts";
 
-/** Twice the radius of a round corner. A shared stretch ends this far before edges part there. */
+/**
+ * Twice the radius of a round corner. A shared stretch ends this far before the point where its
+ * edges separate.
+ */
 const BEFORE_TURN_PX = 16;
 
 type Path = Pick<SceneEdge, "pathX" | "pathY">;
 
-/** Where an edge parts from another: a point on it, and its next point, counted from one end. */
+/**
+ * The place where an edge separates from another edge: a point of the edge and the index of its
+ * next point, counted from one end.
+ */
 interface Parting {
   readonly x: number;
   readonly y: number;
@@ -18,7 +24,7 @@ interface Parting {
 }
 
 /**
- * Trace edges of one style.
+ * Add the edges of one style to the current path.
  *
  * @param isFar draw without curves and round corners
  * @param shortest straight edges shorter than this are left out, in world px
@@ -53,7 +59,8 @@ export function traceEdges(
     const first = start?.next ?? 0;
     const final = last - (end?.next ?? 0);
     if (first > final) {
-      // If the other edges have drawn all of it, draw nothing. If both partings are on one step, draw all.
+      // If the other edges have drawn the whole edge, draw nothing. If both separations are on one
+      // step, draw the whole edge.
       if (first > last || final < 0) continue;
       trace(context, pathX, pathY, last, isFar);
       continue;
@@ -96,7 +103,8 @@ function trace(
 }
 
 /**
- * The point where `edge` parts from `other`, from their starts (1) or their ends (-1).
+ * The place where `edge` separates from `other`, seen from their starts (1) or from their ends
+ * (-1).
  *
  * @returns undefined if the edges share no stretch
  */

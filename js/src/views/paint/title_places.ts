@@ -1,11 +1,14 @@
-/** Finds places for titles that are larger than their strip: on no box, frame edge or title. */
+/**
+ * Finds places for titles that are larger than their strip. Such a title must not cover a box, the
+ * edge of a frame, or another title.
+ */
 import { type Extent, extentOf, isInside, touch } from "../scene/extent.ts";
 import type { Found } from "../scene/scene_index.ts";
 
 export class TitlePlaces {
   readonly #taken: Extent[];
 
-  /** @param taken the extents of other words */
+  /** @param taken the extents of other texts */
   constructor(
     readonly found: Pick<Found, "scene" | "boxesIn" | "framesIn">,
     taken: readonly Extent[],
@@ -13,7 +16,7 @@ export class TitlePlaces {
     this.#taken = [...taken];
   }
 
-  /** @returns whether the place was free; it is taken now */
+  /** Reserve a place if it is free. @returns whether the place was free */
   take(area: Extent): boolean {
     const { scene } = this.found;
     // Unless a frame contains the whole area, the frame's edge runs through the area.

@@ -71,7 +71,8 @@ export function mountPanel(
   }
   store.onSource.add(showSource);
   const renderLog = hasLog(trace) ? mountLog(pages.log, context) : () => {};
-  // Subscribe before the source view: it then does not write a page that this hides.
+  // Subscribe before the source view does. The source view then does not fill a page that this
+  // listener hides.
   const unsubscribe = store.subscribe((state, previous) => {
     const isSelected = state.selection !== previous.selection;
     const isGroup = state.selection.kind === "group" && state.open !== previous.open;
@@ -101,7 +102,7 @@ export function mountPanel(
   // If gradients were recorded and nothing was found, show the details, which have the curve.
   const showsCurve = store.trace.table("grad_stats").length > 0 && !finding;
   turnTo(source.hasOwnSource && !showsCurve ? "source" : "details");
-  // The view may have had a selection before the panel was mounted.
+  // The view may have had a selection before the panel was mounted. Show it.
   turnToSelection(store.state.selection);
 
   store.onOverview.add(showOverview);
@@ -118,7 +119,7 @@ export function mountPanel(
   }
 
   function turnToSelection({ kind }: Selection): void {
-    // A user who reads the log keeps reading it, op by op.
+    // If the user reads the log, the log stays open when another op is selected.
     const readsLog =
       names.includes("log") && !pages.log.hidden && (kind === "op" || kind === "grad_node");
     if (kind !== "none") turnTo(kind === "line" ? "source" : readsLog ? "log" : "details");
@@ -137,14 +138,15 @@ export function mountPanel(
       copyButton(t("panel.copy_text"), () => detailsText(pages.details)),
     );
     if (!focused) return;
-    // The pressed element is gone. Focus its successor, or else the heading.
+    // The pressed element was removed. Focus the element that replaced it, or the heading if there
+    // is none.
     const mark = focused.dataset.focus;
     const successor = mark && pages.details.querySelector<HTMLElement>(`[data-focus="${mark}"]`);
     (successor || pages.details.querySelector<HTMLElement>("h2"))?.focus({ preventScroll: true });
   }
 
   function turnTo(name: Page): void {
-    // If the user turns the page before the update does, that page stays.
+    // If the user changes the page before this update does, the user's page stays.
     if (isOther) pages.details.scrollTop = 0;
     isOther = false;
     if (name === "details" && !isWritten) renderDetails();

@@ -47,7 +47,10 @@ export function anchored(
   return { at: moved, goal: panned(moved, 0, -up) };
 }
 
-/** Where an item is. A fold that was opened is where its first member is now, and the reverse. */
+/**
+ * The place of an item. An open fold has the place of its first member. A first member that is
+ * folded has the place of its fold.
+ */
 function placeOf(scene: Scene, id: string): Rectangle | undefined {
   const twin = id.replace(/^(group|fold):/, (_, kind) => (kind === "fold" ? "group:" : "fold:"));
   const all = [...scene.boxes, ...scene.frames];

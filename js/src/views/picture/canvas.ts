@@ -38,7 +38,9 @@ export interface CanvasActions {
   hover(hit: Hit | undefined, x: number, y: number): void;
   /** Called when the view has a place in the page. `width` is in CSS px. */
   placed(width: number): void;
-  /** The panel below has taken some of the picture's height and may cover the selection. */
+  /**
+   * Called if the panel below has reduced the height of the picture and may cover the selection.
+   */
   shrunk(): void;
 }
 
@@ -287,7 +289,7 @@ export class GraphCanvas {
     this.#view = { width, height };
     this.element.style.width = `${width}px`;
     this.element.style.height = `${height}px`;
-    // If the panel below grew because of a selection, do not move the camera.
+    // Do not move the camera if the panel below grew because of a selection.
     const isPanelsDoing = width === before.width && this.store.state.selection.kind !== "none";
     this.#hasBeenMoved ||= isPanelsDoing;
     if (!this.#hasBeenMoved || !before.width) {

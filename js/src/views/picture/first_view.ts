@@ -7,18 +7,27 @@ import type { Reach } from "../scene/scene.ts";
 export const LEGIBLE_SCALE = 0.91;
 const MARGIN_PX = 28;
 const LEAST_MARGIN_PX = 8;
-/** The room at the right side that the zoom buttons cover. */
+/** The width at the right side that the zoom buttons cover. */
 const LEAST_RIGHT_PX = BUTTONS.width;
 const OUTLINE_PX = 2;
 const SCALE_STEP = 0.01;
-/** A scene that is too wide is cut anyway. Slightly enlarged, it may be cut between two boxes. */
+/**
+ * The largest scale for a scene that is too wide. The view cuts such a scene at any scale. At a
+ * slightly larger scale, the cut may fall between two boxes.
+ */
 const LARGEST_WIDE_SCALE = 1.06;
 const WIDE_SCALE_STEP = 0.03;
-/** The most shifts that are compared for a scene that is too wide. Each cuts it at other places. */
+/**
+ * The largest number of shifts that are compared for a scene that is too wide. Each shift cuts the
+ * scene at other places.
+ */
 const MOST_SHIFTS = 40;
-/** With more parts than this, the first shift is used and no others are compared. */
+/** If there are more parts than this, the first shift is used without a comparison. */
 const MOST_PARTS = 600;
-/** Tops to try for a scene that is too high, best first; each one cuts other boxes. */
+/**
+ * The positions of the top that are tried for a scene that is too high, best first. Each position
+ * cuts other boxes.
+ */
 const TOPS_PX = [28, 24, 20, 16, 12, 8, 4, 32, 36, 40, 44, 48, 52];
 
 /** The scene's size, and the parts that matter for the first view. */
@@ -168,7 +177,7 @@ function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number)
   const focus = main ? (main.left + main.right) / 2 : scene.focusX;
   const within = (x: number, least: number, most: number): number =>
     Math.round(Math.min(most, Math.max(least, x)));
-  // Leave no empty space beside a cut scene, unless the main part needs this space.
+  // Leave no empty space beside a scene that is cut, unless the main part needs it.
   const middle = within(
     view.width / 2 - focus * scale,
     view.width - LEAST_RIGHT_PX - bounds.right * scale,
@@ -183,7 +192,7 @@ function shiftsAcross({ scene, view, parts, bounds, main }: Wide, scale: number)
     if ((top - bounds.top) * scale < view.height) {
       shifts.add(Math.round(LEAST_MARGIN_PX - left * scale));
       shifts.add(Math.round(view.width - LEAST_MARGIN_PX - right * scale));
-      // Just out of view, with the outline.
+      // This shift places the part, with its outline, just outside of the view.
       shifts.add(Math.ceil(view.width - left * scale) + OUTLINE_PX);
       shifts.add(Math.floor(-right * scale) - OUTLINE_PX);
     }

@@ -55,7 +55,7 @@ export class Painting {
       norms: NormInk.of(store),
       colours: ColourInk.of(store, this.scene),
     };
-    // Edges fade in at their new places, but are never all gone.
+    // Edges fade in at their new places. They are always at least partly visible.
     const edgeAlpha = 0.3 + 0.7 * progress * progress;
     canvas.dataset.inView = String(paint(brush, found, view, edgeAlpha));
   }

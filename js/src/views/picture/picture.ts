@@ -20,9 +20,9 @@ import { isTooWide, roomFor } from "./first_view.ts";
 /** The most items of a first picture that is fitted to the view's width. */
 const MOST_FITTED = 300;
 
-/** With fewer outermost boxes than this, a picture says too little. */
+/** A picture should have at least this many outermost boxes. */
 const FEW_BOXES = 3;
-/** After this many pictures that are too wide, all groups that may be the cause are closed. */
+/** After this many pictures that are too wide, all groups that may be too wide are closed. */
 const MOST_TRIES = 4;
 
 export interface Made {
@@ -49,7 +49,10 @@ export class Picture {
   room = 0;
   /** How many first pictures in a row were too wide. */
   #tries = 0;
-  /** The widest box: less if the first picture is too wide with all groups closed. */
+  /**
+   * The width of the widest box. It is reduced if the first picture is too wide although all groups
+   * are closed.
+   */
   #widest_px = WIDEST_PX;
   #shown: Made | undefined;
 
@@ -77,7 +80,7 @@ export class Picture {
   refresh(): void {
     const { state } = this.store;
     const before = this.#shown;
-    // Without a view, wait. Groups that were opened without a view show with the next graph.
+    // Wait if there is no view. Groups that were opened in the meantime appear in the next graph.
     if (!this.#listener || !isGraph(state.mode)) {
       return;
     }
@@ -137,7 +140,8 @@ export class Picture {
     const structure = trace.table("groups").column("structure");
     const most = this.#tries < MOST_TRIES ? 1 : Number.POSITIVE_INFINITY;
     const outer = tree.items.filter(({ parent }) => parent < 0);
-    // If the iterations of a loop were closed, next to nothing would be visible.
+    // Keep iterations open. If the iterations of a loop were closed, almost nothing would be
+    // visible.
     const isTurn = (group: number): boolean => trace.groupKind(group) === "turn";
     const last = new Set(
       outer.length < FEW_BOXES
@@ -146,7 +150,8 @@ export class Picture {
     );
     const groups = widestGroups({ scene, tree, parts, structure }, roomFor(this.room), most);
     if (!groups.some(isTurn)) return groups;
-    // If the iteration of the shown backward call were closed, only other iterations would be visible.
+    // Keep the iteration of the shown backward call open. If it were closed, only other iterations
+    // would be visible.
     const { groupOfGradNode, state } = this.store;
     const isMember = membersOf(trace, state.backwardCall);
     const inLadder = state.mode === "ladder" ? groupOfGradNode : new Int32Array();

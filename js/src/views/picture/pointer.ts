@@ -26,10 +26,10 @@ export function listenToPointer(
   const pressed = new Map<number, { x: number; y: number }>();
   let travelled = 0;
   let lastClick = { time_ms: -Infinity, x: 0, y: 0 };
-  /** Whether the press has already acted. Then the release does nothing. */
+  /** Whether the press has already had an effect. If so, the release does nothing. */
   let isDone = false;
-  // Scrolling a page must not get stuck on a picture that slides under the pointer. So the wheel
-  // zooms only after the pointer has moved or pressed on the picture.
+  // Scrolling a page must not stop when a picture moves under the pointer. So the wheel zooms only
+  // after the pointer has moved or pressed on the picture.
   let isWheelOurs = options.ownsPage;
 
   const place = (event: MouseEvent): { x: number; y: number } => {
@@ -81,7 +81,7 @@ export function listenToPointer(
         target.classList.add("pdl-dragging");
         actions.pan(to.x - from.x, to.y - from.y);
       } else {
-        // Movement up to the threshold counts after the threshold is passed.
+        // A drag begins after the threshold. It then includes the movement up to the threshold.
         return;
       }
       pressed.set(event.pointerId, to);

@@ -5,7 +5,10 @@ import type { Scene, SceneBox, SceneFrame } from "../scene/scene.ts";
 import type { Found } from "../scene/scene_index.ts";
 
 const DURATION_MS = 150;
-/** Larger pictures change at once: the eye cannot follow thousands of boxes. */
+/**
+ * Pictures with more items than this change at once, because nobody can follow thousands of moving
+ * boxes.
+ */
 const MOST_ITEMS = 1500;
 
 export class Transition {

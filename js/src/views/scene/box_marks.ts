@@ -26,7 +26,7 @@ type Marked = Pick<SceneBox, "op" | "gradNode" | "group" | "tensor" | "kind" | "
 /**
  * The marks that are drawn, the most important first.
  *
- * @param side the half whose marks are returned; by default the half that the box is in
+ * @param side the side whose marks are returned, ops or grad nodes; by default the side of the box
  * @param withPair whether to include the marks of the paired op or grad node
  */
 export function marksOfBox(
@@ -52,7 +52,10 @@ export function groupsOf({ hierarchy, state }: Pictured, box: Marked): number[] 
   return box.kind === "fold" ? [...foldAround(hierarchy, state, box.group)] : [box.group];
 }
 
-/** In a ladder each half has its own marks; in other modes a pair shares them. */
+/**
+ * The side whose marks a box shows. In a ladder, ops and grad nodes have their own marks. In other
+ * modes, an op and its grad node share their marks.
+ */
 function sideOf({ state }: Pictured, box: Marked): MarkSide {
   const isRight = box.gradNode >= 0 || state.mode === "backward" || box.id.endsWith(":backward");
   return isRight && box.op < 0 ? "grad_nodes" : "ops";

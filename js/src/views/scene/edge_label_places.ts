@@ -6,7 +6,10 @@ const SHORTEST_LABELLED_PX = 18;
 const AWAY_PX = 11;
 export const LONGEST_LABEL_PX = 180;
 
-/** The edges that leave one box: their range of x, and whether any of them turns at once. */
+/**
+ * The edges that leave one box: the range of their x, and whether an edge turns directly at the
+ * box.
+ */
 export interface Leaving {
   left: number;
   right: number;
@@ -46,18 +49,21 @@ export function edgesLeaving(edges: readonly SceneEdge[]): Map<number, Leaving> 
   return leaving;
 }
 
-/** The side to which an edge turns when it leaves its box; a lane first runs straight a little. */
+/**
+ * The side to which an edge turns when it leaves its box. An edge in a lane first goes straight for
+ * a short distance.
+ */
 function turnOf({ pathX, pathY }: SceneEdge): number {
   const isLane = pathX.length > 2 && Math.abs(pathY[1]! - pathY[0]!) < SHORTEST_LABELLED_PX;
   return pathX[1]! - pathX[0]! || (isLane ? pathX[2]! - pathX[0]! : 0);
 }
 
 /**
- * Next to all edges that leave the box, on a side to which none of them turns. If they turn to
- * both sides, on the side of this edge, which then passes behind the words.
+ * The place of a label: next to all edges that leave the box, on a side to which no edge turns. If
+ * edges turn to both sides, the label is on the side of its own edge, which then passes behind it.
  *
- * @param width of the words
- * @param away distance from the outermost edge to the words
+ * @param width of the label
+ * @param away distance from the outermost edge to the label
  */
 export function labelPlace(
   edge: SceneEdge,

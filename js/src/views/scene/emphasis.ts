@@ -6,7 +6,10 @@ import { kept } from "../../trace/kept.ts";
 import { groupsOf, marksOfBox } from "./box_marks.ts";
 import type { SceneBox, SceneChip, SceneEdge, SceneFrame } from "./scene.ts";
 
-/** Roles of marks on the current finding's path. An edge between boxes with such marks is on it. */
+/**
+ * The roles of marks on the path of the current finding. An edge between two boxes with such marks
+ * is on the path.
+ */
 const ON_THE_WAY: ReadonlySet<MarkRole> = new Set(["origin", "path", "failed"]);
 
 const NO_MARKS: readonly Mark[] = [];
@@ -44,7 +47,8 @@ export class Emphasis {
 
   isLit(box: SceneBox): boolean {
     const { store } = this;
-    // A selected group has only a ring: colouring all its content would crowd the picture.
+    // A selected group has only a ring. Colouring all its content would make the picture hard to
+    // read.
     if (this.#selection.kind === "group") {
       return false;
     }
@@ -94,7 +98,8 @@ export class Emphasis {
   /** The mark of the current finding, if the edge is on its path. */
   wayAlong(edge: SceneEdge, boxes: readonly SceneBox[]): Mark | undefined {
     const { finding } = this.store;
-    // A mark is shown at both halves of a pair, but the finding's path goes through one of them.
+    // A pair of an op and its grad node shows a mark on both boxes, but the path of the finding
+    // goes through only one of them.
     const side = edge.phase === "backward" ? "grad_nodes" : "ops";
     const onTheWay = (at: number): Mark | undefined => {
       const box = boxes[at];
@@ -103,7 +108,7 @@ export class Emphasis {
     return finding && onTheWay(edge.target) && onTheWay(edge.source);
   }
 
-  /** Marks of the current finding on one half. */
+  /** The marks of the current finding on ops or on grad nodes. */
   #marksOn(box: SceneBox, side: MarkSide): readonly Mark[] {
     if (!this.marksOf(box).length) {
       return NO_MARKS;

@@ -3,7 +3,10 @@ import type { VisibleTree } from "../../model/visible/visible_tree.ts";
 import { extentOf } from "./extent.ts";
 import type { Reach, SceneFrame } from "./scene.ts";
 
-/** The open group with more than half of all items, inside it the next such group, and so on. */
+/**
+ * The open group with more than half of all items, then the group inside it with more than half,
+ * and so on.
+ */
 export function mainGroups({ items }: VisibleTree): number[] {
   const groups: number[] = [];
   let around = -1;

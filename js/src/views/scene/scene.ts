@@ -73,7 +73,7 @@ export interface SceneFrame {
   readonly id: string;
 }
 
-/** A half of a ladder; in the other modes the whole graph is one side. */
+/** A side of a ladder. In other modes, the whole graph is one side. */
 export type Side = "forward" | "backward";
 
 export type EdgeKind = "data" | "detach" | "lane" | "feedback" | "gradient";
@@ -122,7 +122,7 @@ export interface Scene {
   readonly frames: readonly SceneFrame[];
   readonly edges: readonly SceneEdge[];
   readonly labels: readonly SceneLabel[];
-  /** Faint lines between the paired boxes of a ladder: two x and their y. */
+  /** Faint horizontal lines between the paired boxes of a ladder: the x of both ends, and y. */
   readonly rungs: readonly { readonly fromX: number; readonly toX: number; readonly y: number }[];
 }
 

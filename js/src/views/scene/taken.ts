@@ -1,4 +1,4 @@
-/** The room that boxes, lines and words take. */
+/** The room that boxes, lines and texts take. */
 import type { Span } from "../../layout/index.ts";
 import { noteOfBox } from "./drawing_style.ts";
 import { edgesLeaving, isTooShort, LONGEST_LABEL_PX, labelPlace } from "./edge_label_places.ts";
@@ -18,7 +18,7 @@ export interface Taken extends Extent {
   readonly edge?: Span["edge"];
   /** Whether the part keeps its width. Slanted lines may be made steeper instead. */
   readonly isStiff: boolean;
-  /** Whether the other column keeps its distance from the part. */
+  /** Whether the other column keeps a distance from this part. */
   readonly isSeen: boolean;
   readonly isWords?: boolean;
 }
@@ -64,7 +64,7 @@ export function takenByEdges(edges: readonly SceneEdge[], measure: TextMeasure):
 }
 
 /**
- * Parts that must not be shown by half: boxes, titles, and words.
+ * The parts that the view should not cut: boxes, titles and texts.
  *
  * @param bottom parts below this height are left out
  */

@@ -19,7 +19,7 @@ const MOST_LISTED = 50;
  */
 export function mountSearch(root: HTMLElement, store: Store): () => void {
   const { trace } = store;
-  // Made on the first key: most traces are looked at before they are searched.
+  // The index is made on the first key, because most traces are viewed before they are searched.
   let index: SearchIndex | undefined;
   /** Position of the shown match, -1 before the first. */
   let at = -1;

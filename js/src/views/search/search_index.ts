@@ -189,8 +189,8 @@ export class SearchIndex {
   }
 
   /**
-   * Paddle's own names ("conv2d_0.w_0_moment1_0") must match as a whole: they contain an op's name,
-   * which would then match everything that the optimizer does.
+   * Paddle's own names ("conv2d_0.w_0_moment1_0") must match as a whole. They contain the name of
+   * an op, and a search for that op would otherwise find everything that the optimizer does.
    */
   #addTensorHits(fit: Uint8Array, isHit: Uint8Array, text: string): void {
     const tensors = this.trace.table("tensors");
@@ -220,7 +220,7 @@ export class SearchIndex {
   }
 }
 
-/** Set 1 at each position in `strings` that a text column contains. */
+/** Set 1 at each position in `strings` that occurs in a text column. */
 function markCodes(isFound: Uint8Array, codes: ArrayLike<number>): Uint8Array {
   for (let row = 0; row < codes.length; row++) isFound[codes[row]!] = 1;
   return isFound;

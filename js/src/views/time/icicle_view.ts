@@ -31,7 +31,7 @@ export class IcicleView {
   #boxes: IcicleBox[] = [];
   /** The part, nesting and width for which the boxes were made. */
   #madeFor: readonly unknown[] = [];
-  /** Which of the ops or groups that the cursor's box represents is selected. */
+  /** The position of the selected op or group among those that the cursor's box represents. */
   #member = 0;
   /** Whether this view is changing the selection. */
   #isSelecting = false;

@@ -4,7 +4,7 @@ import type { MemoryPalette } from "./palette.ts";
 
 const AREA_ALPHA = 0.35;
 const MARGIN_PX = 4;
-/** A press this near an edge of the window moves that edge. */
+/** A press within this distance of an edge of the window moves that edge. */
 const EDGE_PX = 5;
 
 interface Span {
@@ -12,7 +12,7 @@ interface Span {
   readonly to_ns: number;
 }
 
-/** The run's highest total in each column; all columns have equal width. */
+/** The highest total of the run in each column. All columns have equal width. */
 export interface Totals {
   readonly times_ns: Float64Array;
   readonly total_bytes: Float64Array;

@@ -10,7 +10,7 @@ export type LitBlocks = (block: number) => boolean;
 
 const BAND_ALPHA = 0.55;
 const FADED_BAND_ALPHA = 0.16;
-/** Between blocks lower than this, no line is drawn. */
+/** Lines are drawn only between blocks that are at least this high. */
 const LEAST_LINED_PX = 4;
 const OUTLINE_PX = 1.25;
 export function paintStack(
@@ -125,7 +125,7 @@ function paintOutline(
   palette: MemoryPalette,
 ): void {
   const { first, end } = stepsIn(picture, frame);
-  // Fade an outline that changes at every pixel, because it would hide everything else.
+  // Fade an outline that changes at every pixel. Otherwise it would hide everything else.
   const alpha = 1.6 - (2.5 * (end - first)) / frame.width_px;
   if (alpha <= 0) {
     return;

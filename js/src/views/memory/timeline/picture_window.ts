@@ -3,9 +3,12 @@ import type { Blocks } from "../../../memory/blocks/blocks.ts";
 import type { Window } from "../../../memory/stack/stack_window.ts";
 import type { Frame } from "../figure/frame.ts";
 
-/** A picture extends beyond the screen by this share on each side, so that it can be moved. */
+/**
+ * The share of the screen by which a picture extends beyond each side. The picture can be moved by
+ * so much without a new one.
+ */
 const BEYOND = 0.5;
-/** A picture for another scale is reused until the scales differ by this factor. */
+/** A picture is reused at another scale until the scales differ by this factor. */
 const COARSER = 1.3;
 
 /** The part shown in the frame, and its size in pixels. */

@@ -86,7 +86,7 @@ export function listenToTimeline(
   function press(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const act = keys[event.key];
-    // If there is nothing to zoom to, the key is left to others.
+    // If there is nothing to zoom to, other listeners may handle the key.
     if (!act || act(event.shiftKey) === false) return;
     event.preventDefault();
     event.stopPropagation();

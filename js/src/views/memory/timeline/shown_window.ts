@@ -28,11 +28,15 @@ export class ShownWindow {
     const { blocks, trace } = this.memory;
     const peak_bytes = Math.max(1, blocks.events.peak_bytes);
     const reserved = Math.max(0, ...reservedSteps(trace, blocks.place).reserved_bytes);
-    // If the pool is much larger than the peak, blocks would look flat in a view of all of it.
+    // If the pool is much larger than the peak, show only the peak. Blocks would look flat in a
+    // view of the whole pool.
     return HEADROOM * (reserved <= 1.5 * peak_bytes ? Math.max(reserved, peak_bytes) : peak_bytes);
   }
 
-  /** Bytes at the bottom of the view: a large block of unknown memory is mostly below it. */
+  /**
+   * The bytes at the bottom of the view. If unknown memory is a large block at the bottom, most of
+   * it is below the view.
+   */
   get floor_bytes(): number {
     const { blocks } = this.memory;
     const earlier_bytes = blocks.rows[0] === -1 ? blocks.bytes[0]! : 0;

@@ -11,12 +11,12 @@ export type Filter =
   /** Host time; `sign` is `<`, `<=`, `>` or `>=`. */
   | { kind: "time"; sign: string; limit_ns: number };
 
-/** Why a word is no filter, and the words that the user probably meant. */
+/** Why a word is not a filter, and the words that the user probably meant. */
 export interface Problem {
   readonly kind: "no_value" | "bad_shape" | "bad_time" | "no_filter" | "unknown";
   /** The whole word as it is in the query, in lower case. */
   readonly word: string;
-  /** The name of the filter; for `no_filter` what the user wrote instead. */
+  /** The name of the filter; for `no_filter`, the user's word. */
   readonly name: string;
   readonly value: string;
   /** Whole words, the nearest first. */
