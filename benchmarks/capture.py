@@ -2,8 +2,8 @@
 
 ``python benchmarks/capture.py [--quick] [--json FILE]`` prints Markdown tables. Times are medians
 of repeats that alternate between the ways to run, so that other work on the machine affects all
-ways alike. The cost of entering and leaving a trace is reported apart from the cost per op. The
-ratio of CPU time is also valid on a busy machine. Paddle's own guard, for comparison, needs the
+ways alike. The cost of entering and leaving a trace is reported separately from the cost per op.
+The ratio of CPU time is also valid on a busy machine. Paddle's own guard, for comparison, needs the
 ``graphviz`` package and its ``dot`` program.
 """
 
@@ -43,7 +43,7 @@ print("load_ext took", (time.perf_counter() - before) * 1e3)
 
 
 class Timing:
-    """Seconds for the work inside its guard, and for entering and leaving the guard."""
+    """The seconds for the work inside a guard, and for entering and leaving the guard."""
 
     def __init__(self) -> None:
         self.work_s: list[float] = []
@@ -166,9 +166,9 @@ def print_paddles_guard() -> None:
 
 
 def queryable(blocks: int, *, is_step: bool) -> tuple[float, float, int]:
-    """Return the CPU seconds of a plain run, and of a run with a trace up to its first answer.
+    """Return the CPU seconds of a plain run, and of a traced run until the trace can be read.
 
-    Both are the least of several alternating runs. The last value is the number of ops.
+    Both are the minimum of several alternating runs. The last value is the number of ops.
     """
     import paddle_lab
     from benchmarks.gpt import work
@@ -190,7 +190,7 @@ def queryable(blocks: int, *, is_step: bool) -> tuple[float, float, int]:
 
 
 def leaving_us(blocks: int, *, is_step: bool) -> float:
-    """Return the CPU time of leaving a trace, in microseconds per op: unhooking, making columns."""
+    """Return the CPU time of leaving a trace, in microseconds per op."""
     import paddle_lab
     from benchmarks.gpt import work
 

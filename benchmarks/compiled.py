@@ -25,7 +25,7 @@ _OPS = 10_000
 
 
 def least_s(ways: dict[str, Callable[[], object]], turns: int) -> dict[str, float]:
-    """Return the least CPU time of each way, in seconds."""
+    """Return the minimum CPU time of each way, in seconds."""
     found = dict.fromkeys(ways, float("inf"))
     for turn in range(turns + 1):
         for name, run in ways.items():
@@ -52,7 +52,7 @@ def level_by_hand() -> Iterator[None]:
 
 
 def log_ratio(turns: int) -> tuple[float, str]:
-    """Return the ratio of traced times with the log, and with the level set by hand; all times."""
+    """Return the ratio of the time with the log to that with a level set by hand; all times."""
     import paddle
 
     import paddle_lab

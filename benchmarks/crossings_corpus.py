@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# This file is run by its path: add the repository, which has the models' modules, to the path.
+# This file is run by its path. Add the repository, which has the modules of the models, to the
+# path.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from _pytest.outcomes import Skipped

@@ -1,6 +1,6 @@
 """A trace's graph for other tools: the same nodes and edges, as DOT, ONNX or JSON.
 
-Nodes are ops and grad nodes; edges are tensors and gradients. A tool that has groups gets the
+Nodes are ops and grad nodes; edges are tensors and gradients. Tools that support groups get the
 groups of our view.
 """
 
@@ -16,7 +16,7 @@ from paddle_lab.trace.record import Record
 
 @dataclass(frozen=True)
 class ExportedGraph:
-    """Nodes by position; an edge has the positions of its two ends."""
+    """Nodes by position. An edge has the positions of its source and its target."""
 
     labels: list[str]
     groups: list[str]
@@ -50,7 +50,8 @@ def _groups(record: Record) -> list[str]:
         paths.append(inside + record.strings[name].replace("/", "_"))
     of_op = [paths[group + 1] for group in record.op_groups["group"].tolist()]
     of_node = record.grad_node_groups["group"].tolist()
-    # A parameter's node has no group; it gets the group of the node that passes it its gradient.
+    # The node of a parameter has no group. It gets the group of the grad node that passes the
+    # gradient to it.
     for source, target in zip(
         record.grad_edges["source"].tolist(), record.grad_edges["target"].tolist(), strict=True
     ):

@@ -57,7 +57,7 @@ def timed(module, path, name):
             spans[name] = (begin * 1e3, time.time() * 1e3)
     setattr(owner, last, run)
 '''
-# Set after the extension is loaded. What it imports later still counts.
+# Set after the extension is loaded. Imports after that are part of the measured time.
 TIMERS = """
 %load_ext paddle_lab
 timed("paddle_lab.recording", "Recording.__exit__", "close")

@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def row(program: Callable[[], object]) -> str:
-    """Trace a program. Its trace is freed here, and not inside the trace of the next one."""
+    """Trace a program. The trace is freed before the next program runs."""
     import paddle_lab
 
     with paddle_lab.trace() as trace:

@@ -1,8 +1,8 @@
 """How much of the kernels' time is under the right op, and what ``profile=True`` costs.
 
 ``python benchmarks/kernels.py`` prints a Markdown table. The reference is Paddle's own profiler:
-the event that contains each kernel in its tree (``tests/oracles/kernel_events.py``). "as told" is
-the share that is under the same op in both, or under no op in both.
+the event that contains each kernel in its tree (``tests/oracles/kernel_events.py``). The column "as
+told" is the share of time that both place under the same op, or both under no op.
 """
 
 from __future__ import annotations

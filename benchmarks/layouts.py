@@ -29,7 +29,7 @@ _OURS_WITHIN_MS = {"hub-10000": 1_000.0}
 
 
 class LayoutError(Exception):
-    """Why there is no layout, in a few words."""
+    """Raised if there is no layout, with a short reason."""
 
 
 def laid_out_ms(tool: str, dot: Path, neutral: Path, *, limit_s: float) -> float:

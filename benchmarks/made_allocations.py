@@ -22,7 +22,7 @@ Columns = dict[str, npt.NDArray[np.int64]]
 
 
 def traced_step(*, blocks: int = 96) -> Record:
-    """Return the record of a model's second training step, when optimizer states exist."""
+    """Return the record of a model's second training step. The optimizer states exist by then."""
     step = work(blocks, is_step=True)
     with paddle_lab.memory() as trace:
         step()
@@ -112,7 +112,7 @@ def _made(
     if step_ends_ns is not None:
         scope = np.full(len(step_ends_ns), -1, dtype=np.int64)
         tables["steps"] = Table({"time_ns": step_ends_ns, "scope": scope})
-    # Paddle's counters come from a single step.
+    # The counters of Paddle come from a single step.
     totals = {name: np.asarray(column) for name, column in step.memory_totals.columns.items()}
     totals["time_ns"] = np.where(totals["time_ns"] > 0, duration_ns, totals["time_ns"])
     tables["memory_totals"] = Table(totals)

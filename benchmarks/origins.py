@@ -95,7 +95,7 @@ def wrapped(
     calls: list[Call] | None,
     running: list[str],
 ) -> Callable[..., Any]:
-    """Return a function that also rounds and notes; ops that it calls itself are left alone."""
+    """Return a function that also rounds and records. Ops that it calls itself are unchanged."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if running:
@@ -184,7 +184,7 @@ def answer(a: Call, b: Call) -> str:
 
 
 def difference(one: Array, other: Array) -> Array:
-    """Return a difference; where both are equal or NaN, it is 0."""
+    """Return a difference. It is 0 where both values are equal or NaN."""
     is_same = (one == other) | (np.isnan(one) & np.isnan(other))
     return np.where(is_same, 0, one - other)
 

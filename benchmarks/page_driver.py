@@ -1,4 +1,4 @@
-"""What the drivers of pages share: a browser, marks in the page, and a server."""
+"""The shared parts of the drivers of pages: a browser, marks in the page, and a server."""
 
 from __future__ import annotations
 
@@ -78,8 +78,9 @@ def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
-# Fonts and counters from the network may not answer, so no page waits for them. A route in the
-# driver would do the same, but every request of a page would pass through the driver.
+# Fonts and counters are on the network, which may not answer. They are blocked, so that no page
+# waits for them. A route in the driver would also block them, but then every request of a page
+# would pass through the driver.
 HERE_ALONE = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"
 
 
@@ -120,7 +121,7 @@ def wait_for_mark(page: Page, name: str) -> float:
 
 
 def forget_mark(page: Page, name: str) -> None:
-    """Reset a mark, so that the next one is waited for."""
+    """Reset a mark, so that the driver can wait for its next value."""
     page.evaluate("(name) => { delete pdlMarks[name]; }", name)
     _marks.get(page, {}).pop(name, None)
 

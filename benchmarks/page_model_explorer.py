@@ -16,7 +16,8 @@ from paddle_lab.api import Trace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# The answers of its worker: 1 for a graph that was read, 3 for an opened layer, 5 for a new layout.
+# The numbers of the worker's answers: 1 for a graph that was read, 3 for an opened layer, 5 for a
+# new layout.
 _WATCH = """
 const names = { 1: "load", 3: "laid", 5: "laid" };
 const Thread = window.Worker;

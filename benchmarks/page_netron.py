@@ -53,7 +53,8 @@ class NetronPage:
             yield address
 
     def load(self, page: Page, address: str) -> float:
-        # Without this cookie, it asks for permission to count its users, and waits for the answer.
+        # Without this cookie, Netron asks for permission to count its users, and waits for the
+        # answer.
         page.context.add_cookies([{"name": "consent", "value": "1", "url": address}])
         page.add_init_script(_WATCH)
         page.goto(address, wait_until="commit")

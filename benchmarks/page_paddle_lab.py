@@ -13,7 +13,7 @@ from paddle_lab.api import Trace
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# The picture notes how many boxes are in view whenever it is drawn.
+# The picture records the number of visible boxes whenever it is drawn.
 _WATCH = """
 addEventListener("DOMContentLoaded", () => {
   new MutationObserver(() => {

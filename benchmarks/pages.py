@@ -43,7 +43,7 @@ TOOLS: dict[str, ToolPage] = {
 HIERARCHICAL = "hierarchical-50000"
 OWN_MASKS = f"{HIERARCHICAL}-own-masks"
 PLAIN = "plain-blocks-50000"
-# One of many equal blocks, from the middle.
+# A block from the middle of many equal blocks.
 BLOCKS = dict.fromkeys((HIERARCHICAL, OWN_MASKS, "gpt-96"), "blocks.48") | {PLAIN: "blocks.25"}
 # If a tool cannot load the smaller graph, the larger one is not tried.
 GROWING = {"chain-20000": "chain-5000", "chain-100000": "chain-20000"}
@@ -152,7 +152,7 @@ def measured(
     limit_s: float,
     picture: str,
 ) -> None:
-    """Add the medians of several runs; a step that fails once is not tried again."""
+    """Add the medians of several runs. A step that fails once is not run again."""
     times_ms: dict[str, list[float]] = {}
     failures: dict[str, str] = {}
     for run in range(runs):

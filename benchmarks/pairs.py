@@ -2,8 +2,7 @@
 
 Such a group of four gives one ratio, from steps that ran one right after the other: a machine that
 becomes slower affects both alike. The result is the median of the ratios, and its 95 % confidence
-interval from order statistics. These make no assumption about the noise, only that groups are
-independent.
+interval from order statistics. Order statistics only assume that groups are independent.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Interval(NamedTuple):
 
 
 class Step(NamedTuple):
-    """The seconds per step in one turn."""
+    """The seconds per step of one turn. A turn is several steps of one kind."""
 
     wall_s: float
     cpu_s: float
@@ -54,7 +53,7 @@ class Pairs(NamedTuple):
 
     @property
     def least_added_s(self) -> float:
-        """CPU time that the other way adds to the least disturbed step."""
+        """The CPU time that the other way adds to a step, taken from the least disturbed groups."""
         return self.least_cpu_s["other"] - self.least_cpu_s["plain"]
 
     def ratio(self, clock: str) -> Interval:

@@ -33,7 +33,7 @@ from benchmarks.page_driver import chromium, tools_python
 
 FOLDER = Path(__file__).resolve().parent
 LIMIT_S, QUICK_LIMIT_S = 300, 60
-# Other tools are slow.
+# Other tools are slow, so their limit is longer.
 LIMITS_S = {
     "first_picture.py": 900,
     "pages.py": 720,
@@ -108,7 +108,8 @@ def _run(command: list[str], limit_s: float) -> tuple[str, str]:
             failure = f"longer than {limit_s:.0f} s"
         finally:
             if process.poll() is None:
-                # First ask it to end: then it can end its own processes in other sessions.
+                # First ask the process to end, so that it can end its own processes in other
+                # sessions.
                 process.terminate()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=5)
