@@ -61,12 +61,6 @@ class NotebookCells:
         return min(names, key=lambda name: name.startswith("_"), default=None)
 
 
-def name_in_notebook(thing: object) -> str | None:
-    """Return a variable of the running notebook that holds an object, ``None`` without one."""
-    cells = running_cells()
-    return None if cells is None else cells.name_of(thing)
-
-
 def cell_of(file: str) -> int | None:
     """Return the execution count of the cell that has this file name; ``None`` for others."""
     cells = running_cells()

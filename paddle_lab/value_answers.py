@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.notebook_cells import name_in_notebook
+from paddle_lab.notebook_cells import running_cells
 from paddle_lab.replayed_values import ReplayError
 from paddle_lab.words import say
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from paddle_lab.trace_answers import TraceAnswers
 
 Subject = tuple[str, int, int, int]
-Kept = tuple[npt.NDArray[Any], dict[str, Any]]
+Array = npt.NDArray[Any]
+Kept = tuple[Array, dict[str, Any]]
 Tell = Callable[[int, int], bool]
 
 _MOST_SAVED_BYTES = 1 << 28
@@ -61,7 +63,8 @@ class ValueAnswers:
             values.append(self._difference((subjects[0], subjects[1])))
         parts, buffers = [], []
         for array, told in values:
-            found, pixels = value_slice(array, question["position"], told)
+            ends = told["statistics"] if told["nans"] + told["infs"] == 0 else None
+            found, pixels = value_slice(array, question["position"], ends and ends[:2])
             parts.append({**told, **found})
             buffers += pixels
         return {"parts": parts}, buffers
@@ -88,7 +91,9 @@ class ValueAnswers:
             PROGRESS.reset(token)
         method = "value" if of == "op" else "gradient"
         more = f"{f', {output}' if output else ''}{f', call={call}' if call >= 0 else ''}"
-        line = f"{name_in_notebook(trace) or 'trace'}.{method}({key}{more})"
+        cells = running_cells()
+        name = (cells and cells.name_of(trace)) or "trace"
+        line = f"{name}.{method}({key}{more})"
         return self._keep((subject,), array.view(np.ndarray), array.check, line)
 
     def _difference(self, pair: tuple[Subject, Subject]) -> Kept:
@@ -103,16 +108,39 @@ class ValueAnswers:
             array = np.subtract(*signed)
         return self._keep(pair, np.asarray(array), "", f"{of_one['line']} - {of_other['line']}")
 
-    def _keep(
-        self, key: tuple[Subject, ...], array: npt.NDArray[Any], check: str, line: str
-    ) -> Kept:
-        from paddle_lab.views.value_summary import value_statistics
-
+    def _keep(self, key: tuple[Subject, ...], array: Array, check: str, line: str) -> Kept:
         self.kept[key] = array, {**value_statistics(array), "check": check, "line": line}
         return self.kept[key]
 
 
-def _file(array: npt.NDArray[Any], told: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+def value_statistics(array: Array) -> dict[str, Any]:
+    """Return the statistics of all elements, as JSON; of complex numbers, of their magnitudes."""
+    from paddle_lab.capture.evidence.values.scan import KINDS, scan
+
+    dtype = str(array.dtype)
+    read = np.ascontiguousarray(array, None if dtype in KINDS else np.float64)
+    kind = KINDS.index(str(read.dtype))
+    found = scan(read.ctypes.data, read.size, kind, True)  # noqa: FBT003
+    zeros, nans, infs, least, most, total, _, histogram, deviations = found
+    bins: dict[int, list[int]] = {}
+    for exponent, is_negative, count in np.frombuffer(histogram, np.int64).reshape(-1, 3).tolist():
+        bins.setdefault(exponent, [0, 0])[1 - is_negative] = count
+    finite = array.size - nans - infs
+    return {
+        "shape": list(array.shape),
+        "dtype": dtype,
+        "elements": array.size,
+        "zeros": zeros,
+        "nans": nans,
+        "infs": infs,
+        "statistics": [least, most, total / finite, math.sqrt(deviations / finite)]
+        if finite
+        else None,
+        "bins": [[exponent, *counts] for exponent, counts in sorted(bins.items())],
+    }
+
+
+def _file(array: Array, told: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
     if array.nbytes > _MOST_SAVED_BYTES:
         return {"error": say("replay.large", line=told["line"], mb=array.nbytes >> 20)}, []
     file = io.BytesIO()

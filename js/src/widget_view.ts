@@ -92,7 +92,7 @@ function valuesOf(model: AnyModel<WidgetState>): ValueSource {
       return answer.parts.map((part, at) => ({
         ...part,
         heat: new Float64Array(bytes[2 * at]!),
-        colours: new Uint8ClampedArray(bytes[2 * at + 1]!),
+        channels: new Float64Array(bytes[2 * at + 1]!),
       }));
     },
     async file(subject) {

@@ -7,8 +7,6 @@ export function sameOpInTurns(trace: Trace, op: number): [name: string, op: numb
   const isTurn = (group: number): boolean => trace.groupKind(group) === "turn";
   const turn = trace.groupPath(trace.groupOfOp(op)).findLast(isTurn);
   if (turn === undefined) return [];
-  const of = (column: "parent" | "first_op" | "op_count", group: number): number =>
-    trace.at("groups", column, group);
   const loopOf = (group: number): number => {
     const row = trace
       .table("turns")
@@ -16,18 +14,27 @@ export function sameOpInTurns(trace: Trace, op: number): [name: string, op: numb
       .indexOf(trace.at("groups", "scope", group));
     return row < 0 ? -1 : trace.at("turns", "loop", row);
   };
-  const loop = loopOf(turn);
+  const parentOf = (group: number): number => trace.at("groups", "parent", group);
+  /** The ops in an iteration with the same name on the same line. */
+  const alike = (group: number): number[] => {
+    const first = trace.at("groups", "first_op", group);
+    const ops = Array.from(
+      { length: trace.at("groups", "op_count", group) },
+      (_, at) => first + at,
+    );
+    return ops.filter(
+      (other) =>
+        trace.opLabel(other) === trace.opLabel(op) &&
+        trace.ownFrameOf(other) === trace.ownFrameOf(op),
+    );
+  };
+  const place = alike(turn).indexOf(op);
   const found: [string, number][] = [];
   for (let group = 0; group < trace.table("groups").length; group++) {
-    if (of("parent", group) !== of("parent", turn) || !isTurn(group) || loopOf(group) !== loop) {
-      continue;
-    }
-    const other = of("first_op", group) + op - of("first_op", turn);
-    const isSame =
-      other < of("first_op", group) + of("op_count", group) &&
-      trace.opLabel(other) === trace.opLabel(op) &&
-      trace.ownFrameOf(other) === trace.ownFrameOf(op);
-    if (isSame) found.push([`${trace.groupLabel(group)} ${trace.turnValue(group)}`.trim(), other]);
+    if (!isTurn(group) || parentOf(group) !== parentOf(turn)) continue;
+    const other = loopOf(group) === loopOf(turn) ? alike(group)[place] : undefined;
+    if (other === undefined) continue;
+    found.push([`${trace.groupLabel(group)} ${trace.turnValue(group)}`.trim(), other]);
   }
   return found;
 }

@@ -35,18 +35,18 @@ export interface Value extends ValueStatistics {
   /** How the slice is seen as an image; null if it does not look like one. */
   readonly image: ImageFacts | null;
   readonly heat: Float64Array<ArrayBuffer>;
-  /** Red, green, blue and opacity of the image's pixels. */
-  readonly colours: Uint8ClampedArray<ArrayBuffer>;
+  /** The image's channels, one after the other. */
+  readonly channels: Float64Array<ArrayBuffer>;
 }
 
 interface ImageFacts {
   /** The axis of the channels, and how many there are. */
   readonly axis: number;
   readonly channels: number;
-  /** Whether the smallest and the largest value are black and white. */
+  /** Whether `ends` are the tensor's smallest and largest value. */
   readonly is_scaled: boolean;
-  /** One of how many rows and columns is shown. */
-  readonly step: number;
+  /** The values that are black and white. */
+  readonly ends: readonly [number, number];
   readonly pixels: readonly [number, number];
 }
 

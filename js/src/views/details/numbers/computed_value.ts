@@ -6,6 +6,7 @@ import { saveFile } from "../../../dom/save_file.ts";
 import { sameOpInTurns } from "../../../model/graph/turns.ts";
 import { t } from "../../../words/page.ts";
 import type { PanelContext } from "../../facts/context.ts";
+import { MOST_ITEMS } from "../../facts/facts.ts";
 import type { NamedSubject, Subject, Value } from "../../facts/value_answer.ts";
 import { valueContent } from "./value_content.ts";
 
@@ -16,7 +17,7 @@ const LONG_MS = 1000;
 export function computedValues(context: PanelContext, op: number): HTMLElement[] {
   const { trace } = context;
   const outputs = [...trace.outputsOf(op)];
-  return outputs.map((use, output) => {
+  return outputs.slice(0, MOST_ITEMS).map((use, output) => {
     const tensor = trace.at("uses", "tensor", use);
     const dtype = tensor < 0 ? "" : trace.textAt("tensors", "dtype", tensor);
     const number = outputs.length > 1 ? ` ${output}` : "";

@@ -5,7 +5,6 @@ import { button, element } from "../../../dom/element.ts";
 import { t } from "../../../words/page.ts";
 import { formatCount, formatShare, formatValue } from "../../../words/quantities.ts";
 import type { PanelContext } from "../../facts/context.ts";
-import { type Fact, facts } from "../../facts/facts.ts";
 import type { NamedSubject, Value, ValueBench } from "../../facts/value_answer.ts";
 import { histogram } from "./histogram.ts";
 import { heatMap, image } from "./value_picture.ts";
@@ -134,14 +133,12 @@ function statistics(
     name === BROKEN && cell !== "0"
       ? element("strong", { class: "pdl-warn-text" }, `✕ ${cell}`)
       : cell;
-  if (values.length === 1) {
-    return facts(rows.map(([name, cell]): Fact => [name, warned(name, cell!)]));
-  }
   const head = ["", ...values.map((_, at) => names[at]?.name ?? "")];
   return element(
     "table",
     { class: "pdl-table" },
-    element("tr", {}, ...head.map((name) => element("th", { scope: "col" }, name))),
+    values.length > 1 &&
+      element("tr", {}, ...head.map((name) => element("th", { scope: "col" }, name))),
     ...rows.map(([name, ...cells]) =>
       element(
         "tr",

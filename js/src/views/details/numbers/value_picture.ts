@@ -24,47 +24,47 @@ export function heatMap(
   const { heat, pixels, steps, dtype } = values[at]!;
   const isDifference = at === 2;
   const alike = values.slice(0, 2).filter((one) => String(one.shape) === String(values[at]!.shape));
-  const finite = (isDifference ? [...heat] : alike.flatMap((one) => [...one.heat])).filter(
-    Number.isFinite,
-  );
-  let [least, most] = [0, 0];
-  if (finite.length) [least, most] = [Math.min(...finite), Math.max(...finite)];
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const shown of isDifference ? [values[2]!] : alike) {
+    for (const value of shown.heat) {
+      if (!Number.isFinite(value)) continue;
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+  }
   if (isDifference) [least, most] = [-Math.max(-least, most), Math.max(-least, most)];
   const theme = readTheme(document.querySelector<HTMLElement>(".pdl-app")!);
-  const share = (value: number): number => (most > least ? (value - least) / (most - least) : 0.5);
-  const colour = (at: number): string =>
-    isDifference ? awayFromZero(at * 2 - 1, theme.bg) : rampColour(at, theme.bg);
+  // A colour for each of so many steps from the smallest to the largest, and one for NaN.
+  const colours = Array.from({ length: 101 }, (_, step) =>
+    isDifference ? awayFromZero(step / 50 - 1, theme.bg) : rampColour(step / 100, theme.bg),
+  );
+  const inks = [...colours, theme.warn].map((hex) => Number.parseInt(hex.slice(1, 7), 16));
   const canvas = drawn(pixels, (data) => {
-    for (const [index, value] of heat.entries()) {
-      const hex = Number.isFinite(value) ? colour(share(value)) : theme.warn;
-      const rgb = Number.parseInt(hex.slice(1, 7), 16);
-      data.set([rgb >> 16, (rgb >> 8) & 255, rgb & 255, 255], 4 * index);
+    for (let index = 0; index < heat.length; index++) {
+      const value = heat[index]!;
+      const step = most > least ? Math.round((100 * (value - least)) / (most - least)) : 50;
+      const ink = inks[Number.isFinite(value) ? step : 101]!;
+      data[4 * index] = ink >> 16;
+      data[4 * index + 1] = (ink >> 8) & 255;
+      data[4 * index + 2] = ink & 255;
+      data[4 * index + 3] = 255;
     }
   });
-  const under = (event: MouseEvent): [row: number, column: number] => {
-    const { left, top, width, height } = canvas.getBoundingClientRect();
-    return [
-      Math.min(
-        pixels[0] - 1,
-        Math.max(0, Math.floor(((event.clientY - top) / height) * pixels[0])),
-      ),
-      Math.min(
-        pixels[1] - 1,
-        Math.max(0, Math.floor(((event.clientX - left) / width) * pixels[1])),
-      ),
-    ];
+  const under = ({ offsetX, offsetY }: MouseEvent) => {
+    const row = Math.floor((offsetY / canvas.offsetHeight) * pixels[0]);
+    const column = Math.floor((offsetX / canvas.offsetWidth) * pixels[1]);
+    return [row * steps[0], column * steps[1], heat[row * pixels[1] + column] ?? 0] as const;
   };
   canvas.addEventListener("pointermove", (event) => {
-    const [row, column] = under(event);
-    const place = `[${row * steps[0]}, ${column * steps[1]}]`;
-    canvas.title = `${place} ${formatValue(heat[row * pixels[1] + column]!)}`;
+    const [row, column, value] = under(event);
+    canvas.title = `[${row}, ${column}] ${formatValue(value)}`;
   });
   canvas.addEventListener("click", (event) => {
     const [row, column] = under(event);
-    jump(row * steps[0], column * steps[1]);
+    jump(row, column);
   });
   canvas.setAttribute("aria-label", t("value.heat"));
-  const stops = Array.from({ length: 9 }, (_, stop) => colour(stop / 8)).join(", ");
+  const stops = colours.filter((_, step) => step % 10 === 0).join(", ");
   const ends = [least, most].map((end) => (dtype === "bool" ? String(end > 0) : formatValue(end)));
   const legend = element(
     "div",
@@ -77,7 +77,7 @@ export function heatMap(
           element("i", { style: `--pdl-stops: ${stops}` }),
           ` ${ends[1]}`,
         )
-      : finite.length > 0 && t("value.all_equal", { value: ends[0]! }),
+      : most === least && t("value.all_equal", { value: ends[0]! }),
     !heat.every(Number.isFinite) && element("span", { class: "pdl-warn-text" }, t("value.broken")),
     Math.max(...steps) > 1 &&
       element("span", {}, t("value.means", { rows: steps[0], columns: steps[1] })),
@@ -85,15 +85,21 @@ export function heatMap(
   return [canvas, legend];
 }
 
-export function image({ image: shown, colours }: Value): HTMLElement[] {
-  const { axis, channels, is_scaled, step, pixels } = shown!;
-  const canvas = drawn(pixels, (data) => data.set(colours));
+export function image({ image: shown, channels }: Value): HTMLElement[] {
+  const { axis, channels: count, is_scaled, ends, pixels } = shown!;
+  const [black, white] = ends;
+  const size = pixels[0] * pixels[1];
+  const canvas = drawn(pixels, (data) => {
+    for (let at = 0; at < size; at++) {
+      for (let channel = 0; channel < 4; channel++) {
+        const value = channels[(count === 1 ? 0 : channel) * size + at]!;
+        const isGiven = channel < Math.max(3, count);
+        data[4 * at + channel] = isGiven ? (255 * (value - black)) / (white - black) : 255;
+      }
+    }
+  });
   canvas.setAttribute("aria-label", t("value.image"));
-  const why = [
-    t("value.why_image", { axis, n: channels }),
-    is_scaled && t("value.scaled"),
-    step > 1 && t("value.every", { step }),
-  ];
+  const why = [t("value.why_image", { axis, n: count }), is_scaled && t("value.scaled")];
   return [canvas, element("div", { class: "pdl-soft" }, why.filter(Boolean).join(" "))];
 }
 
