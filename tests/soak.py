@@ -72,7 +72,7 @@ def resident_bytes() -> int:
 
 
 def soak(guard: Callable[[], Any], traces: int) -> tuple[float, float]:
-    """Return what a trace has left behind, and how many allocator events it was told of."""
+    """Return what a trace has left behind, and the number of allocator events it received."""
     step = training_step()
     events, before = 0, 0
     first = traces // 4

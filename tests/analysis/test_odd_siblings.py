@@ -14,7 +14,7 @@ USUAL = ("matmul", "add", "relu")
 
 
 def stack_of_blocks(count: int, odd: dict[int, tuple[str, ...]]) -> Record:
-    """Blocks one after the other in a net; those in ``odd`` run other ops than the rest."""
+    """Blocks one after the other in a net. Blocks in ``odd`` run other ops than the rest."""
     w = RecordWriter()
     x = w.tensor()
     with w.layer("net", "Net"):

@@ -72,7 +72,7 @@ def traced(through):
 
 
 def beside(trace):
-    """Return what grad nodes stand beside each op of the forward: layer, name and names."""
+    """Return the grad nodes paired with each op of the forward: layer, op name and node names."""
     record = trace.view_record
     op = record.grad_nodes["op"].tolist()
     inner = record.inner_grad_nodes

@@ -83,7 +83,7 @@ def test_calls_and_turns_nest():
                 w.op("linear", line=11)
     w.op("mean", line=7)
     steps = [["step 1", "matmul", "relu"], ["step 2", "matmul", "relu"]]
-    # A call that is all there is in a turn says nothing that the turn does not.
+    # The group of a call is hidden if it is the only content of a turn.
     assert tree(w.record()) == [
         ["epoch 1", *steps, ["net", "linear"]],
         ["epoch 2", *steps, ["net", "linear"]],

@@ -25,7 +25,8 @@ _CELLS_THERE = """() => {
   const count = panel?.context?.isReady ? panel.content.model.cells.length : 0;
   return count > 0 && panel.content.widgets.length === count;
 }"""
-# Playwright waits for one promise and takes whatever it holds: a condition must be told at once.
+# Playwright awaits one promise and takes its value, whatever it is. So a condition must be
+# evaluated at once.
 _KERNEL_READY = """() => {
   const panel = window.jupyterapp?.shell.currentWidget;
   return panel?.context?.isReady === true && panel.sessionContext.isReady

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def opened(browser: Browser, path: Path, *, scripts: bool = True) -> tuple[Page, list[str]]:
-    """Open a saved page; return it and what it complained of or tried to load."""
+    """Open a saved page; return it, its errors, and the addresses that it tried to load."""
     context = browser.new_context(
         viewport={"width": 1100, "height": 760}, java_script_enabled=scripts
     )

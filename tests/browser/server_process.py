@@ -45,7 +45,7 @@ class JupyterServer:
         return len(self._api("GET", "api/kernels"))
 
     def forget_settings(self) -> None:
-        """Forget what a test has set, such as a theme or the saving of widgets' state."""
+        """Reset what a test has set, such as a theme or the saving of widgets' state."""
         for kept in self.settings.rglob("*.jupyterlab-settings"):
             if kept != self.settings / _NOTIFICATION:
                 kept.unlink(missing_ok=True)

@@ -56,7 +56,7 @@ OWN_WORDS = {"sum", "step", "linear", "relu", "held", "net", "loss"}
 
 
 def labels() -> set[str]:
-    """Return what labels say in English alone."""
+    """Return the English labels that differ from the Chinese ones."""
     tables = [json.loads((WORDS / f"{room}.json").read_text()) for room in ("page", "live")]
     texts = [texts for table in tables for texts in table.values()]
     return {each["en"] for each in texts if each["en"] != each["zh"]} - OWN_WORDS

@@ -146,7 +146,7 @@ def test_nothing_is_cut_off_in_a_narrow_window(quickstart: NotebookPage) -> None
     quickstart.screenshot("narrow")
 
 
-# Last, since it ends the kernel that the other tests use.
+# This test is the last, because it ends the kernel that the other tests use.
 @pytest.fixture(scope="module")
 def saved_quickstart(ran_quickstart: NotebookPage) -> NotebookPage:
     ran_quickstart.save()

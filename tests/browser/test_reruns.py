@@ -99,7 +99,7 @@ def test_a_cell_that_runs_again_leaves_what_its_first_run_left(
     shown = notebook.cell(2).locator(".pdl-app")
     notebook.run_cell(2)
     expect(shown).to_have_count(1)
-    # The page tells of outputs that were cleared two seconds later.
+    # The page reports cleared outputs two seconds later.
     notebook.page.wait_for_timeout(5 * _PAUSE_MS)
     first, models = alive(notebook), notebook.page.evaluate(MODELS)
     for _ in range(2):

@@ -33,7 +33,7 @@ _PRODUCT = f"{Path(paddle_lab.__file__).parent}/"
 
 @dataclass
 class Observation:
-    """A trace of one step, what Paddle told about the same step, and what it changed."""
+    """A trace of one step, Paddle's own reports about the same step, and what the trace changed."""
 
     trace: paddle_lab.Trace
     log: ApiLog

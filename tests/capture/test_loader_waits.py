@@ -1,4 +1,4 @@
-"""A loop that waits for its ``DataLoader`` is told, with times, the slow line and advice."""
+"""A loop that waits for its ``DataLoader`` is reported, with times, the slow line and advice."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def test_a_batch_normalisation_keeps_its_input_and_the_statistics_of_the_batch()
 
 
 def _inputs(shapes: list[list[int]]) -> list[Tensor]:
-    """Return tensors that some op made: they are no parameters."""
+    """Return tensors that an op made, and not parameters."""
     made = []
     for shape in shapes:
         leaf = paddle.rand(shape) * 0.5 + 0.25

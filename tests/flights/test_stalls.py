@@ -1,4 +1,4 @@
-"""While no op runs, each thread is told with its line and with what it does there."""
+"""While no op runs, the line and the activity of each thread are reported."""
 
 from __future__ import annotations
 

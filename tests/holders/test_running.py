@@ -52,7 +52,7 @@ def test_a_variable_of_a_call_in_a_thread_has_its_and_the_threads_name() -> None
     end.set()
     ready.wait()
     gc.collect()
-    # Whoever looked has not made the variable live on.
+    # The search itself must not have kept the variable alive.
     assert references[0]() is None
     again.set()
     thread.join()

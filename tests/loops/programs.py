@@ -130,7 +130,7 @@ def a_while_whose_condition_is_computed(ledger: Ledger) -> None:
         if turn < 4:
             with ledger.turn(f"while x.sum() < 10 · {turn}"):
                 ledger.op(2)
-    # The condition is computed once more, and there is no turn behind it.
+    # The condition is computed once more, and no turn follows.
     ledger.op(2)
 
 
@@ -659,7 +659,7 @@ def a_loop_over_a_tensor(ledger: Ledger) -> None:
 
 @program
 def arrays_of_which_some_are_skipped(ledger: Ledger) -> None:
-    """A skipped array is gone, and the next one often has the address of the one before."""
+    """A skipped array is freed, and the next array often has the same address."""
     ledger.op()
     x = paddle.ones([2])
     turn = itertools.count(1)

@@ -41,7 +41,8 @@ def described(turns: list[Turns], record: Record) -> list[str]:
     return [f"{name}: {' / '.join(around)}" for name, around in zip(names, turns, strict=False)]
 
 
-# Python 3.10 tells no columns: loops on one line, and ops in a loop's header, are not told apart.
+# Python 3.10 does not record columns. So loops on one line are not distinguished, and neither are
+# ops in the header of a loop.
 NEED_COLUMNS = {
     "batches_that_are_no_numbers",
     "a_while_whose_condition_is_computed",

@@ -60,7 +60,7 @@ def test_a_lost_device_is_absent_while_the_other_goes_on_and_is_read_when_it_is_
             "",
             "",
         ]
-        # What is looked up before a device went does not hold when it is back.
+        # A handle from before a device disappeared is not valid after the device is back.
         driver.answer({"handle.0": (0,)}, epoch=1)
         assert process.values(3 * GIB + 1, 97, GIB, 1) == ["", "", "", ""]
 

@@ -56,7 +56,7 @@ def repacked(change, *, extra: bytes = b"", version: int = FORMAT_VERSION) -> by
 
 
 def with_cell(table: str, column: str, value: int) -> bytes:
-    """Return a whole file one cell of which holds something that no trace holds."""
+    """Return a whole file with one invalid value."""
     record = small_record()
     cells = record.tables[table].columns[column].astype(np.int64)
     cells[0] = value

@@ -58,9 +58,9 @@ def placeholders(text: str) -> set[str]:
 
 
 def faults(chinese: str) -> list[str]:
-    """Return what is not as Chinese is set; code stands between backticks."""
+    """Return the errors of Chinese typography in a text. Code is between backticks."""
     code_left_out = re.sub(r"`[^`]*`", "`", chinese)
-    # A placeholder is what it stands for: nothing is known of its ends.
+    # A placeholder counts as its value. The ends of the value are unknown.
     bare = PLACEHOLDER.sub("\ufffc", code_left_out)
     wrong = [found[0] for sign in (HALF_WIDTH, SPACED, TOUCHING) for found in sign.finditer(bare)]
     return wrong + [

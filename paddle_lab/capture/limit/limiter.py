@@ -65,7 +65,7 @@ class Limiter:
             self._set_alarm(self._most + surplus - 1)
 
     def reach(self) -> None:
-        """Drop ops, or stop recording. Called after the op of the alarm was recorded."""
+        """Drop ops, or stop recording. Called after the op with the key of the alarm."""
         if not self._lock.acquire(blocking=False):
             return  # another thread is trimming the trace
         try:

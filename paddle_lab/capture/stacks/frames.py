@@ -78,10 +78,10 @@ class FrameAssembler:
         return names
 
     def tables(self) -> dict[str, Table]:
-        """Return the tables ``stacks``, ``frames`` and ``sources``. All stacks must be known.
+        """Return the tables ``stacks``, ``frames`` and ``sources``, after all stacks are recorded.
 
-        Sources have the text around every line of a frame. Cells and short files of the user are
-        stored as a whole.
+        Sources contain the text around every line of a frame. Cells and short files of the user
+        are stored as a whole.
         """
         stacks = self._rows.stacks()
         columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}

@@ -11,7 +11,7 @@ def shares(w: RecordWriter) -> dict[str, int]:
 
 
 def layer(w: RecordWriter, path: str, *, parent: int = -1) -> int:
-    """Return a scope of a call of a layer of its own, whatever other layer has its path."""
+    """Return the scope of a call of a new layer. Another layer may have the same path."""
     row = w.row("layers", path=path, parent=parent, **{"class": "Linear"})
     return w.row("scopes", kind="layer", layer=row)
 

@@ -12,7 +12,7 @@ Lifetime = tuple[int, int, int]
 
 
 def trace_of(lifetimes: Sequence[Lifetime], *, counted: int | None = None) -> Trace:
-    """Return a trace with these blocks; ``counted`` is what Paddle's counter said at first."""
+    """Return a trace with these blocks. ``counted`` is the first value of Paddle's counter."""
     w = RecordWriter()
     if counted is not None:
         w.memory_total(0, counted, counted)

@@ -78,7 +78,7 @@ def test_a_held_interpreter_is_a_gap(lab_page: OpenNotebook):
     notebook.run_cell(1)
 
     expect(chart.locator(".pdl-live-gaps")).to_be_visible()
-    # What stands below stays where it is when the gap is out of sight.
+    # Content below the chart does not move when the gap is out of view.
     chart.locator(".pdl-live-chart").focus()
     for _ in range(8):
         notebook.page.keyboard.press("ArrowLeft")

@@ -46,7 +46,7 @@ def test_rows_that_are_scrolled_to_are_those_of_the_moment(page_of: OpenPage) ->
     expect(rows).to_have_count(100)
     expect(rows.last).to_contain_text("relu #50")
     expect(memory.table.locator("tfoot")).to_contain_text("50 more rows, 1.25 MiB")
-    # 100 ops have run half way: those below the ones on screen are other rows now.
+    # Half of the ops have run. The rows below the visible ones have changed.
     page.mouse.click(*memory.point(0.4975, 0.99))
     expect(memory.title).to_contain_text("alive at 99")
     last = memory.table.evaluate("""async (table) => {

@@ -103,7 +103,7 @@ def test_the_table_is_saved_and_an_older_trace_reads_as_before(tmp_path) -> None
 
 
 def stopped(trace: Trace) -> list[tuple[int, int]]:
-    """Return backward calls and how many tensors they were told to send no gradient through."""
+    """Return backward calls and the number of tensors in their ``no_grad_vars``."""
     calls = trace.record.grad_stops["backward_call"].tolist()
     return [(call, calls.count(call)) for call in dict.fromkeys(calls)]
 

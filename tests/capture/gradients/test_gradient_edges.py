@@ -25,7 +25,7 @@ WRITE_OVER = {
 
 
 def unexplained(record: Record) -> list[str]:
-    """Return the edges without a row that nothing excuses.
+    """Return the edges that have no row although they should.
 
     A node that takes no post hook (a list of tensors, a PyLayer, a program) is excused where its
     gradient meets others, or arrives at a tensor that is dead or at a node that writes over it; and

@@ -25,7 +25,7 @@ CAPTURE = str(Path(paddle_lab.__file__).parent / "capture")
 
 
 INSTALLING = {"hooks.py", "patches.py", "session.py", "sinks.py"}
-# What comes after all hooks are gone: an interrupt there costs the record and nothing else.
+# The code that runs after all hooks are removed. An interrupt there loses only the record.
 AFTERWARDS = {"assembly.py", "frames.py"}
 
 

@@ -118,7 +118,7 @@ def test_what_the_native_part_looks_up_stands_in_the_table() -> None:
 
 
 def test_what_is_asked_at_the_door_stands_in_the_table() -> None:
-    """A name that stands there and nobody asks for has a feature that it switches off."""
+    """Each name in the table that no code asks for switches off a feature."""
     asked = {
         name
         for file in PACKAGE.rglob("*.py")

@@ -209,7 +209,7 @@ class KeptRows:
 
 
 def stack(record: Record, key: Any) -> list[tuple[str, str, int]]:
-    """Return file, function and line of a stack's frames, innermost first."""
+    """Return the file, function and line of each frame of a stack, innermost first."""
     found = []
     while key >= 0:
         frame = record.stacks["frame"][key]

@@ -86,7 +86,7 @@ def test_pinned_memory_alone_is_the_hosts_too():
 
 
 def test_a_thread_that_pins_is_ordered_among_the_others_as_paddle_counted():
-    # It freed before the other allocated, and took the time after that.
+    # The thread freed memory before the other thread allocated, but took the time after that.
     alone = [(ALLOCATE, CPU, 0x20, 8, 508, 0), (FREE, CPU, 0x20, 8, 500, 0)] * 4
     kept = held(
         [

@@ -1,4 +1,4 @@
-/** The samples that the page stores. It stores as many as the kernel, so days fit. */
+/** The samples that the page stores. It stores as many as the kernel: enough for seven days. */
 
 /** How many samples, bins of a second and bins of a minute are stored. */
 const CAPACITY = [6000, 7200, 10_080] as const;

@@ -158,8 +158,8 @@ export class Figure {
   }
 
   /**
-   * Fits a y range to its largest value. It grows at once, but shrinks late, so that the scale is
-   * calm.
+   * Fit a y range to its largest value. The range grows at once, but shrinks only for a much smaller
+   * value, so that the scale rarely changes.
    */
   #fit(index: number, largest: number): void {
     const range = this.#drawn[index]!.y_range;

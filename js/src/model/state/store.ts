@@ -333,7 +333,10 @@ export class Store {
     }
   }
 
-  /** The mode that can show a selection: the forward graph has no ops of a PyLayer's backward. */
+  /**
+   * The mode that can show a selection. Ops of a PyLayer's backward are not in the forward graph,
+   * so the mode changes for them.
+   */
   #modeFor(selection: Selection): Partial<ViewState> {
     const op = selection.kind === "op" ? selection.op : -1;
     if (op < 0 || this.hierarchy.pylayerOfBackwardOp[op]! < 0 || !isGraph(this.#state.mode)) {

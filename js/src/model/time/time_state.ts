@@ -92,7 +92,7 @@ export class TimeState {
     this.#become({ cursor });
   }
 
-  /** Let a part fill the view; it must be inside the current part. */
+  /** Let a part fill the view. The part must be inside the current part. */
   zoom(part: Part): void {
     const { trail } = this.#choice;
     if (nameOfPart(part) === nameOfPart(this.part)) return;

@@ -125,7 +125,7 @@ function boxLines({ trace, oddSiblings }: Store, box: SceneBox): string[] {
   return lines.filter(Boolean);
 }
 
-/** "[4, 16] [16, 16] → [4, 16]". */
+/** The shapes of an op's inputs and outputs: "[4, 16] [16, 16] → [4, 16]". */
 function shapesThrough(trace: Trace, op: number): string {
   const [given, made] = [trace.inputsOf(op), trace.outputsOf(op)].map((uses) => {
     const shapes = shapesOf(trace, uses);

@@ -90,7 +90,7 @@ class Trained:
         )
 
     def wants_gradient(self, parameter: int) -> bool:
-        """Tell whether a parameter is trainable and, if optimizers are known, one has it."""
+        """Tell whether a parameter is trainable and belongs to an optimizer, if any is known."""
         if parameter in self.frozen or parameter in self.estimates:
             return False
         return not self.holders or parameter in self.holders

@@ -33,7 +33,8 @@ def collected(facts: Facts, steps: Steps) -> Iterator[Collected]:
     made = made[facts.record.tensors["stop_gradient"][made] == 0]
     producer = facts.record.tensors["producer"][made]
     stack, step = facts.record.ops["stack"][producer], steps.intervals(producer)
-    # Skip most stacks early: no tensor of theirs is used in a later step or seen alive between ops.
+    # Skip most stacks early: those without a tensor that a later step used, or that was seen alive
+    # between ops.
     is_kept = (steps.intervals(steps.last_use[made]) > step) | np.isin(made, [*steps.alive_until])
     is_kept = np.isin(stack, stack[is_kept])
     by_stack: dict[int, dict[int, list[int]]] = {}

@@ -95,7 +95,7 @@ def look_at(tensor: Any, *, with_histogram: bool, decimals: int | None = None) -
         The shape, dtype, element count, scan result and digest. ``None`` if the tensor has no
         values to scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
     """
-    # It would kill the process to read the values of an undefined tensor.
+    # Reading the values of an undefined tensor would kill the process.
     if not DOOR.is_initialized(tensor):
         return None
     if not DOOR.is_dense(tensor):
