@@ -19,9 +19,9 @@ export interface WidgetState {
   _view: Mode;
   /** Language before the trace's own language is known: "en" or "zh". */
   _language: string;
-  /** CSS px; with 0 the style sheet decides. */
+  /** The height in CSS px. If it is 0, the style sheet sets the height. */
   _height: number;
-  /** -1 for none. */
+  /** The key of the selected op, -1 for none. */
   selected_op: number;
   selected_grad_node: number;
 }

@@ -117,7 +117,7 @@ declare module "@jupyterlab/notebook" {
     readonly model: {
       readonly id: string;
       readonly type: string;
-      /** Only code cells have this. */
+      /** The execution count, which only code cells have. */
       readonly executionCount?: number | null;
       readonly sharedModel: { getSource(): string };
     };

@@ -127,7 +127,7 @@ def _parents(start: Times, end: Times, thread: Keys) -> Keys:
     """Return the span directly around each span. Spans are sorted by thread, begin, falling end."""
     parent = np.full(len(start), -1, np.int32)
     is_inside_last = (start[1:] < end[:-1]) & (thread[1:] == thread[:-1])
-    # Outer spans come first. So inner spans overwrite what they wrote.
+    # Outer spans come first. So inner spans overwrite the values of outer spans.
     for span in np.flatnonzero(is_inside_last).tolist():
         last = int(np.searchsorted(thread, thread[span], side="right"))
         after = span + int(np.searchsorted(start[span:last], end[span], side="left"))

@@ -118,7 +118,7 @@ def test_what_the_native_part_looks_up_stands_in_the_table() -> None:
 
 
 def test_what_is_asked_at_the_door_stands_in_the_table() -> None:
-    """Each name in the table that no code asks for switches off a feature."""
+    """All names and features that code asks the door for are in its table."""
     asked = {
         name
         for file in PACKAGE.rglob("*.py")

@@ -4,7 +4,7 @@ import { kept } from "../../trace/kept.ts";
 import { COMPARE_ORIGINS, COMPARE_STATES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 
-/** In ascending order of importance. A closed group shows the most important one of its ops. */
+/** Kinds of difference, the least important first. A group shows its most important one. */
 export const DIFFERENCES = [
   "equal",
   "inherited",

@@ -3,7 +3,7 @@
 /** The page calls preventDefault() if it shows the line. */
 export interface OpenSourceDetail {
   file: string;
-  /** From 1. */
+  /** The number of the line, from 1. */
   line: number;
   /** Execution count of the notebook cell, -1 for a file. */
   cell: number;

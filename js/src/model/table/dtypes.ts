@@ -9,7 +9,7 @@ import { foldPlaces, type Mask } from "./sums.ts";
 import type { TableRows } from "./table_rows.ts";
 
 const OUTPUT = ROLES.indexOf("output");
-/** Paddle has fewer dtypes. Each dtype is a bit of a number. */
+/** The largest number of dtypes: each is a bit of a number. Paddle has fewer dtypes than this. */
 const MOST_DTYPES = 30;
 
 interface Dtypes {

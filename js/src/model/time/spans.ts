@@ -21,7 +21,7 @@ export interface Spans {
   readonly call: Int32Array;
   /** The grad node of the kernels, -1 for none; only for kernels. */
   readonly gradNode?: Int32Array;
-  /** Since the trace began. */
+  /** The start of the span, since the trace began. */
   readonly start_ns: Float64Array;
   /** The end of the span, at most the end of the span around it. */
   readonly end_ns: Float64Array;

@@ -21,7 +21,7 @@ export interface Leaves {
   /** Leaves of the picture directly inside a group, in the order of flow. */
   in(group: number): Int32Array;
   order(leaf: number): number;
-  /** -1 if the flow is opposite to the execution order of the ops. */
+  /** The direction of the flow: -1 if it is opposite to the execution order of the ops. */
   readonly direction: 1 | -1;
 }
 

@@ -13,7 +13,7 @@ import { speak } from "../../words/say.ts";
 export interface SourceLine {
   /** String code of the file's name. */
   readonly file: number;
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   /** Execution count of the notebook cell, -1 for a file. */
   readonly cell: number;

@@ -12,7 +12,7 @@ import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";
 
 export interface OutlineRow {
   readonly id: string;
-  /** From 1. */
+  /** The depth of the row, from 1. */
   readonly level: number;
   readonly label: string;
   readonly sublabel: string;

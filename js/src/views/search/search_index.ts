@@ -61,7 +61,10 @@ function termOf(word: string, cell: string | undefined, cellLine: string | undef
 }
 
 export class SearchIndex {
-  /** In lower case, shapes without spaces; "" for a string by which no op is found. */
+  /**
+   * The trace's strings in lower case. Shapes have no spaces. A string is "" if it cannot be
+   * searched for.
+   */
   readonly #strings: string[];
   /** Base names of files in lower case, by position in `strings`. */
   readonly #files = new Map<number, string>();

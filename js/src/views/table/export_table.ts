@@ -37,7 +37,7 @@ export function tableCells(trace: Trace, state: TableState): Cell[][] {
   ];
 }
 
-/** As in `trace.table(by=…)`: empty if unknown, and 0 if nothing ran. */
+/** The text of a cell, as in `trace.table(by=…)`: empty if unknown, and 0 if nothing ran. */
 function cellOf(
   kind: RowKind,
   column: SumColumn,

@@ -26,7 +26,7 @@ export interface Marks {
 
 type Context = CanvasRenderingContext2D;
 
-/** Behind the blocks: the background of each phase. */
+/** Draw the background of each phase, behind the blocks. */
 export function paintTints(
   context: Context,
   frame: Frame,
