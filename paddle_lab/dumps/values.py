@@ -21,6 +21,8 @@ import numpy.typing as npt
 _DTYPES: Final = "float(?:16|32|64)|bfloat16|bool|u?int(?:8|16|32|64)|complex(?:64|128)"
 _CHECKSUM: Final = re.compile(rf"(\S*?)(?:_({_DTYPES})_([\dx]*))?(@Grad)?:([0-9a-f]{{32}})$")
 _NUMBER: Final = re.compile(r"\d+(?=_)")
+_WITH_DIGITS: Final = ("atan2", "expm1", "i0", "i1", "log10", "log2")
+"""Ops of Paddle whose names end in digits."""
 
 
 class Value(NamedTuple):
@@ -81,8 +83,9 @@ def _op_of(name: str, counts: dict[str, int], last: tuple[str, int]) -> tuple[st
     digits = _NUMBER.search(name)
     if digits is None:
         return name, 0
-    end = digits.end()
-    splits = [(name[:at], int(name[at:end])) for at in range(digits.start(), end)]
+    first, end = digits.span()
+    ends = [at for at in range(first, end) if at == first or name[:at] in _WITH_DIGITS]
+    splits = [(name[:at], int(name[at:end])) for at in ends]
     if last in splits:
         return last
     return next((one for one in splits if counts.get(one[0], 0) + 1 == one[1]), splits[0])

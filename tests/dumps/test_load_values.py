@@ -65,6 +65,8 @@ def test_an_op_whose_name_ends_in_a_digit():
     lines.insert(4, f"log1_out_float32_2:{0:032x}")
     names = [op.name for op in read_checksums("\n".join(lines))]
     assert names == [*["log2"] * 4, "log", *["log2"] * 7]
+    # A process that has run many ops before.
+    assert [op.name for op in read_checksums(f"relu141_out_float32_2:{1:032x}")] == ["relu"]
 
 
 def padiff(folder: Path, change: float = 0.0) -> paddle_lab.Trace:
