@@ -12,14 +12,12 @@ import numpy.typing as npt
 from paddle_lab.words import say
 
 Int64s = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
 
-_HEADER: Final = re.compile(
-    rb"\n\t*([IWEF])(\d{4} \d\d:\d\d:\d\d\.\d{6}) +(\d+) ([^\s:\]]+):(\d+)\] ?"
-)
-"""``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, time, thread, file, line. In a
-PyLayer, Paddle indents it. A pattern that begins with a fixed byte is found fast."""
-_PARTS: Final = 6
-"""Parts of an entry: the five groups of the header, and the text."""
+_STAMP: Final = np.frombuffer(b"0000 00:00:00.000000", np.uint8)
+"""Month and day, and the local time; each ``0`` stands for a digit."""
+_WRITER: Final = re.compile(r" +(\d+) ([^\s:\]]+):(\d+)")
+"""The rest of ``I1126 10:51:46.603328 11931 backward.cc:758] ``: thread, file, line."""
 
 
 DEFAULT_LEVEL: Final = 3
@@ -71,28 +69,58 @@ def read_log(data: bytes, *, year: int) -> LogEntries:
     year
         The year of the first entry, which glog does not write.
     """
-    parts: list[bytes] = _HEADER.split(b"\n" + data)
-    severity, stamps, threads, files, lines, texts = (parts[i::_PARTS] for i in range(1, 7))
+    signs = np.frombuffer(data, np.uint8)
+    before, starts, closes = _headers(signs)
+    text = data.decode("latin-1")  # each character is one byte
+    begins = (starts + 1 + len(_STAMP)).tolist()
+    heads = [text[at:to] for at, to in zip(begins, closes.tolist(), strict=True)]
+    # Only few places in Paddle write entries.
+    writers = [found for one in dict.fromkeys(heads) if (found := _WRITER.fullmatch(one))]
+    codes = {found[0]: code for code, found in enumerate(writers)}
+    writer = np.array([codes.get(one, -1) for one in heads], np.int64)
+    before, starts, closes, writer = (one[writer >= 0] for one in (before, starts, closes, writer))
+    begins = (closes + 1 + (signs[np.minimum(closes + 1, len(data) - 1)] == ord(" "))).tolist()
+    ends = [*before.tolist(), len(data)][1:]
+    texts = [text[at:to].strip("\n") for at, to in zip(begins, ends, strict=True)]
+    if not data.isascii():
+        texts = [one.encode("latin-1").decode("utf-8", "replace") for one in texts]
     return LogEntries(
-        _decoded(severity),
-        _wall_ns(stamps, year),
-        np.array(list(map(int, threads)), np.int64),
-        _decoded(files),
-        np.array(list(map(int, lines)), np.int64),
-        [text.strip("\n") for text in _decoded(texts)],
+        list(signs[starts].tobytes().decode()),
+        _wall_ns(signs[starts[:, None] + 1 + np.arange(len(_STAMP))], year),
+        np.array([int(one[1]) for one in writers], np.int64)[writer],
+        np.array([one[2] for one in writers], object)[writer].tolist(),
+        np.array([int(one[3]) for one in writers], np.int64)[writer],
+        texts,
     )
 
 
-def _decoded(values: list[bytes]) -> list[str]:
-    # Decode all texts at once, joined by zero bytes. Neither headers nor C strings contain zero
-    # bytes.
-    return b"\0".join(values).decode("utf-8", "replace").split("\0") if values else []
+def _headers(signs: Bytes) -> tuple[Int64s, Int64s, Int64s]:
+    """Return the newline before each possible header, its first letter, and the next ``]``."""
+    last = len(signs) - len(_STAMP) - 1
+    before = np.append(-1, np.flatnonzero(signs[: max(last, 0)] == ord("\n")))
+    starts = before + 1
+    is_letter = np.zeros(256, np.bool_)
+    is_letter[list(b"IWEF\t")] = True
+    while True:
+        fits = starts < last
+        fits[fits] = is_letter[signs[starts[fits]]]
+        before, starts = before[fits], starts[fits]
+        is_indented = signs[starts] == ord("\t")  # in a PyLayer
+        if not is_indented.any():
+            break
+        starts += is_indented
+    stamps = signs[starts[:, None] + 1 + np.arange(len(_STAMP))]
+    is_digit = (stamps >= ord("0")) & (stamps <= ord("9"))
+    closing = np.append(np.flatnonzero(signs == ord("]")), len(signs))
+    closes = closing[np.searchsorted(closing, starts)]
+    fits = np.where(ord("0") == _STAMP, is_digit, stamps == _STAMP).all(axis=1)
+    fits &= closes < len(signs)
+    return before[fits], starts[fits], closes[fits]
 
 
-def _wall_ns(stamps: list[bytes], year: int) -> Int64s:
-    """Parse local times ``mmdd hh:mm:ss.uuuuuu``, and return them in ns since the epoch."""
-    signs = np.frombuffer(b"".join(stamps), np.uint8).reshape(-1, 20)
-    digits = signs.astype(np.int64) - ord("0")
+def _wall_ns(stamps: Bytes, year: int) -> Int64s:
+    """Return times since the epoch from ``mmdd hh:mm:ss.uuuuuu``, which is local time."""
+    digits = stamps.astype(np.int64) - ord("0")
     day = digits[:, :4] @ (1000, 100, 10, 1)
     hour, minute, second = (digits[:, at : at + 2] @ (10, 1) for at in (5, 8, 11))
     micro = digits[:, 14:] @ (10**5, 10**4, 1000, 100, 10, 1)

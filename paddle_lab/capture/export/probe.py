@@ -164,8 +164,6 @@ class Probe:
         if fault.kind == UNUSED_INPUT and unset >= 0:
             place = self._translation.places[unset]
             return Fault(BRANCHES, *self._translation.exits.get(place, place), fault.said)
-        if fault.kind == UNUSED_INPUT and self._read_by_numpy:
-            return Fault(NUMPY, *self._read_by_numpy[0], fault.said)
         if fault.kind == UNUSED_INPUT and self._translation.returns:
             place = self._translation.returns[0]
             kind = LOOP_EXIT if place in self._translation.exits.values() else BRANCHES
