@@ -44,8 +44,8 @@ export class GraphRenderer extends OutputRenderer {
     // A notebook may draw its outputs before it is registered.
     for (let tries = 0; !this.panel && tries < 80 && !this.isDisposed; tries++) await later();
     await this.panel?.sessionContext.ready;
-    // A renderer that was made before the notebook has a widget manager waits forever. No event
-    // reports the manager, so try repeatedly.
+    // A renderer waits forever if it was made before the notebook had a widget manager. No event
+    // reports the manager, so make a renderer repeatedly.
     for (let limit_ms = 1000; limit_ms <= 16_000 && !this.isDisposed; limit_ms *= 2) {
       const outcome = await this.showWidget(model, { limit_ms, isHidden: true });
       if (outcome === "failed") return;

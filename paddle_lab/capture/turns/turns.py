@@ -160,11 +160,11 @@ class TurnTracker:
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
         """Return data with which the native code can tell whether a call is in the same iterations.
 
-        This is the call's frame and mark, the instructions of its code, the variables and their
-        identities. Sometimes only another call shows that the next iteration has begun. Then it
-        also contains the mark of the called frame, or another object if that frame has no mark. At
-        last it contains the innermost iteration and all that is needed to begin the next one, or
-        None.
+        The data contains the call's frame and mark, the instructions of its code, the variables
+        and their identities. Sometimes only another call shows that the next iteration has begun.
+        Then the data also contains the mark of the called frame, or another object if that frame
+        has no mark. The last items are the innermost iteration, and what is needed to begin the
+        next iteration, or None.
         """
         variables = at.variables()
         if variables is None:

@@ -17,7 +17,7 @@ interface PanelOptions {
   readonly theme: Theme;
   readonly panel: Panel;
   /**
-   * The columns: `time`; for each counter `c` and its number; for an area also `a` and the number.
+   * The columns: `time`, `c0`, `c1` and so on for the counters, and `a0` and so on for their areas.
    */
   readonly samples: ColumnDataSource;
   /** The columns `left` and `right` of spans without samples. */

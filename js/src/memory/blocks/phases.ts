@@ -9,7 +9,10 @@ export interface PhaseChanges {
   readonly phases: Uint8Array;
 }
 
-/** Finds the changes from the starts of blocks. Blocks from before the trace are ignored. */
+/**
+ * Finds the changes of phase: a change is the start of a block that has another phase than the
+ * block before it. Blocks from before the trace are ignored.
+ */
 export function phaseChanges(trace: Trace, rows: Int32Array, start_ns: Float64Array): PhaseChanges {
   const [phaseOf, startOf] = trace.columns("allocations", "phase", "start_ns");
   const changes: number[] = [];
