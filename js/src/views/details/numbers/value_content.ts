@@ -121,8 +121,10 @@ function statistics(
     row(t("value.true"), (value) => count(value.elements - value.zeros, value));
     row(t("value.false"), (value) => count(value.zeros, value));
   } else if (values.some((value) => value.elements > 1)) {
-    row(t("gradient.range"), (value) => `${known(0)(value)} … ${known(1)(value)}`);
-    row(t("value.mean"), ({ statistics: found }) =>
+    // The statistics of complex numbers are those of their magnitudes.
+    const of = values.some(({ dtype }) => dtype.startsWith("complex")) ? "|x| " : "";
+    row(of + t("gradient.range"), (value) => `${known(0)(value)} … ${known(1)(value)}`);
+    row(of + t("value.mean"), ({ statistics: found }) =>
       found ? `${formatValue(found[2])} · ${formatValue(found[3])}` : t("gradient.none"),
     );
     row(t("gradient.zeros"), (value) => count(value.zeros, value));
