@@ -92,7 +92,6 @@ class ClusterJob:
         self._show = show
         self._directory = RunDirectory(self._script.parent, stall_s=STALL_S)
         self._printed: dict[tuple[int, str], int] = {}
-        self._told: set[str] = set()
 
     def run(self) -> None:
         """Run the script to its end. Pass an interrupt on to the engines.
@@ -140,11 +139,8 @@ class ClusterJob:
                     self._write(f"[{rank}] {line}\n")
         if self._directory.read():
             self._show(self._directory)
-        if self._directory.may_hang():
-            for finding in self._directory.findings():
-                if finding.kind == "hang" and finding.message not in self._told:
-                    self._told.add(finding.message)
-                    self._write(f"{finding}\n")
+        for finding in self._directory.new_findings():
+            self._write(f"{finding}\n")
 
 
 def endpoint_for(script: str) -> str:

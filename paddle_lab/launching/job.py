@@ -87,7 +87,6 @@ class Job:
         self._tells_findings_at_end = tells_findings_at_end
         self._family: set[psutil.Process] = set()
         self._family_s = 0.0
-        self._told: set[tuple[str, tuple[int, ...]]] = set()
 
     def run(self) -> int:
         """Run the script to its end, write the ranks' output, and return the launcher's exit code.
@@ -134,16 +133,8 @@ class Job:
         has_news = self._run.read()
         if self._show is not None and has_news:
             self._show(self._run)
-        if not at_end and not self._run.may_hang():
-            return
-        found = self._run.findings()
-        # During the run only a hang is reported, with its causes: such a run may never end.
-        is_hanging = self._run.ended is None and any(one.kind == "hang" for one in found)
-        for finding in found if at_end or is_hanging else ():
-            key = finding.kind, finding.ranks
-            if key not in self._told:
-                self._told.add(key)
-                self._write(f"{finding}\n")
+        for finding in self._run.new_findings(at_end=at_end):
+            self._write(f"{finding}\n")
 
     def _know_family(self, launcher: int, *, now: bool = False) -> None:
         """Note all processes of the run, because some may go on after their rank has ended."""

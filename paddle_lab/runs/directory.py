@@ -42,6 +42,7 @@ class RunDirectory:
         self.path = path
         self._stall_ns = int(stall_s * 1e9)
         self._logs: dict[int, RankLog] = {}
+        self._told: set[tuple[str, tuple[int, ...]]] = set()
 
     def read(self) -> bool:
         """Read new events, and tell whether there were any."""
@@ -104,7 +105,19 @@ class RunDirectory:
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
         return self.ended is None or not (self.ended.get("stopped") or has_failure)
 
-    def may_hang(self) -> bool:
+    def new_findings(self, *, at_end: bool = False) -> list[RunFinding]:
+        """Return the findings that were not returned before.
+
+        During the run they are returned only with a hang, because such a run may never end.
+        """
+        found = self.findings() if at_end or self._may_hang() else []
+        if not at_end and (self.ended or all(one.kind != "hang" for one in found)):
+            return []
+        new = [one for one in found if (one.kind, one.ranks) not in self._told]
+        self._told.update((one.kind, one.ranks) for one in new)
+        return new
+
+    def _may_hang(self) -> bool:
         """Tell whether a rank waits long enough for a hang, or no rank makes progress. Is fast."""
         now_ns, logs = time.time_ns(), self.logs
         calls = [log.open_call for log in logs]

@@ -8,7 +8,7 @@ from typing import Any, Final
 from paddle_lab.runs.collectives import Collective
 from paddle_lab.runs.disagreements import mismatch, places
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
-from paddle_lab.runs.rank_log import Call, RankLog, place_of
+from paddle_lab.runs.rank_log import NOWHERE, Call, RankLog, place_of
 from paddle_lab.words import say
 
 _START_S: Final = 30
@@ -55,7 +55,11 @@ class Waits:
         """Return what blocks the run; ``None`` if nothing does."""
         if not self.waiting:
             return self._all_still()
-        held = [one for one in self._collectives if self._is_waited_in(one)]
+        held = [
+            one
+            for one in self._collectives
+            if any(self.waiting.get(rank) is call for rank, call in one.calls.items())
+        ]
         if not held:
             return None
         collective, cycle = self._last_in_chain(next((one for one in held if one.absent), held[0]))
@@ -129,9 +133,6 @@ class Waits:
             "runs.hang.tags", sender=sender, sent=calls[0], receiver=receiver, received=calls[1]
         )
 
-    def _is_waited_in(self, collective: Collective) -> bool:
-        return any(self.waiting.get(rank) is call for rank, call in collective.calls.items())
-
     def _last_in_chain(self, collective: Collective) -> tuple[Collective, list[Collective]]:
         """Follow the chain of ranks that wait for each other to its last collective.
 
@@ -171,7 +172,7 @@ class Waits:
     def _state_of(self, rank: int) -> tuple[str, str]:
         """Return the key of the advice, and a sentence on where a rank is."""
         log = self._logs.get(rank)
-        if log is None:
+        if log is None or log.place == NOWHERE:
             return "advice", say("runs.state.missing", rank=rank)
         place = place_said(log.place)
         if log.exit is not None:

@@ -159,21 +159,15 @@ class RankLog:
             call.error = event.get("error", call.error)
         elif kind == "step":
             self.steps.append(Step(**event))
-        else:
-            self._take_state(kind, {**event, "time_ns": time_ns})
+        elif kind == "setup":
+            self.about["setup"] = event["setup"] or self.about["setup"]
+        elif kind == "dropout":
+            self.dropouts.append({**event, "time_ns": time_ns})
+        elif kind in ("still", "busy", "exit"):
+            setattr(self, kind, {**event, "time_ns": time_ns})
         if kind in ("end", "moves", "exit"):
             self.still = None
         self.last_ns = time_ns
-
-    def _take_state(self, kind: str, event: dict[str, Any]) -> None:
-        if kind == "setup":
-            self.about["setup"] = event["setup"] or self.about["setup"]
-        elif kind == "dropout":
-            self.dropouts.append(event)
-        elif kind in ("still", "busy"):
-            setattr(self, kind, event)
-        elif kind == "exit":
-            self.exit = event
 
     @property
     def open_call(self) -> Call | None:

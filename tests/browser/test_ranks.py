@@ -22,7 +22,7 @@ dist.init_parallel_env()
 rank = dist.get_rank()
 net = paddle.DataParallel(paddle.nn.Linear(4, 4))
 optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
-for step in range(12):
+for step in range(6):
     net(paddle.ones([2, 4])).mean().backward()
     optimizer.step()
     optimizer.clear_grad()
@@ -40,7 +40,7 @@ def test_a_run_is_shown_while_it_runs_and_its_ranks_open(lab_page: OpenNotebook)
     notebook.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
     expect(cell.get_by_text("Running: 2 of 2 ranks")).to_be_visible(timeout=60_000)
     notebook.screenshot("ranks_live")
-    expect(cell.get_by_text("2 of 2 ranks, 16 collectives", exact=True)).to_be_visible(
+    expect(cell.get_by_text("2 of 2 ranks, 10 collectives", exact=True)).to_be_visible(
         timeout=60_000
     )
     expect(cell.get_by_text(LINE).last).to_be_visible()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
@@ -32,9 +32,6 @@ class CollectiveTable(Reported, Sequence[Collective]):
 
     def __getitem__(self, index: Any) -> Any:
         return self._collectives[index]
-
-    def __iter__(self) -> Iterator[Collective]:
-        return iter(self._collectives)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each call of each rank, for ``pandas.DataFrame``."""
