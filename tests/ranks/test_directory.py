@@ -213,3 +213,16 @@ def test_an_error_in_a_collective_is_the_first_unless_another_rank_ended(tmp_pat
     rank_file(tmp_path, 1, begin(1), failed, {**leave, "error": "gloo/transport/tcp/pair.cc"})
     raised = [one for one in paddle_lab.open_run(tmp_path).findings if one.kind == "rank-raised"]
     assert [one.ranks for one in raised] == [(0,)]
+
+
+def test_a_page_tells_no_rank_of_a_run_that_goes_on_as_absent(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1))
+    rank_file(tmp_path, 1)
+    page = paddle_lab.open_run(tmp_path).newest_html()
+    assert "not yet" in page
+    assert "waits" in page
+    assert "never came" not in page
+    (tmp_path / END_FILE).write_text('{"code": 1, "stopped": false}')
+    page = paddle_lab.open_run(tmp_path)._content()
+    assert "never came" in page
+    assert "did not return" in page

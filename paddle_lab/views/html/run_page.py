@@ -60,7 +60,8 @@ def run_content(
     parts += [_finding(finding) for finding in findings] or [none]
     parts += [f"<p>{escape(text)}</p>" for text in _notices(logs)]
     parts.append(_ranks(logs, alive, collectives))
-    parts.append(_rungs(logs, collectives[-newest:] if newest else collectives, findings))
+    shown = collectives[-newest:] if newest else collectives
+    parts.append(_rungs(logs, alive, shown, findings))
     return f'<div style="line-height: 1.4">{"".join(parts)}</div>'
 
 
@@ -136,7 +137,10 @@ def _milliseconds(time_ns: int) -> str:
 
 
 def _rungs(
-    logs: Sequence[RankLog], collectives: Sequence[Collective], findings: Sequence[RunFinding]
+    logs: Sequence[RankLog],
+    alive: Mapping[int, bool],
+    collectives: Sequence[Collective],
+    findings: Sequence[RunFinding],
 ) -> str:
     shown = logs[:_MOST_RANKS]
     first = _first_shown(collectives, findings)
@@ -144,7 +148,7 @@ def _rungs(
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names) + "".join(
         f'<th style="{_LEFT}">{say("runs.rank", rank=log.rank)}</th>' for log in shown
     )
-    rows = "".join(_rung(one, shown) for one in collectives[first : first + _MOST_RUNGS])
+    rows = "".join(_rung(one, shown, alive) for one in collectives[first : first + _MOST_RUNGS])
     more = len(collectives) - _MOST_RUNGS
     note = f"<p>{say('runs.more', n=more)}</p>" if more > 0 else ""
     hidden = len(logs) - len(shown)
@@ -160,7 +164,7 @@ def _first_shown(collectives: Sequence[Collective], findings: Sequence[RunFindin
     return max(0, min(before - _MOST_RUNGS // 2, len(collectives) - _MOST_RUNGS))
 
 
-def _rung(one: Collective, logs: Sequence[RankLog]) -> str:
+def _rung(one: Collective, logs: Sequence[RankLog], alive: Mapping[int, bool]) -> str:
     waits, usual = one.waited_ns, one.calls[min(one.calls)]
     cells = [
         f'<td style="{_NUMBER}">{group_said(one)}</td>',
@@ -171,19 +175,21 @@ def _rung(one: Collective, logs: Sequence[RankLog]) -> str:
     for log in logs:
         call = one.calls.get(log.rank)
         if call is None:
-            is_absent = log.rank in one.ranks
-            text = say("runs.absent") if is_absent else ""
-            cells.append(f'<td style="{_ODD if is_absent else _LEFT}">{text}</td>')
+            key = "not_yet" if alive[log.rank] else "absent"
+            text = say(f"runs.{key}") if log.rank in one.ranks else ""
+            cells.append(f'<td style="{_ODD if text and key == "absent" else _LEFT}">{text}</td>')
             continue
+        is_waiting = call.is_open and alive[log.rank] and not call.error
         told = f"<code>{escape(place_said(call.place))}</code>"
         is_odd = one.channel is None and (call.op != one.op or data_of(call) != data_of(usual))
         differing = f"{call.op} {data_of(call)}" if call.op != one.op else data_of(call)
         told += f" <b>{escape(differing)}</b>" * is_odd
         if call.is_open:
-            told += f" <b>{say('runs.open')}</b>"
+            told += f" <b>{say('runs.waiting' if is_waiting else 'runs.open')}</b>"
         elif waits[log.rank] >= 2 * _SHOWN_NS:
             told += f" {_milliseconds(waits[log.rank])}"
-        cells.append(f'<td style="{_ODD if call.is_open or is_odd else _LEFT}">{told}</td>')
+        is_marked = is_odd or (call.is_open and not is_waiting)
+        cells.append(f'<td style="{_ODD if is_marked else _LEFT}">{told}</td>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
