@@ -17,13 +17,17 @@ from paddle_lab.capture.flight.stalls import StalledThread, StallWatch
 if TYPE_CHECKING:
     import pytest
 
-HELD = threading.Lock()
+
+class Cache:
+    lock = threading.Lock()
+
+
 ENDS = threading.Event()
 PIPE, LOADED = os.pipe(), os.pipe()
 
 
 def locks() -> None:
-    with HELD:
+    with Cache.lock:
         pass
 
 
@@ -53,7 +57,7 @@ class Slow(paddle.io.Dataset):
 def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(StallWatch, "stall_s", 1.0)
     told: Queue[list[StalledThread]] = Queue()
-    HELD.acquire()
+    Cache.lock.acquire()
     threads = [
         threading.Thread(target=one, name=one.__name__) for one in (locks, loops, reads, waits)
     ]
@@ -80,7 +84,7 @@ def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
         watch.close()
     ENDS.set()
     os.write(PIPE[1], b"x")
-    HELD.release()
+    Cache.lock.release()
     for thread in threads:
         thread.join()
     states = {name: (one.state, one.detail) for name, one in found.items()}
@@ -92,7 +96,7 @@ def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     assert [(line, name) for _, line, name in stack] == [
         (Slow.__getitem__.__code__.co_firstlineno + 1, "__getitem__")
     ]
-    assert states["locks"] == ("lock", "HELD")
+    assert states["locks"] == ("lock", "Cache.lock")
     assert states["loops"] == ("loop", f"{first + 2}–{first + 3}")
     assert states["reads"] == ("waits", "")
     assert states["waits"][0] == "library"
