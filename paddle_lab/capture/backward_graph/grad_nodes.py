@@ -54,6 +54,8 @@ class GradNodePool:
         """Pairs of backward call and grad node: one for each of ``inputs`` of ``paddle.grad``."""
         self.leaf_keys: dict[int, int] = {}
         """Maps an accumulation node's address to its key."""
+        self.leaf_addresses: dict[Any, int] = {}
+        """Maps the same nodes to their addresses, because asking Paddle takes longer."""
         self.lineage = lineage
         self.keys = AddressTable()
         """Keys of nodes, by address and op."""
@@ -97,7 +99,8 @@ class GradNodePool:
         for key, _, address, op in gone:
             self.keys.drop(address, op)
             if op == NO_OP:
-                self.held.pop(address, None)
+                node, _ = self.held.pop(address, (None, op))
+                self.leaf_addresses.pop(node, None)
             if self.leaf_keys.get(address) == key:
                 del self.leaf_keys[address]
 

@@ -75,7 +75,7 @@ def _following(
     for slot, following in enumerate(DOOR.next_functions(node)):
         if following is None:
             continue
-        target = DOOR.node_address(following)
+        target = pool.leaf_addresses.get(following) or DOOR.node_address(following)
         source, held = upstream.get(target), pool.held.get(target)
         links.append((slot, target, NO_TENSOR if source is None else source[1]))
         if held is not None:
@@ -103,7 +103,7 @@ def _record(pool: GradNodePool, reached: Reached, links_of: dict[int, list[Link]
         if op == NO_OP:
             pool.held[address] = (node, op)
         if name == LEAF_NAME:
-            pool.leaf_keys[address] = key
+            pool.leaf_keys[address], pool.leaf_addresses[node] = key, address
         fresh.append(address)
     for address in fresh:
         cells: list[int] = []

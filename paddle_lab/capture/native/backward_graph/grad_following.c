@@ -80,7 +80,10 @@ static const Source *source_at(const Walk *walk, int64_t address) {
 
 /* Add a next node to the walk; -1 and an exception if it fails. */
 static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) {
-    const int64_t target = grad_node_address(node);
+    PyObject *known = PyDict_GetItemWithError(walk->leaf_addresses, node);
+    const int64_t target = known != NULL      ? PyLong_AsLongLong(known)
+                           : PyErr_Occurred() ? -1
+                                              : grad_node_address(node);
     if (target == -1 && PyErr_Occurred()) {
         return -1;
     }
@@ -93,8 +96,8 @@ static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) 
     if (AddressTable_get(&walk->positions, target, 0) != NO_KEY) {
         return 0;
     }
-    Node next = {.node = node, .address = target};
-    const int is_held = find_held(walk, &next);
+    Node next = {.node = node, .address = target, .op = NO_KEY, .ends = known != NULL};
+    const int is_held = next.ends ? 1 : find_held(walk, &next);
     if (is_held < 0) {
         return -1;
     }

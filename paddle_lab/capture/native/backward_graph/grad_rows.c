@@ -28,7 +28,14 @@ static int record_node(Walk *walk, Node *node) {
     if (node->op == NO_KEY && note_at(walk->held, node->address, Node_with_op(node)) < 0) {
         return -1;
     }
-    return ends ? note_at(walk->leaf_keys, node->address, PyLong_FromLongLong(node->key)) : 0;
+    if (!ends) {
+        return 0;
+    }
+    PyObject *address = PyLong_FromLongLong(node->address);
+    const int failed =
+        address == NULL || PyDict_SetItem(walk->leaf_addresses, node->node, address) < 0;
+    Py_XDECREF(address);
+    return failed ? -1 : note_at(walk->leaf_keys, node->address, PyLong_FromLongLong(node->key));
 }
 
 static int64_t key_at(const Walk *walk, int64_t address) {

@@ -53,6 +53,7 @@ PyObject *walk_grad_nodes(PyObject *Py_UNUSED(module), PyObject *args, PyObject 
         (walk.next_edge = attribute(pool, "next_edge", &CounterType)) != NULL &&
         (walk.held = attribute(pool, "held", &PyDict_Type)) != NULL &&
         (walk.leaf_keys = attribute(pool, "leaf_keys", &PyDict_Type)) != NULL &&
+        (walk.leaf_addresses = attribute(pool, "leaf_addresses", &PyDict_Type)) != NULL &&
         (walk.key_of_name = attribute(pool, "key_of_name", NULL)) != NULL) {
         int failed = Walk_begin(&walk, roots) < 0;
         while (!failed && walk.pending.length > 0) {
@@ -68,8 +69,9 @@ PyObject *walk_grad_nodes(PyObject *Py_UNUSED(module), PyObject *args, PyObject 
     PyMem_Free(walk.sources.sources);
     drop_nodes(&walk.pending);
     drop_nodes(&walk.reached);
-    void *held[] = {walk.lineage,  walk.keys,      walk.rows, walk.edges,     walk.roots,
-                    walk.next_key, walk.next_edge, walk.held, walk.leaf_keys, walk.key_of_name};
+    void *held[] = {walk.lineage,   walk.keys,           walk.rows,       walk.edges,
+                    walk.roots,     walk.next_key,       walk.next_edge,  walk.held,
+                    walk.leaf_keys, walk.leaf_addresses, walk.key_of_name};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_XDECREF((PyObject *)held[i]);
     }

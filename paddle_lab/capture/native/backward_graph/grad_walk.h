@@ -29,7 +29,7 @@ typedef struct {
     AddressTable *keys;
     Tape *rows, *edges, *roots;
     Counter *next_key, *next_edge;
-    PyObject *held, *leaf_keys, *key_of_name;
+    PyObject *held, *leaf_keys, *leaf_addresses, *key_of_name;
     Growing pending, reached; /* of Node */
     Growing links;            /* of Link */
     AddressTable positions;   /* from an address to a position in ``reached`` */
