@@ -129,15 +129,15 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
     }
     const int64_t known = ObjectTable_find_value(owner->known, tensor);
     const int is_constant = tensor_stop_gradient(tensor);
-    const int64_t dtype = tensor_dtype_key(owner, tensor);
     if (is_update && known != NO_KEY && (known & LARGEST_VERSION) != NO_VERSION &&
         !owner->reads_place) {
         const int64_t *before = row_of(owner->tensor_rows, known >> VERSION_BITS);
-        /* Between two ops the program may freeze a parameter, or change its dtype. */
+        /* Between two ops the program may freeze a parameter, or change its dtype. Reading the
+         * dtype takes long, and an optimizer's state keeps its own. */
         if (before != NULL && is_constant == before[TENSOR_STOP_GRADIENT] &&
-            dtype == before[TENSOR_DTYPE] &&
-            (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER ||
-             before[TENSOR_KIND] == TENSOR_KIND_BUFFER)) {
+            (before[TENSOR_KIND] == TENSOR_KIND_BUFFER ||
+             (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER &&
+              tensor_dtype_key(owner, tensor) == before[TENSOR_DTYPE]))) {
             return update_row(owner, tensor, before, op);
         }
     }
@@ -151,7 +151,7 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
     const int64_t cells[TENSOR_CELLS] = {
         [TENSOR_KEY] = key,
         [TENSOR_SHAPE] = tensor_shape_key(owner, tensor),
-        [TENSOR_DTYPE] = dtype,
+        [TENSOR_DTYPE] = tensor_dtype_key(owner, tensor),
         [TENSOR_PLACE] = owner->reads_place ? tensor_place_key(owner, tensor) : 0,
         [TENSOR_STOP_GRADIENT] = is_constant,
         [TENSOR_VERSION] = version == NO_VERSION ? 0 : version,

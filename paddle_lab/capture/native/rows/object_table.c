@@ -59,6 +59,10 @@ static int grow(ObjectTable *table) {
 }
 
 int ObjectTable_note_value(ObjectTable *table, PyObject *object, int64_t value) {
+    if (ObjectTable_find_value(table, object) != NO_KEY) {
+        entry_of(table->entries, table->capacity, (uintptr_t)object)->value = value;
+        return 0;
+    }
     /* Do this first: making an object may run the garbage collector, and so code that uses this. */
     PyObject *reference = PyWeakref_NewRef(object, NULL);
     if (reference == NULL || (table->used * 3 >= table->capacity * 2 && grow(table) < 0)) {

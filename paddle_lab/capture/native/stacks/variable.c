@@ -52,7 +52,11 @@ PyObject *frame_variable(PyObject *frame, PyObject *name) {
     Py_DECREF(code); /* the frame still has a reference */
     PyObject *value = NULL;
     if (!(code->co_flags & CO_OPTIMIZED)) {
+#if PY_VERSION_HEX >= 0x030B0000
+        PyObject *variables = PyFrame_GetLocals((PyFrameObject *)frame);
+#else
         PyObject *variables = PyObject_GetAttrString(frame, "f_locals");
+#endif
         /* another type would run its own code */
         value = variables != NULL && PyDict_CheckExact(variables)
                     ? Py_XNewRef(PyDict_GetItemWithError(variables, name))
