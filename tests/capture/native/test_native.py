@@ -306,3 +306,17 @@ def test_a_native_part_of_another_version_is_not_used_and_that_is_said(monkeypat
     monkeypatch.setattr(native, "VERSION", native.VERSION + 1)
     with pytest.warns(UserWarning, match="older source"):
         assert native._load() is None
+
+
+def test_attributes_of_a_call_are_not_those_of_the_last_call_of_the_op() -> None:
+    import paddle
+
+    scales = (1, 1.0, 1.0, 2.0, 1, True)
+    tensor = paddle.ones([2])
+    for _ in range(2):
+        with paddle_lab.trace() as trace:
+            for scale in scales:
+                paddle._C_ops.scale(tensor, scale, 0.0, True)
+        record = trace.record
+        told = [record.strings[one] for one in record.ops["attributes"].tolist()]
+        assert [one.partition(",")[0] for one in told] == [f"scale={scale}" for scale in scales]
