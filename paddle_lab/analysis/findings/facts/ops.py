@@ -121,6 +121,11 @@ class OpFacts:
         """Return the innermost line of the user's code that called an op."""
         return self.place_of_stack(self.stack(op))
 
+    def function(self, stack: int) -> str:
+        """Return the user's innermost function in a stack; ``"<module>"`` outside of functions."""
+        frame = int(self.record.stack_frames["frame"][stack]) if stack >= 0 else -1
+        return Frame(self.record, frame).function if frame >= 0 else "<module>"
+
     def place_of_stack(self, stack: int) -> Place:
         """Return the innermost line of the user's code in a stack."""
         if stack not in self._places:

@@ -253,6 +253,16 @@ class Training:
         op = self.facts.producer(tensor)
         return self.facts.tensor_kind(tensor) == PARAMETER or op in self.facts.fed_ops
 
+    @cached_property
+    def _read(self) -> frozenset[int]:
+        return frozenset(event.tensor for event in self.facts.events("read"))
+
+    def is_unused(self, tensor: int) -> bool:
+        """Tell whether nothing read a tensor, and it was freed before the trace ended."""
+        facts = self.facts
+        is_kept = facts.copies(tensor) or tensor in self._read or tensor in facts.living
+        return not is_kept and not facts.consumers(tensor) and facts.previous(tensor) < 0
+
     def readers(self, tensor: int) -> Iterator[int]:
         """Yield the ops that read a tensor, or that read it after ops that only move values."""
         waiting = [tensor]

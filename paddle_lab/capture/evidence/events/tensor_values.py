@@ -116,7 +116,7 @@ def _overwritten(detail: str) -> Note:
         source = given[0] if given else None
         if (
             isinstance(source, recorder.tensor_type)
-            and not source.stop_gradient
+            and not (source.stop_gradient and recorder.tensors.known_key(source) == NO_KEY)
             and DOOR.is_initialized(source)
             and is_floating(source)
         ):

@@ -8,7 +8,8 @@ samples.
 The check reports a ``transpose`` that exchanges the first two axes of a result of the net right
 before such a layer. It does not report data that had the time first from the beginning, or
 attention along the rows and columns of images. It also reports ``out[-1]`` of a recurrent layer if
-this leads to the loss, because it is one sample. It does not report a batch of one sample.
+this leads to the loss, because it is one sample, and so is ``out[:, -1]`` with ``time_major``. It
+does not report a batch of one sample.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _BETWEEN = frozenset(("add", "dropout", "layer_norm", "scale", "multiply"))
 _RECURRENT = frozenset(("LSTM", "GRU", "SimpleRNN"))
 _EXCHANGE = "[1, 0, 2]"
 _ONE_INDEX = re.compile(r"\[?-?\d+\]?")
+_SECOND_INDEX = re.compile(r"\[:, -?\d+(, :)?\]")
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -62,7 +64,12 @@ def _samples(training: Training) -> Iterator[Found]:
         around = training.layers_around(maker)
         layer = training.layer_class(around[0]) if around else ""
         is_output = facts.op_name(maker) == "transpose" and layer in _RECURRENT
-        if is_one and is_output and training.reached_losses(facts.outputs(op)[0]):
+        is_second = _SECOND_INDEX.fullmatch(facts.attributes(op)) is not None
+        if is_second and facts.op_name(maker) == "rnn" and shape[1] > 1:
+            if training.reached_losses(facts.outputs(op)[0]):
+                yield warning("batch-and-time.time_major", facts.place(op), op, layer=layer,
+                              n=shape[1])  # fmt: skip
+        elif is_one and is_output and training.reached_losses(facts.outputs(op)[0]):
             yield warning("batch-and-time.sample", facts.place(op), op, layer=layer, n=shape[0])
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
@@ -29,7 +29,6 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
     roots = {facts.op_of_node(node) for call in calls for node in facts.roots(call)}
-    read = {event.tensor for event in facts.events("read")}
     used_stacks = {facts.stack(op) for op in roots if op >= 0}
     used_stacks |= {facts.stack(op) for op in np.flatnonzero(is_used).tolist()}
     by_stack: dict[int, list[int]] = {}
@@ -40,16 +39,13 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         result = outputs[0]
         is_number = facts.shape(result) in {(), (1,)} and facts.needs_grad(result)
-        is_read = result in read or facts.consumers(result) or facts.copies(result)
-        if is_number and not is_read and result not in facts.living and _is_forward(facts, op):
+        if is_number and result in facts.living and facts.function(facts.stack(op)) != "<module>":
+            used_stacks.add(facts.stack(op))  # kept in an attribute or a container
+        if is_number and training.is_unused(result) and not facts.is_in_pylayer(op):
             by_stack.setdefault(facts.stack(op), []).append(op)
     for ops in by_stack.values():
         if len(ops) > 1 and facts.stack(ops[0]) not in used_stacks:
             yield warning("unused-loss.found", facts.place(ops[0]), ops[0], n=len(ops))
-
-
-def _is_forward(facts: Facts, op: int) -> bool:
-    return facts.phase(op) == FORWARD and not facts.is_in_pylayer(op)
 
 
 CHECK = Check(

@@ -6,7 +6,8 @@ ranks are averaged only if the ``DataParallel`` wrapper is called, not the layer
 
 The check reports layers with parameters that got a hook or a wrapper in this trace. A wrapper is
 reported only if a backward call used the results of the layer inside. A gradient hook is reported
-if its parameter is no longer used, and a parameter of the same shape was made later.
+if its parameter is no longer used, and a parameter of the same shape was made later. It also
+reports results of a hook that nothing uses.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
+import numpy as np
+
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.facts.training import Called, Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 from paddle_lab.analysis.source.stacks import stack_of
@@ -27,6 +30,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for call in training.called("register_forward_pre_hook", "register_forward_post_hook"):
         yield from _past_hook(training, call)
     yield from _lost_hooks(training)
+    yield from _unused_results(training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
     for call in training.called("DataParallel.__init__"):
@@ -55,10 +59,32 @@ def _past_hook(training: Training, call: Called) -> Iterator[Found]:
 def _forward_place(facts: Facts, op: int) -> Place | None:
     """Return the user's line that called ``forward``."""
     frames = stack_of(facts.record, facts.stack(op))
+    frames = [one for one in frames if not one.function.endswith("decorator.<locals>.wrapper")]
     for callee, caller in pairwise(frames):
         if callee.function.rsplit(".", 1)[-1] == "forward" and caller.kind == "user":
             return Place.of(caller)
     return None
+
+
+def _unused_results(training: Training) -> Iterator[Found]:
+    """Yield lines of hooks whose results nothing uses, because the hooks do not return them."""
+    facts = training.facts
+    ops_of: dict[int, list[int]] = {}
+    kept: set[int] = set()
+    for op in np.flatnonzero(facts.record.ops["phase"] == FORWARD).tolist():
+        if facts.outputs(op) and all(map(training.is_unused, facts.outputs(op))):
+            ops_of.setdefault(facts.stack(op), []).append(op)
+        elif facts.living.intersection(facts.outputs(op)):
+            kept.add(facts.stack(op))
+    for stack, ops in ops_of.items():
+        frames = stack_of(facts.record, stack)
+        hooks = [
+            one for one, by in pairwise(frames) if by.function.endswith("_call_func.<locals>.inner")
+        ]
+        name = hooks[0].function.rsplit(".", 1)[-1] if hooks else "forward"
+        is_users = bool(hooks) and hooks[0].kind == "user" and name != "forward"
+        if is_users and len(ops) > 1 and stack not in kept:
+            yield warning("bypassed.unused", facts.place_of_stack(stack), ops[0], hook=name)
 
 
 def _lost_hooks(training: Training) -> Iterator[Found]:

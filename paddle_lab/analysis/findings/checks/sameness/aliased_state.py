@@ -37,8 +37,14 @@ def find(facts: Facts) -> Iterator[Found]:
         if steps and (call.name != "save" or (is_taken_late and saves[call.detail[0]] == 1)):
             yield warning("aliased-state.found", training.place(source), -1, n=steps,
                           used=training.place(call))  # fmt: skip
-        elif call.name == "set_state_dict" and call.detail[1] == "1" and _is_trained(training, end):
-            yield warning("aliased-state.itself", training.place(call), -1)
+        elif call.name == "set_state_dict" and call.detail[1] == "1":
+            lines = [one for one in taken.values() if one.event.stack == source.event.stack]
+            starts = [one.event.ops_before for one in lines]
+            if any(starts[0] <= step.first_op < starts[-1] for step in training.steps):
+                yield warning("aliased-state.best", training.place(source), -1, n=len(lines),
+                              used=training.place(call))  # fmt: skip
+            elif _is_trained(training, end):
+                yield warning("aliased-state.itself", training.place(call), -1)
 
 
 def _is_trained(training: Training, op: int) -> bool:

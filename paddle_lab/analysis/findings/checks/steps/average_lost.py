@@ -1,0 +1,57 @@
+"""A moving average of parameters is computed, but has no effect.
+
+Contract: an average ``a * own + b * other`` is written back, by ``set_value`` or ``assign``, and
+``other`` is a second net. ``own = a * own + b * other`` only gives the result another name.
+
+The check reports such sums without a graph if nothing uses any result of a line, or if both
+sides are one parameter and the result is written into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts
+from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.finding import Found, warning
+
+_WEIGHTED = frozenset(("multiply", "scale"))
+
+
+def find(facts: Facts) -> Iterator[Found]:
+    """Yield the lines that compute averages in vain."""
+    training = facts.answer(Training)
+    written = {(facts.first_value(one.tensor), one.ops_before)
+               for one in facts.events("overwritten")}  # fmt: skip
+    lines: dict[int, list[tuple[int, bool, bool]]] = {}
+    for op in training.forward_ops("add", "lerp"):
+        averaged = [_averaged(facts, one) for one in facts.inputs(op)[:2]]
+        own, other = averaged if len(averaged) == 2 else (-1, -1)
+        if own < 0 or other < 0 or facts.needs_grad(facts.outputs(op)[0]):
+            continue
+        is_itself = own == other and (own, op + 1) in written
+        is_unused = own != other and training.is_unused(facts.outputs(op)[0])
+        lines.setdefault(facts.stack(op), []).append((op, is_itself, is_unused))
+    for found in lines.values():
+        op, n = found[0][0], len(found)
+        if n > 1 and all(is_itself for _, is_itself, _ in found):
+            yield warning("average-lost.itself", facts.place(op), op, n=n)
+        elif n > 2 and all(is_unused for _, _, is_unused in found[:-1]):  # the last one has a name
+            yield warning("average-lost.unused", facts.place(op), op, n=n)
+
+
+def _averaged(facts: Facts, tensor: int) -> int:
+    """Return the parameter of which a tensor is a multiple, as its first value, else -1."""
+    maker = facts.producer(tensor)
+    if maker >= 0 and facts.op_name(maker) in _WEIGHTED:
+        given = [one for one in facts.inputs(maker) if facts.tensor_kind(one) == PARAMETER]
+        tensor = given[0] if given else tensor
+    return facts.first_value(tensor) if facts.tensor_kind(tensor) == PARAMETER else -1
+
+
+CHECK = Check(
+    find=find,
+    example="for a, p in zip(ema, net.parameters()):\n    a = 0.99 * a + 0.01 * p",
+    holds_on=(),
+)
