@@ -1,6 +1,6 @@
 /** The layout's input and output. Sizes and positions are in px; y grows downwards, data flows down. */
 
-/** Kinds of edges; `traceEdge` draws all of them. EDGE_CURVE: an edge in the direction of flow. */
+/** An edge in the direction of flow. `traceEdge` draws edges of all kinds. */
 export const EDGE_CURVE = 0;
 /** An edge over very many ranks: orthogonal, in a lane next to the picture. */
 export const EDGE_LANE = 1;
@@ -23,7 +23,10 @@ export interface LayoutOptions {
   rankGap?: number;
   /** Distance between two lanes, or between two edges that run side by side. Default 12. */
   laneGap?: number;
-  /** Edges over more ranks than this run in a side lane. Default 200; less if the graph has very many. */
+  /**
+   * An edge over more ranks than this runs in a side lane. Default 200, or less in a graph with
+   * very many long edges.
+   */
   laneSpan?: number;
 }
 

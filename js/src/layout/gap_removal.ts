@@ -63,7 +63,7 @@ export class GapRemoval {
     if (x <= this.#to[block]! || low === count || low === 0) {
       return own;
     }
-    // Between two spans: a gap that was made narrow.
+    // The place is between two spans, in a gap that was made narrow.
     const end = this.#to[block]!;
     const begin = this.#from[low]!;
     const narrow = begin - this.#moved[low]! - (end - this.#moved[block]!);

@@ -51,7 +51,7 @@ export function gradientPaths(forward: NestedResult, edges: Ends, gradients: End
         points.push(toX, bottom);
       } else {
         edgeKind[e] = EDGE_LANE;
-        // Away from the middle, where the reversed forward edges are.
+        // Start and end away from the middle, where the reversed forward edges are.
         fromX += Math.min(16, forward.width[from]! / 4);
         toX += Math.min(16, forward.width[to]! / 4);
         side += LANE_GAP_PX;

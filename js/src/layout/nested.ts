@@ -1,4 +1,7 @@
-/** Lays out a tree of open groups: each group by itself, inner ones first, then all together. */
+/**
+ * Lays out a tree of open groups. Each group is laid out by itself, inner groups first. Then all
+ * are put together.
+ */
 
 import { type Adjacency, groupBy } from "./adjacency.ts";
 import {

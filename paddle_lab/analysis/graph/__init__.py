@@ -1,1 +1,1 @@
-"""The graph of a trace: data flow between ops, the tree of groups, and groups built alike."""
+"""The graph of a trace: data flow between ops, the tree of groups, groups of equal structure."""

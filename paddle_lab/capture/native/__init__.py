@@ -1,7 +1,7 @@
 """The C version of the capture's hot path, if it was built.
 
 The time of a trace depends on the code around every op. In Python, most of that time is spent in
-the interpreter. Every native part has a twin in Python, with the same name and the same tests; the
+the interpreter. Every native part has a twin in Python with the same name and the same tests. The
 twin's docstring describes the part. The Python twin runs if no C compiler was available, or if the
 environment variable ``PADDLE_LAB_PURE_PYTHON`` is set.
 """
@@ -48,7 +48,7 @@ _Part = TypeVar("_Part", bound=Callable[..., Any])
 
 def native_twin(part: _Part) -> _Part:
     """Return the native version of the same name if it was built, else the Python version."""
-    # A build from before the part was written has all others.
+    # An outdated build of the native module may lack this part.
     native: Any = NATIVE and getattr(NATIVE, part.__name__, None)
     TWINS[part.__name__] = part, native
     return native or part

@@ -98,7 +98,8 @@ typedef struct {
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
 
-/* One variable of a frame: variable.c. A new reference, or NULL without an exception. */
+/* variable.c: reads a variable of a frame. Returns a new reference, or NULL without an exception.
+ * */
 PyObject *frame_variable(PyObject *frame, PyObject *name);
 int frame_lasti(PyObject *frame); /* -1 and an exception if it fails */
 
@@ -126,8 +127,9 @@ typedef struct {
 } Sinks;
 extern PyTypeObject SinksType;
 
-/* The only recorder that listens, with its parts: see listen_for() in owner.c. Code that uses it
- * must hold a reference: Python code that it calls may let another thread end the trace. */
+/* The one recorder that listens, and its parts: see listen_for() in owner.c. Code that uses an
+ * Owner must hold a reference to it, because Python code that it calls may let another thread end
+ * the trace. */
 typedef struct {
     PyObject_HEAD PyObject *recorder;
     PyObject *alone; /* sinks->active while no other recorder listens */

@@ -12,7 +12,7 @@ export interface UprightSegments {
   isInConflict: Uint8Array;
 }
 
-/** Needs `up` sorted from left to right. */
+/** Find the vertical segments. The segments in `up` must be sorted from left to right. */
 export function findUprightSegments(proper: Proper, mainPath: MainPath): UprightSegments {
   const { boxCount, layer, layerStart, position, segmentFrom, upStart, up } = proper;
   const above = mainPath.segmentAbove.slice();
@@ -22,7 +22,8 @@ export function findUprightSegments(proper: Proper, mainPath: MainPath): Upright
   for (let r = 0; r < proper.rankCount; r++) {
     width = Math.max(width, layerStart[r + 1]! - layerStart[r]!);
   }
-  // For each place of the upper rank: the rightmost (leftmost) end of the vertical segments to its left (right).
+  // For each place of the upper rank: reachLeft is the rightmost lower end of the vertical segments
+  // left of the place. reachRight is the leftmost lower end of those from the place on.
   const reachLeft = new Int32Array(width + 1);
   const reachRight = new Int32Array(width + 1);
 

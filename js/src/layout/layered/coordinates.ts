@@ -54,7 +54,10 @@ function middleOf([a, b, c, d]: [Float64Array, Float64Array, Float64Array, Float
   return x;
 }
 
-/** Pack the blocks towards the main path: those right of it to the left, those left of it to the right. */
+/**
+ * Pack the blocks towards the main path: blocks right of it move left, and blocks left of it move
+ * right.
+ */
 function packBlocks(
   proper: Proper,
   mainPath: MainPath,
@@ -115,9 +118,12 @@ function packBlocks(
   return x;
 }
 
-/** A side wider than its fullest rank times this factor is made narrower, with less straight edges, ... */
+/**
+ * A side is made narrower if it is wider than its fullest rank times this factor. Its edges are
+ * then less straight.
+ */
 const TOLERANCE = 1.35;
-/** ... until it is as wide as its fullest rank times this factor. */
+/** A side that is made narrower becomes as wide as its fullest rank times this factor. */
 const SLACK = 1.1;
 
 function bound(has: number, need: number): number {
@@ -127,7 +133,8 @@ function bound(has: number, need: number): number {
 /** Move outer vertices inwards to limit the width; the main path stays at 0. Changes `x`. */
 function limitWidth(proper: Proper, mainPath: MainPath, extents: Extents, x: Float64Array): void {
   const { layer, layerStart, rankCount } = proper;
-  // The width needed left and right of the main path, and by parts without one; and the width used now.
+  // The width that ranks need left and right of the main path, the width of ranks without a main
+  // path, and the width used now.
   let [needLeft, needRight, needLoose, hasLeft, hasRight] = [0, 0, 0, 0, 0];
   for (let rank = 0; rank < rankCount; rank++) {
     const [first, last] = [layerStart[rank]!, layerStart[rank + 1]! - 1];

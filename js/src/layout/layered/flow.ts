@@ -15,7 +15,10 @@ export interface Boxes {
   source: Int32Array;
   target: Int32Array;
   weight: Float64Array;
-  /** Edges of a bundle carry one tensor and leave their source as one line. Less than `bundleCount`. */
+  /**
+   * The bundle of each edge, a number below `bundleCount`. Edges of a bundle carry one tensor and
+   * leave their source as one line.
+   */
   bundle: Int32Array;
   bundleCount: number;
   /** The offset from the anchor at which an edge meets a box; NaN if the layout may choose. */
@@ -96,7 +99,7 @@ function samePort(ports: Float64Array, a: number, b: number): boolean {
 }
 
 /**
- * Edges that close a cycle when a depth-first search follows the execution order.
+ * Find the edges that close a cycle, by a depth-first search in execution order.
  *
  * @returns 1 for each edge to reverse; 0 for self loops.
  */

@@ -9,7 +9,7 @@ export interface Lane {
   edges: number[];
   lastRank: number;
   right: boolean;
-  /** Number of the track, 0 next to the picture. */
+  /** Number of the track. Track 0 is next to the picture. */
   track: number;
 }
 

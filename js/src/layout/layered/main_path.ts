@@ -1,4 +1,7 @@
-/** Chooses the main path: the heaviest path; among equal ones, the nearest to the middle of its ranks. */
+/**
+ * Chooses the main path: the heaviest path. Among equal paths, it is the one nearest to the middle
+ * of its ranks.
+ */
 
 import type { Boxes, Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";

@@ -14,7 +14,7 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
   let firstInner = 0;
   for (let v = 0; v < count; v++) if (pin[v] === -1) firstInner = 1;
 
-  // Longest path from the top.
+  // The rank of a box is the length of the longest path from the top.
   const rank = new Int32Array(count);
   const waiting = inputs.slice();
   const topological = new Int32Array(count);
@@ -37,7 +37,8 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
   }
   for (let v = 0; v < count; v++) if (pin[v] === 1) rank[v] = last;
 
-  // Boxes with at least as many consumers as inputs move down to their first consumer: edges get shorter.
+  // Boxes with at least as many consumers as inputs move down to their first consumer. This makes
+  // edges shorter.
   for (let i = filled - 1; i >= 0; i--) {
     const v = topological[i]!;
     if (pin[v] !== 0) continue;

@@ -22,7 +22,10 @@ export interface Routes {
   points: PointList;
 }
 
-/** A gap grows with its longest horizontal step, so that edges stay steep; at most by this many px. */
+/**
+ * A gap grows with its longest horizontal step, so that edges stay steep. It grows by at most this
+ * many px.
+ */
 const MOST_EXTRA_GAP_PX = 120;
 
 export function routeEdges(

@@ -24,7 +24,8 @@ function sentence(trace: Trace, of: "op" | "node", isCounted: (key: number) => b
   const counts = new Map<number, number>();
   const runs = of === "op" ? undefined : runsOfNodes(trace);
   let n = 0;
-  // Without ops and grad nodes of compiled programs: the trace recorded each program as one op.
+  // Leave out ops and grad nodes of compiled programs, because the trace recorded each program as
+  // one op.
   const count = of === "op" ? trace.recordedOpCount : trace.recordedGradNodeCount;
   for (let key = 0; key < Math.min(flops.length, count); key++) {
     if (flops[key]! >= 0 || !isCounted(key)) continue;

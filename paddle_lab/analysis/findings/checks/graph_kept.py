@@ -61,7 +61,7 @@ def find(facts: Facts) -> Iterator[Found]:
 def _carried_on(
     facts: Facts, steps: Steps, crossing: list[tuple[int, int]], *, has_failed: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield tensors that the line that made them reads in a later step, each with its reader."""
+    """Yield each tensor that its own line reads in a later step, and the op that reads it."""
     for tensor, consumer in crossing[:_MOST_TRIED]:
         made = facts.producer(tensor)
         end = next((end for end in steps.ends.tolist() if end > made), facts.op_count)
@@ -71,7 +71,7 @@ def _carried_on(
 
 
 def _of_earlier_steps(facts: Facts, steps: Steps, kept: Collected) -> list[int]:
-    """Return the tensors of earlier steps: backward has not reached the newest one yet."""
+    """Return the tensors of earlier steps, which backward should already have reached."""
     if kept.moment > facts.op_count:
         return kept.together
     present = steps.interval(kept.moment - 1)
@@ -79,7 +79,7 @@ def _of_earlier_steps(facts: Facts, steps: Steps, kept: Collected) -> list[int]:
 
 
 def _crossing(facts: Facts, steps: Steps) -> dict[int, list[tuple[int, int]]]:
-    """Return, by stack, each tensor with a graph that an op of a later step reads, and that op."""
+    """Return, by stack, tensors with a graph that are read in a later step, and their readers."""
     crossing: dict[int, list[tuple[int, int]]] = {}
     tensors = steps.made_in_forward
     made_in = steps.intervals(facts.record.tensors["producer"][tensors])

@@ -1,11 +1,11 @@
 """Tensors of one line that pile up from step to step.
 
 A list, a dict, a layer's attribute or a hook keeps collecting tensors that nothing reads again:
-each step leaves some memory behind. The sign: tensors alive at one moment that one line made in
-three or more iterations, and that no later iteration used.
+each step leaves some memory behind. The check reports tensors that were alive at one moment, if one
+line made them in three or more iterations and no later iteration used them.
 
 An iteration is a training step. Without steps it is a call of the outermost layer and what follows
-it; then only tensors computed from parameters count, because batches made beforehand are no leak.
+it. Then only tensors computed from parameters count, because batches made beforehand are no leak.
 No alarm: a tensor carried from one iteration to the next (a hidden state) was used; the tensors of
 one forward (the outputs of all its blocks) belong to one iteration; a collection that is full,
 drops some tensors (a pool of images), or is read later. If graphs behind the tensors hold memory,

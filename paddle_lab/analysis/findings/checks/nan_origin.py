@@ -5,9 +5,9 @@ step, all parameters. So only the first op matters. It may be an op whose forwar
 whose backward makes NaN, like the square root of 0. Or NaN came in with the data.
 
 Inf alone is no mistake: attention masks contain it, and softmax turns it into finite numbers. It is
-a mistake if it becomes NaN, or reaches a loss, a gradient or a parameter. A constant in the code is
-not to blame then, but the op that turned it into NaN. NaN that is masked away later, as with
-``paddle.where``, and Inf that nothing uses are reported as information only.
+a mistake if it becomes NaN, or reaches a loss, a gradient or a parameter. Then the finding is at
+the op that turned Inf into NaN, not at a constant in the code. NaN that is masked away later, as
+with ``paddle.where``, and Inf that nothing uses are reported as information only.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ def find(facts: Facts) -> Iterator[Found]:
     if not trained.steps:
         return
     chains = _layer_chains(facts, trained)
-    # A parameter's path begins at the layer that registers it. If its model registers a layer,
-    # the path of some parameter in it begins with the layer's path. A hidden layer has none.
+    # A model registers a layer if the path of some parameter that the layer reads begins with the
+    # layer's path. A hidden layer has no such parameter.
     known = {
         layer
         for parameter, its_chains in chains.items()

@@ -2,7 +2,7 @@
 #include "../native.h"
 
 static PyObject *node_ptr_name;
-/* Whether a read of tensor.grad_fn leaves one reference too many; GRAD_FN has tested it. */
+/* Whether each read of tensor.grad_fn leaks a reference. GRAD_FN in Python has tested this. */
 static int is_leaking;
 
 int grad_address_begin(void) {

@@ -5,8 +5,8 @@
 
 static PyObject *next_functions;
 
-/* Find the op of a held node, and whether the node is a leaf. Returns 1 if it is held, 0 if not, -1
- * and an exception if it fails. */
+/* Look a node up among the nodes that the walk holds. If it is there, set its op, and whether it is
+ * a leaf. Returns 1 if it is there, 0 if not, -1 and an exception if it fails. */
 static int find_held(Walk *walk, Node *node) {
     if (PyDict_GET_SIZE(walk->held) == 0) {
         return 0;
@@ -47,7 +47,8 @@ int Walk_begin(Walk *walk, PyObject *roots) {
     return 0;
 }
 
-/* Collect the grad nodes that receive an op's input gradients; -1 and an exception if it fails. */
+/* Collect the grad nodes that get the gradients of an op's inputs. Returns -1 and an exception if
+ * it fails. */
 static int find_sources(Walk *walk, int64_t op) {
     Sources *sources = &walk->sources;
     sources->length = 0;
@@ -78,7 +79,7 @@ static const Source *source_at(const Walk *walk, int64_t address) {
     return NULL;
 }
 
-/* Add a next node to the walk; -1 and an exception if it fails. */
+/* Add one of a node's next nodes to the walk. Returns -1 and an exception if it fails. */
 static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) {
     PyObject *known = PyDict_GetItemWithError(walk->leaf_addresses, node);
     const int64_t target = known != NULL      ? PyLong_AsLongLong(known)
@@ -122,7 +123,7 @@ static int take_following(Walk *walk, int64_t op, int64_t slot, PyObject *node) 
     return 0;
 }
 
-/* Take the last pending node and add its next nodes; -1 and an exception if it fails. */
+/* Take the last pending node and add its next nodes. Returns -1 and an exception if it fails. */
 int Walk_take_node(Walk *walk) {
     const Node node = ((Node *)walk->pending.items)[--walk->pending.length];
     if (AddressTable_get(&walk->positions, node.address, 0) != NO_KEY) {

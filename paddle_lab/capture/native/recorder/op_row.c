@@ -9,15 +9,15 @@ PyObject *present_frame(void) {
     return frame == NULL ? Py_None : frame;
 }
 
-/* Tell whether two attributes are the same object or the same float. A tuple that is the same may
- * have lists in it that have changed. */
+/* Tell whether two attributes are the same object (a number, a text or None) or equal floats. The
+ * same tuple does not count, because a list in it may have changed. */
 static int is_same_attribute(PyObject *one, PyObject *other) {
     return (one == other && is_plain(one)) ||
            (PyFloat_CheckExact(one) && PyFloat_CheckExact(other) &&
             PyFloat_AS_DOUBLE(one) == PyFloat_AS_DOUBLE(other));
 }
 
-/* Most calls of an op have the attributes of its last call. */
+/* Tell whether a call has the attributes of the op's last call. Most calls do. */
 static int has_last(const Owner *owner, const LastAttributes *last, PyObject *attributes) {
     int is_same = last->attributes != NULL && last->owner == owner->serial &&
                   PyList_GET_SIZE(last->attributes) == PyList_GET_SIZE(attributes);

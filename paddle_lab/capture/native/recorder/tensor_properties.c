@@ -30,7 +30,7 @@ static Method is_dense = {"is_dense", NULL, NULL};
 static Method is_dist = {"is_dist", NULL, NULL};
 static PyObject *no_args;
 
-/* The last seen dtype, its key, and the owner of the key: Paddle has one object for each dtype. */
+/* The last dtype, its key, and the owner of this key. Paddle has one object for each dtype. */
 static PyObject *last_dtype;
 static const Owner *last_dtype_owner; /* only compared, and reset with the next owner */
 static int64_t last_dtype_key;

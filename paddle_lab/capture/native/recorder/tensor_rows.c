@@ -22,7 +22,7 @@ static int64_t add_row(Owner *owner, PyObject *tensor, const int64_t cells[TENSO
     return cells[0];
 }
 
-/* Call listeners with a tensor that the trace has met. */
+/* Call the listeners with a tensor and its key. */
 static int tell(PyObject *listeners, PyObject *tensor, int64_t key) {
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(listeners); i++) {
         PyObject *done =
@@ -107,7 +107,7 @@ static const int64_t *row_of(const Tape *rows, int64_t key) {
     return is_there ? rows->cells + at : NULL;
 }
 
-/* An optimizer's op has overwritten a tensor: copy its row and change a few cells. */
+/* Copy the row of a tensor that an optimizer's op has overwritten, and change a few cells. */
 static int64_t update_row(Owner *owner, PyObject *tensor, const int64_t *before, int64_t op) {
     int64_t cells[TENSOR_CELLS];
     memcpy(cells, before, sizeof cells);
@@ -133,7 +133,7 @@ int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_updat
         !owner->reads_place) {
         const int64_t *before = row_of(owner->tensor_rows, known >> VERSION_BITS);
         /* Between two ops the program may freeze a parameter, or change its dtype. Reading the
-         * dtype takes long, and an optimizer's state keeps its own. */
+         * dtype takes long, so it is not read for an optimizer's state, which keeps its dtype. */
         if (before != NULL && is_constant == before[TENSOR_STOP_GRADIENT] &&
             (before[TENSOR_KIND] == TENSOR_KIND_BUFFER ||
              (before[TENSOR_KIND] == TENSOR_KIND_PARAMETER &&

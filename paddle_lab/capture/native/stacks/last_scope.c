@@ -10,8 +10,8 @@
  * Python keeps no result if these tests are not enough: in the header of a loop, and in a loop
  * without a variable.
  *
- * In between, a finalizer or another thread may run an op: wherever Python code runs or an object
- * is made that the garbage collector tracks. So `version` is compared after such places.
+ * A finalizer or another thread may run an op in between, wherever Python code runs or an object is
+ * made that the garbage collector tracks. So `version` is compared after such places.
  */
 #include "../native.h"
 #include <string.h>
@@ -111,7 +111,7 @@ static PyObject *first_item(PyObject *value) {
                                                                     : value;
 }
 
-/* As _is_of in variables.py: another object may have this address now. */
+/* Like _is_of() in variables.py. Another object may have this address now. */
 static int is_same_object(PyObject *identity, PyObject *value) {
     PyObject *witness = PyTuple_GET_ITEM(identity, 1);
     return witness == Py_None ||
@@ -135,7 +135,7 @@ static PyObject *identity_of(PyObject *value) {
 
 enum { OTHER_VALUES, NEXT_VALUES, SAME_VALUES };
 
-/* Compare the variables. NEXT_VALUES: only those of the innermost loop have changed. */
+/* Compare the variables. Returns NEXT_VALUES if only those of the innermost loop have changed. */
 static int compared_values(const Call *call, PyObject *frame) {
     int compared = SAME_VALUES;
     for (Py_ssize_t i = 0; compared != OTHER_VALUES && i < PyTuple_GET_SIZE(call->names); i++) {
@@ -166,9 +166,9 @@ static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *fra
     return PyErr_Occurred() ? NULL : PyObject_CallMethod(tracker, "mark_of", "O", frame);
 }
 
-/* Without a counter, a loop variable that is the same may still belong to the next iteration: if
- * the body calls again from the same place. If it calls from a later place, the iteration
- * continues, and that call is stored. */
+/* Tell whether a loop without a counter is still in the same iteration, although its variable is
+ * the same object. A new call from the same place begins the next iteration. A call from a later
+ * place continues the iteration, and is stored. */
 static int has_same_called(LastScope *last, Call *call, PyObject *called, int unit,
                            PyObject *tracker) {
     if (call->called == Py_None) {
@@ -194,7 +194,8 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
     return mark != Py_None;
 }
 
-/* Compare a call and its values with the stored ones. OTHER_VALUES: a different call or loop. */
+/* Compare a call and its values with the stored ones. Returns OTHER_VALUES for a different call or
+ * loop. */
 static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject *called,
                          PyObject *tracker) {
     Py_CLEAR(call->next_called); /* set by an op for which Python had to find the scope */
@@ -210,7 +211,7 @@ static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject 
     return compared;
 }
 
-/* Store the calls' current instructions, once all calls were found unchanged. */
+/* Store the calls' current instructions. All calls must have been found unchanged. */
 static void move_on(LastScope *last) {
     for (int i = 0; i < last->count; i++) {
         Call *call = &last->calls[i];
@@ -238,7 +239,7 @@ static long long counted(const Call *call, PyObject *const *now) {
     return number > call->number ? number : -1;
 }
 
-/* shown_value() of variables.py; NULL if there is none. */
+/* shown_value() of variables.py. Returns NULL if there is no value. */
 static PyObject *shown_value(PyObject *shown, PyObject *frame) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shown); i++) {
         PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(shown, i));

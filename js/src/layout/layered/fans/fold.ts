@@ -17,9 +17,9 @@ export interface FoldedFans {
   rows: FanRows[];
   /** The boxes that are not in a fan, then one box for each fan. */
   boxes: Boxes;
-  /** The folded box of each box. For a box in a branch, this is the box of the fan. */
+  /** The folded box of each box. The boxes in a fan's branches all have the fan's box. */
   boxOf: Int32Array;
-  /** Folded edge of each edge, -1 inside a branch. */
+  /** The folded edge for each edge; -1 for an edge inside a branch. */
   edgeOf: Int32Array;
   /** The fan of each box, -1 for none, and the branch of the fan that contains the box. */
   fanOf: Int32Array;

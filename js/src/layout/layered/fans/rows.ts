@@ -52,7 +52,7 @@ export function layRows(
   return {
     x: branches.map((branch, i) => tiles[i]!.x + most(branch, boxes.left) - size.width / 2),
     inBus: tiles.map(({ y }) => y + rowGap / 2),
-    // Below the labels next to the edges.
+    // The bus is below the labels next to the edges.
     outBus: tiles.map(({ y }) => bottoms.get(y)! - rowGap / 4),
     top: branches.map((branch, i) => {
       let y = tiles[i]!.y;

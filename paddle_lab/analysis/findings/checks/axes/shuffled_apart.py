@@ -46,7 +46,7 @@ def find(facts: Facts) -> Iterator[Found]:
         slice_op, data = _sliced_data(training, target)
         other = None if own or data < 0 else theirs.get(facts.shape(data)[0])
         if other is not None:
-            # The same labels beside two permutations cannot have been put in order for both.
+            # The same labels cannot be in the order of two different permutations.
             permutations = unordered.setdefault(data, set())
             permutations.add(other[0])
             if len(permutations) > 1:

@@ -2,9 +2,10 @@
 
 Contract: a step against the gradient lowers the loss if the step is small enough.
 
-It is reported if the loss of one backward line and one optimizer grew at each of four steps, by
-half each time or more, to at least ten times its first value. Losses that oscillate, those of two
-players, and those of a search for a learning rate, which raises it at each step, pass.
+The check reports the loss of one backward line and one optimizer if it grew at each of four steps,
+by half each time or more, to at least ten times its first value. It does not report losses that
+oscillate, losses of two players, or a search for a learning rate, which raises the rate at each
+step.
 """
 
 from __future__ import annotations

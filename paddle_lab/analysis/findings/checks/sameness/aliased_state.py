@@ -3,11 +3,10 @@
 Contract (``Layer.state_dict``): it returns the parameters themselves. A checkpoint is a copy:
 ``copy.deepcopy(net.state_dict())``, or a file.
 
-Reported if the same dict was loaded or saved after later steps. A dict that is read or saved
-at once passes, and so does one that an average follows.
+The check reports a dict that was loaded or saved after later steps. It does not report a dict that
+was loaded or saved before the next step.
 
-It is also reported if a net that is trained is set to its own parameters: nothing changes, so the
-second net was never a copy.
+It also reports a net that is set to its own parameters during training. This changes nothing.
 """
 
 from __future__ import annotations

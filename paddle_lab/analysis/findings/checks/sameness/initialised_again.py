@@ -2,9 +2,9 @@
 
 Contract: weights are initialised once, because an initializer overwrites what was learned.
 
-The check reports a line that initialised parameters at least twice, and steps of the optimizer
-that holds them came before, in between and after. It does not report new folds or trials, which
-make a new optimizer.
+The check reports a line that initialised parameters at least twice, if steps of the optimizer that
+holds them came before, in between and after. It does not report new folds or trials, which make a
+new optimizer.
 """
 
 from __future__ import annotations

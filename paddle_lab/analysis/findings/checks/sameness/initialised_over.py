@@ -4,8 +4,8 @@ Contract: a special initialisation runs after the general one. ``Layer.apply`` v
 so a layer that initialises itself is initialised again by each layer around it.
 
 The check reports a weight that was set to zero and then initialised by another line. It also
-reports a line that ran for one parameter from three different places. It does not report two, or
-the initialisation that creates a parameter.
+reports a line that ran for one parameter from three different places. It does not report two
+places, or the initialisation that creates a parameter.
 """
 
 from __future__ import annotations
