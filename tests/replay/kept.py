@@ -28,9 +28,11 @@ class KeepingLog(CallLog):
     def open(self) -> None:
         self.outputs, self.gradients = {}, {}
         super().open()
+        self._next, self._recorder.on_op = self._recorder.on_op, self._copy_outputs
 
-    def _after(self, op: int, result: Any) -> None:
-        super()._after(op, result)
+    def _copy_outputs(self, op: int, result: Any) -> None:
+        if self._next is not None:
+            self._next(op, result)
         for at, tensor in enumerate(tensors_in(result, paddle.Tensor)):
             if not tensor.stop_gradient and not tensor.is_leaf and tensor.is_dense():
                 _register(tensor, self._keeper(op, at))

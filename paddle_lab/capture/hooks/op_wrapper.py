@@ -16,11 +16,8 @@ from paddle_lab.capture.backward_graph.graphs import flat
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.tracebacks import drop_frame
 from paddle_lab.capture.native import NATIVE
-from paddle_lab.capture.recorder.recorder import SINKS, Recorder
+from paddle_lab.capture.recorder.recorder import SINKS, Recorder, Resolved
 from paddle_lab.capture.rows.op_names import OP_NAMES
-
-Resolved = tuple[list[int], list[Any]]
-"""An op's inputs and attributes, as :meth:`Recorder.begin_op` returns them."""
 
 _UPDATES = frozenset({
     "adadelta_", "adagrad_", "adam_", "adamax_", "adamw_", "asgd_", "lamb_", "momentum_", "nadam_",
@@ -69,7 +66,7 @@ class OpWrapping:
                 recorder.attempt(self._begin, recorder, function, name, args, kwargs)
                 for recorder in active
             ]
-            resolved: list[Resolved] = [inputs or ([], []) for inputs in begun]
+            resolved: list[Resolved] = [inputs or ([], [], -1) for inputs in begun]
             states = [recorder.thread() for recorder in active]
             start_ns = perf_counter_ns()
             for state in states:
@@ -106,10 +103,10 @@ class OpWrapping:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Resolved:
-        resolved = recorder.begin_op(args, kwargs)
-        if recorder.before_op is not None:
-            recorder.before_op(function, name, args, kwargs)
-        return resolved
+        inputs, attributes, call = recorder.begin_op(args, kwargs)
+        if recorder.call_log is not None:
+            call = recorder.call_log.begin(function, name, args, kwargs)
+        return inputs, attributes, call
 
     def end(
         self,

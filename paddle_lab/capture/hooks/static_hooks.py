@@ -77,7 +77,7 @@ def _can_watch() -> bool:
 class _ExecutorCall(OpenCall):
     """A running call of ``Executor.run``."""
 
-    resolved: Resolved = ([], [])
+    resolved: Resolved = ([], [], -1)
 
     def end(self) -> None:
         """Record a call that returned, and its program if the program can be read."""

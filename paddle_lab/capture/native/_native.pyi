@@ -11,6 +11,7 @@ from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
 from paddle_lab.capture.evidence.values.scan import Scanned
 from paddle_lab.capture.hooks.op_wrapper import OpWrapping
 from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.replay.call_tape import Listener
 from paddle_lab.capture.rows.lineage import Upstream
 from paddle_lab.capture.turns.marks import CallMark
 
@@ -64,6 +65,37 @@ class AddressTable:
 
     def drop(self, address: int, op: int, /) -> None:
         """Forget the number, if one was noted."""
+
+@final
+class CallTape:
+    """The noted calls of one trace: ``capture/replay/call_tape.py``."""
+
+    is_open: bool
+    numbers: ObjectTable
+    stale: AddressTable
+    objects: list[Any]
+    calls: Tape
+    results: Tape
+    def __init__(
+        self, tensor_type: type, array_type: type, mark: object, listener: Listener, /
+    ) -> None: ...
+    @property
+    def taken(self) -> int:
+        """How many numbers were taken."""
+
+    def begin(
+        self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None, /
+    ) -> int:
+        """Note a call that is about to run, and return its position."""
+
+    def end(self, key: int, at: int, tensors: list[Any], /) -> None:
+        """Note what a call returned."""
+
+    def take(self, storage: int, /) -> int:
+        """Return a new number for a tensor with this storage."""
+
+    def storage_of(self, number: int, /) -> int:
+        """Return the storage of the tensor with a number."""
 
 @final
 class Counter:

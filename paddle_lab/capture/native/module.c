@@ -43,7 +43,8 @@ static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "_nativ
 PyMODINIT_FUNC PyInit__native(void) {
     PyTypeObject *types[] = {&TapeType,         &ObjectTableType, &CounterType,    &StackPoolType,
                              &ThreadCellsType,  &SinksType,       &OpFunctionType, &OpMethodType,
-                             &AddressTableType, &LineageType,     &LayerCallType,  &LastScopeType};
+                             &AddressTableType, &LineageType,     &LayerCallType,  &LastScopeType,
+                             &CallTapeType};
     if (PyType_Ready(&OwnerType) < 0) {
         return NULL;
     }

@@ -127,6 +127,28 @@ typedef struct {
 } Sinks;
 extern PyTypeObject SinksType;
 
+/* The calls of a trace that can run again: capture/replay/call_tape.py. */
+typedef struct {
+    PyObject_HEAD PyTypeObject *tensor_type;
+    PyTypeObject *array_type;
+    PyObject *mark;
+    PyObject *listener;
+    PyObject *special; /* dict: whether the op with a name needs the listener */
+    PyObject *all_marks;
+    ObjectTable *numbers;
+    AddressTable *stale;
+    Tape *calls;
+    Tape *results;
+    Tape *storages;
+    PyObject *objects;
+    char is_open;
+} CallTape;
+extern PyTypeObject CallTapeType;
+/* Note an op that is about to run; -1 and an exception if interrupted. ``at`` is -1 after a fault.
+ */
+int CallTape_begin(CallTape *tape, PyObject *function, PyObject *name, PyObject *const *args,
+                   Py_ssize_t count, PyObject *names, int64_t *at);
+
 /* The one recorder that listens, and its parts: see listen_for() in owner.c. Code that uses an
  * Owner must hold a reference to it, because Python code that it calls may let another thread end
  * the trace. */
@@ -162,7 +184,7 @@ typedef struct {
     Tape *eval_scopes;
     PyObject *attributes;
     int64_t serial;      /* unlike that of every other owner */
-    PyObject *before_op; /* None, or called before each op: function, name, arguments */
+    PyObject *call_tape; /* None, or a CallTape */
     PyObject *on_op;     /* None, or called with each op's key and result */
 } Owner;
 extern PyTypeObject OwnerType;
@@ -211,6 +233,7 @@ typedef struct {
     int64_t end_ns;
     int64_t stack;  /* taken before the op began */
     int64_t flight; /* the op's number in the flight record; 0 for none */
+    int64_t call;   /* the op's position in the CallTape; -1 for none */
 } OpTimes;
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
  * reads the result. */
@@ -221,6 +244,7 @@ typedef struct {
     int64_t key;
     int64_t owner; /* its serial */
 } LastAttributes;
+int CallTape_end(CallTape *tape, int64_t key, int64_t at, const Made *made); /* like its begin */
 /* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
               LastAttributes *last, PyObject *result, const Made *made, OpTimes times);
@@ -246,12 +270,14 @@ int64_t taken_integer(PyObject *number);
 
 /* A tensor's properties, read without a lookup by name: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
-int64_t tensor_version(PyObject *tensor);                 /* -1 and an exception if it fails */
-int64_t tensor_first_version(PyObject *tensor);           /* likewise; NO_VERSION if sparse */
-int tensor_stop_gradient(PyObject *tensor);               /* -1 and an exception if it fails */
-int tensor_is_persistable(PyObject *tensor);              /* -1 and an exception if it fails */
-int tensor_is_leaf(PyObject *tensor);                     /* -1 and an exception if it fails */
-int tensor_is_initialized(PyObject *tensor);              /* -1 and an exception if it fails */
+int64_t tensor_version(PyObject *tensor);       /* -1 and an exception if it fails */
+int64_t tensor_first_version(PyObject *tensor); /* likewise; NO_VERSION if sparse */
+int tensor_stop_gradient(PyObject *tensor);     /* -1 and an exception if it fails */
+int tensor_is_persistable(PyObject *tensor);    /* -1 and an exception if it fails */
+int tensor_is_leaf(PyObject *tensor);           /* -1 and an exception if it fails */
+int tensor_is_initialized(PyObject *tensor);    /* -1 and an exception if it fails */
+int tensor_is_dense(PyObject *tensor);          /* -1 and an exception if it fails */
+int64_t tensor_storage(PyObject *tensor);       /* its address; -1 and an exception if it fails */
 int64_t tensor_name_key(Owner *owner, PyObject *tensor);  /* -1 and an exception if it fails */
 int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
 int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import count
 from time import perf_counter_ns
 from types import FrameType, NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from paddle_lab.capture.backward_graph.graphs import BackwardGraphs, flat
 from paddle_lab.capture.breaks.log import BreakLog
@@ -57,11 +57,24 @@ OUTPUT = ROLES.index("output")
 RESULT = ROLES.index("result")
 LAYER, REGION, PYLAYER, BACKWARD_CALL, OPTIMIZER_STEP, *_ = range(len(SCOPE_KINDS))
 
-Resolved = tuple[list[int], list[Any]]
-"""An op's inputs (argument positions and tensor rows alternate), and its other arguments."""
+Resolved = tuple[list[int], list[Any], int]
+"""An op's inputs (argument positions and tensor rows alternate), its other arguments, and its
+position in :attr:`Recorder.call_tape`, or -1."""
 BackwardCallRow = tuple[int, int, int, int, int, bool, bool, int, int, int, int, str]
 """key, kind, stack, scope, number of ops with a key, create_graph, retain_graph, thread, start, end
 and the trace's own time before it (these three are 0 if it did not run), error."""
+
+
+class CallLogging(Protocol):
+    """Notes what ops need to run again."""
+
+    def begin(
+        self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+    ) -> int:
+        """Note a call that is about to run. Return its position in the tape, or -1."""
+
+    def end(self, key: int, at: int, result: Any) -> None:
+        """Note what a call returned. ``at`` is -1 for an op that did not begin here."""
 
 
 @native_twin
@@ -103,8 +116,10 @@ class Recorder:
     log_inside: Callable[[int], AbstractContextManager[None]] | None = None
     """Sets the level of Paddle's log for a region, and records the log."""
     _has_failed: bool = False
-    before_op: Callable[[Any, str, tuple[Any, ...], dict[str, Any] | None], None] | None = None
-    """Called before each op with the op's function, name and arguments. Set before hooks open."""
+    call_log: CallLogging | None = None
+    """Notes what each op needs to run again; set before hooks open."""
+    call_tape: object = None
+    """The part of :attr:`call_log` that native code calls."""
     on_op: Callable[[int, Any], None] | None = None
     """Called with the key and the result of each op that returned; set before hooks open."""
     on_step_end: Callable[..., None] | None = None
@@ -250,7 +265,7 @@ class Recorder:
             named: list[Any] = []
             self.resolve(slot, argument, inputs, named)
             attributes.extend((name, value) for value in named)
-        return inputs, attributes
+        return inputs, attributes, -1
 
     def resolve(self, slot: int, argument: Any, inputs: list[int], attributes: list[Any]) -> None:
         """Resolve one argument: a tensor, a value, or a list of tensors and numbers."""
@@ -292,6 +307,8 @@ class Recorder:
         ]
         flags = is_pylayer, False
         self._add_op(op, name, resolved, outputs, (start_ns, end_ns, own_ns), frame, flags, phase)
+        if self.call_log is not None:
+            self.call_log.end(op, resolved[2], made)
         if self.on_op is not None:
             self.on_op(op, made)
         if op >= self.next_op.alarm:
@@ -331,7 +348,7 @@ class Recorder:
         state = self.thread()
         stack = self.stacks.take(frame, state.anchor, state.anchor_stack)
         scope = self.turns.scope_at(frame, state.anchor, state.scope, state.number)
-        inputs, attributes = resolved
+        inputs, attributes, _ = resolved
         start_ns, end_ns, own_ns = times_ns
         self.ops.extend(
             (

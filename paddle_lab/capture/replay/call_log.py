@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from _thread import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,18 @@ from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.evidence.events.noting import Call, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.faults import described
-from paddle_lab.capture.replay.calls import RecordedCall, frozen, tensors_in
-from paddle_lab.capture.replay.numbered import NumberedTensors
+from paddle_lab.capture.replay.call_tape import new_call_tape
+from paddle_lab.capture.replay.calls import (
+    RecordedCall,
+    Special,
+    recorded_call,
+    results_of,
+    tensors_in,
+)
+from paddle_lab.capture.replay.held import HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.threads import openmp_threads
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import Text
@@ -29,6 +37,14 @@ _WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor")
 """Methods of ``paddle.Tensor`` that may write a tensor, or change its graph, without an op."""
 _PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
 """Such methods in the table of :data:`DOOR`. They make another tensor share the memory."""
+
+
+class BackwardCall(NamedTuple):
+    """A backward call, in the tape."""
+
+    at: int
+    end: int
+    """How many cells ``tape.results`` had when the call began."""
 
 
 class CallLog(Collector):
@@ -48,11 +64,12 @@ class CallLog(Collector):
         self._recorder = recorder
         self._paddle = paddle
         self._type = recorder.tensor_type
-        self.calls: dict[float, RecordedCall] = {}
-        """The calls by key, in order. An op's call has the op's key; others have keys between."""
-        self.backward: list[RecordedCall] = []
+        self.tape = new_call_tape(paddle, self)
+        self.special: dict[int, Special] = {}
+        """What few calls need in addition, by their position in the tape."""
+        self.held = HeldTensors(paddle, limit_bytes)
+        self.backward: list[BackwardCall] = []
         """The backward calls, in the order in which they began."""
-        self.tensors = NumberedTensors(paddle, limit_bytes)
         self.row_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         """The key of the op in each row of the record's table ``ops``."""
         self.refused: Text | None = None
@@ -60,13 +77,11 @@ class CallLog(Collector):
         self.threads = openmp_threads(paddle)
         self.has_hooks = False
         """Whether the user's code put hooks on gradients."""
-        self._between_ops = 0
-        self._pending: dict[int, RecordedCall] = {}
-        """The running op of each thread."""
-        self._next: Any = None
+        self._end: int | None = None
+        self._partial: dict[int, int] = {}
+        """The position of the call of ``paddle.grad`` that runs in a thread."""
         self._generator = DOOR.default_cpu_generator()
         self._has_device = bool(paddle.is_compiled_with_cuda())
-        self._is_open = False
         self._patches = self._made_patches()
 
     # -- opening and closing ------------------------------------------------------------------
@@ -87,40 +102,40 @@ class CallLog(Collector):
 
     def open(self) -> None:
         """Note ops from now on."""
-        self._recorder.before_op = self.before
-        self._next, self._recorder.on_op = self._recorder.on_op, self._after
-        self._is_open = True
+        self._recorder.call_log, self._recorder.call_tape = self, self.tape
+        self.tape.is_open = True
         for patch in self._patches:
             patch.apply()
 
     def close(self) -> None:
         """Stop noting ops, and copy what the user's code may still change."""
-        if not self._is_open:
+        if self._recorder.call_log is None:
             return
-        self._is_open = False
+        self.tape.is_open = False
         for patch in reversed(self._patches):
             patch.revert()
-        self._recorder.before_op = None
-        self._recorder.on_op = None
-        self._pending.clear()
-        self.tensors.close()
+        self._recorder.call_log = self._recorder.call_tape = None
+        self._partial.clear()
+        self.held.keep_all()
 
     def forget(self, gone: Forgotten) -> None:
         """Forget dropped ops. Give up if kept ops follow them, because their values need these."""
-        first = min(gone.ops, default=0)
-        left = {key: call for key, call in self.calls.items() if key < first}
-        # Only keys of ops are whole numbers.
-        if any(key >= first and key == int(key) and key not in gone.ops for key in self.calls):
-            self.release(Text("replay.trimmed"))
-        else:
-            self.calls = left
+        first, end = min(gone.ops, default=0), 0
+        for key, _at, _builds_graph, made in results_of(self.tape, self._end):
+            if key >= first and key not in gone.ops:
+                self.release(Text("replay.trimmed"))
+                return
+            if key < first:
+                end += 4 + len(made)
+        self._end = end
 
     def release(self, why: Text) -> None:
         """Drop all held tensors and all calls, and remember why."""
         self.close()
         self.refused = self.refused or why
-        self.calls, self.backward = {}, []
-        self.tensors.drop()
+        self.tape = new_call_tape(self._paddle, self)
+        self.special, self.backward = {}, []
+        self.held.drop()
 
     def add_rows(
         self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
@@ -128,65 +143,103 @@ class CallLog(Collector):
         """Add no rows, but remember the keys of the record's ops."""
         self.row_keys = keys.ops.keys.copy()
 
+    # -- reading ------------------------------------------------------------------------------
+
+    def calls_to(self, key: int) -> list[RecordedCall]:
+        """Return all calls in order, up to the op with a key; empty if there is no such op."""
+        found = self._calls(self._end, key)
+        return found if found and found[-1].key == key else []
+
+    def calls_before(self, backward: BackwardCall) -> list[RecordedCall]:
+        """Return all calls before a backward call, and this call."""
+        return [*self._calls(backward.end), recorded_call(self.tape, backward.at, self.special)]
+
+    def _calls(self, end: int | None, key: int | None = None) -> list[RecordedCall]:
+        calls = []
+        for op, at, builds_graph, made in results_of(self.tape, end):
+            call = recorded_call(self.tape, at, self.special)
+            call.key, call.made = op, made
+            call.builds_graph |= builds_graph
+            calls.append(call)
+            if op == key:
+                break
+        return calls
+
     # -- ops ----------------------------------------------------------------------------------
 
-    def before(
+    def begin(
         self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
-    ) -> None:
-        """Note an op that is about to run, and copy the values that it will overwrite."""
-        if self.refused is None:
+    ) -> int:
+        """Note a call that is about to run. Return its position in the tape, or -1."""
+        if self.tape.is_open:
             try:
-                self._note_op(function, name, args, kwargs)
+                return self.tape.begin(function, name, args, kwargs)
             except Exception as fault:  # noqa: BLE001  (the trace goes on without a replay)
-                self.release(Text("replay.failed", fault=described(fault)))
+                self.fail(fault)
+        return -1
 
-    def _note_op(
-        self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
-    ) -> None:
-        reads: list[int] = []
-        call = RecordedCall(function, name, reads=reads)
-        number, tensor_type = self.tensors.number, self._type
-        call.args = frozen(args, number, tensor_type, reads)
-        if kwargs:
-            call.kwargs = frozen(kwargs, number, tensor_type, reads)
-            if "out" in kwargs:
-                self.tensors.keep(call, kwargs["out"])
-        positions = written_by(name)
-        if positions != ():
-            for at in range(len(args)) if positions is None else positions:
-                if at < len(args):
-                    self.tensors.keep(call, args[at])
-        if is_random(name):
-            call.random_states = self._random_states()
-        if self._has_device:  # mixed precision has no effect on the CPU
-            call.amp = self._amp_state()
-        call.next_op = self._recorder.next_op.next
-        self._pending[get_ident()] = call
-
-    def _after(self, op: int, result: Any) -> None:
-        if self._next is not None:
-            self._next(op, result)
-        if self.refused is None:
-            try:
-                self._note_result(op, result)
-            except Exception as fault:  # noqa: BLE001  (the trace goes on without a replay)
-                self.release(Text("replay.failed", fault=described(fault)))
-
-    def _note_result(self, op: int, result: Any) -> None:
-        call = self._pending.pop(get_ident(), None)
-        if call is None or call.next_op != op:
-            # This is a PyLayer, a program, or an op whose key another thread took. Its results are
-            # held when they are read. Ops inside may have given these tensors numbers already.
-            self.calls[op] = RecordedCall(None, "")
-            for tensor in tensors_in(result, self._type):
-                if not tensor.stop_gradient:
-                    self.tensors.numbers.note(tensor, -1)
+    def end(self, key: int, at: int, result: Any) -> None:
+        """Note what a call returned. ``at`` is -1 for an op that did not begin here."""
+        if not self.tape.is_open:
             return
-        self.calls[op] = call
-        for tensor in tensors_in(result, self._type):
-            call.made.append(self.tensors.made(call, tensor))
-        if result is None:
-            self.tensors.renew(call)
+        try:
+            at = self._partial.pop(get_ident(), -1) if at < 0 else at
+            tensors = list(tensors_in(result, self._type))
+            if at >= 0:
+                self.tape.end(key, at, tensors)
+                return
+            # This is a PyLayer or a program. Its results are held when they are read. Ops inside
+            # may have given these tensors numbers already.
+            self.tape.end(key, -1, [])
+            for tensor in tensors:
+                if not tensor.stop_gradient:
+                    self.tape.numbers.note(tensor, -1)
+        except Exception as fault:  # noqa: BLE001
+            self.fail(fault)
+
+    def fail(self, fault: Exception) -> None:
+        """Give up after a fault while a call was noted; the trace goes on without a replay."""
+        self.release(Text("replay.failed", fault=described(fault)))
+
+    def is_special(self, name: str) -> bool:
+        """Tell whether an op needs :meth:`note_special` before it runs."""
+        # Mixed precision has no effect on the CPU.
+        return self._has_device or written_by(name) != () or is_random(name)
+
+    def note_special(
+        self, at: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+    ) -> None:
+        """Note what else an op needs, and copy the values that it will overwrite."""
+        special = self.special[at] = Special()
+        if kwargs and "out" in kwargs:
+            self._keep(special, kwargs["out"])
+        positions = written_by(name)
+        for position in range(len(args)) if positions is None else positions:
+            if position < len(args):
+                self._keep(special, args[position])
+        if is_random(name):
+            special.random_states = self._random_states()
+        if self._has_device:
+            special.amp = self._amp_state()
+
+    def note_returned(self, at: int, number: int, storage: int) -> None:
+        """Note that a call returned one of its arguments, and may have written into it."""
+        special = self.special.setdefault(at, Special())
+        if storage in special.writes:
+            return
+        special.writes.append(storage)
+        name = recorded_call(self.tape, at, self.special).name
+        self.held.lose(number, Text("replay.unknown_write", op=name))
+
+    def hold(self, tensor: Any) -> int:
+        """Hold a tensor that no noted op made, and return its new number."""
+        storage, held = self.held.held(tensor)
+        number = self.tape.take(storage)
+        self.held.by_number[number] = held
+        if held.size_bytes:
+            version = DOOR.inplace_version(tensor) & LARGEST_VERSION
+            self.tape.numbers.note(tensor, number << VERSION_BITS | version)
+        return number
 
     def _around_alias(self, place: str | tuple[Any, str]) -> AttributePatch:
         """Return a patch that notes calls of a function such as ``detach``, which runs no op."""
@@ -194,29 +247,45 @@ class CallLog(Collector):
         function = inspect.unwrap(made)
 
         def note(recorder: Recorder, call: Call) -> None:
-            if recorder is not self._recorder or call.result is call.args[0]:
-                return
-            noted_call = RecordedCall(function, function.__name__)
-            noted_call.args = frozen(call.args, self.tensors.number, self._type, noted_call.reads)
-            noted_call.made.append(self.tensors.made(noted_call, call.result))
-            self._between_ops += 1
-            key = self._recorder.next_op.next - 0.5 + self._between_ops * 1e-9
-            self.calls[key] = noted_call
+            if recorder is self._recorder and call.result is not call.args[0]:
+                at = self.begin(function, function.__name__, call.args, None)
+                if at >= 0:
+                    self.end(-1, at, call.result)
 
         return noted(place, note)
 
     # -- writes -------------------------------------------------------------------------------
 
+    def _keep(self, special: Special, written: Any) -> None:
+        """Copy the values that an op overwrites in an argument."""
+        for tensor in tensors_in(written, self._type):
+            if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+                continue
+            storage, start, size_bytes = span_of(tensor)
+            special.writes.append(storage)
+            own = self.held.by_number.get(self.tape.numbers.find(tensor) >> VERSION_BITS)
+            if self.held.keep_before_write(storage, start, size_bytes, own) and storage > 0:
+                # The write also changes other tensors. A replay on copies would not repeat that.
+                self.tape.stale.note(storage, 0, self.tape.taken)
+
+    def _keep_unseen(self, tensor: Any) -> None:
+        """Copy values that are about to be overwritten without an op."""
+        if self.tape.is_open and DOOR.is_initialized(tensor) and DOOR.is_dense(tensor):
+            storage, start, size_bytes = span_of(tensor)
+            self.held.keep_before_write(storage, start, size_bytes, None)
+            if storage > 0:
+                self.tape.stale.note(storage, 0, self.tape.taken)
+
     def _before_write(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):
-            self.tensors.keep_unseen(call.args[0])
+            self._keep_unseen(call.args[0])
             for other in call.args[1:]:
                 if isinstance(other, self._type):
-                    self.tensors.keep_unseen(other)
+                    self._keep_unseen(other)
 
     def _before_clearing(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args[0].grad is not None:
-            self.tensors.keep_unseen(call.args[0].grad)
+            self._keep_unseen(call.args[0].grad)
 
     def _around_data(self, descriptor: Any) -> property:
         write = noting(descriptor.__set__, before=self._before_write)
@@ -227,27 +296,21 @@ class CallLog(Collector):
     def _before_backward(self, recorder: Recorder, call: Call) -> None:
         if recorder is not self._recorder:
             return
-        for tensor, packed in self.tensors.numbers.living():
+        for tensor, packed in self.tape.numbers.living():
             if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
                 gradient = tensor.grad
                 if gradient is not None:  # the backward call adds to this gradient
-                    self.tensors.keep_unseen(gradient)
+                    self._keep_unseen(gradient)
         self._backward_call("run_backward", call)
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder:
-            self._pending[get_ident()] = self._backward_call("run_partial_grad", call)
+            self._partial[get_ident()] = self._backward_call("run_partial_grad", call)
 
-    def _backward_call(self, name: str, call: Call) -> RecordedCall:
-        made = RecordedCall(inspect.unwrap(DOOR.now(name)), name)
-        made.args = frozen(call.args, self.tensors.number, self._type, made.reads)
-        if call.kwargs:
-            made.kwargs = frozen(call.kwargs, self.tensors.number, self._type, made.reads)
-        made.amp = self._amp_state() if self._has_device else None
-        made.builds_graph = True
-        made.next_op = self._recorder.next_op.next
-        self.backward.append(made)
-        return made
+    def _backward_call(self, name: str, call: Call) -> int:
+        at = self.begin(inspect.unwrap(DOOR.now(name)), name, call.args, call.kwargs)
+        self.backward.append(BackwardCall(at, len(self.tape.results)))
+        return at
 
     def _note_hook(self, recorder: Recorder, _call: Call) -> None:
         self.has_hooks = self.has_hooks or recorder is self._recorder

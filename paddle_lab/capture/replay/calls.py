@@ -4,76 +4,100 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from paddle_lab.capture.replay.call_tape import TENSOR
+
+if TYPE_CHECKING:
+    from paddle_lab.capture.replay.call_tape import CallTape
+
+BACKWARD = ("run_backward", "run_partial_grad")
+"""Names of the calls that read the tensors that earlier ops saved."""
 
 
-class Ref(NamedTuple):
-    """Stands for an argument that is a tensor."""
+@dataclass(slots=True)
+class Special:
+    """What few ops need to run again, beside their arguments."""
 
-    number: int
-    stop_gradient: bool
+    writes: list[int] = field(default_factory=list)
+    """The storages that the call writes in place."""
+    random_states: list[Any] | None = None
+    """The states of the random generators before the call, if the op may draw random numbers."""
+    amp: Any = None
+    """The state of automatic mixed precision, ``None`` if it was off."""
 
 
 @dataclass(slots=True)
 class RecordedCall:
     """One call of an op, or of a backward function, with all that it needs to run again."""
 
-    function: Callable[..., Any] | None
+    key: int = -1
+    """The key of the op; -1 for a call that is no op."""
+    at: int = -1
+    """The call's position in the tape."""
+    function: Callable[..., Any] | None = None
     """``None`` if the call cannot run again."""
-    name: str
+    name: str = ""
     args: tuple[Any, ...] = ()
     kwargs: dict[str, Any] | None = None
     reads: list[int] = field(default_factory=list)
     """The numbers of the tensors among the arguments."""
-    writes: list[int] = field(default_factory=list)
-    """The storages that the call writes in place."""
+    stops: list[bool] = field(default_factory=list)
+    """For each of these tensors: its ``stop_gradient``."""
     made: list[int] = field(default_factory=list)
     """The numbers of the returned tensors, in order."""
-    random_states: list[Any] | None = None
-    """The states of the random generators before the call, if the op may draw random numbers."""
     builds_graph: bool = False
-    amp: Any = None
-    """The state of automatic mixed precision, ``None`` if it was off."""
-    next_op: int = 0
-    """The key that the next op would get, when the call began."""
+    special: Special = field(default_factory=Special)
 
 
-Number = Callable[[Any], int]
+Result = tuple[int, int, bool, list[int]]
 
 
-def frozen(value: Any, number: Number, tensor_type: type, reads: list[int]) -> Any:
-    """Return a copy of an argument in which a :class:`Ref` stands for each tensor.
+def results_of(tape: CallTape, end: int | None = None) -> Iterator[Result]:
+    """Yield of each noted call: key, position, whether it built a graph, and what it returned.
 
     Parameters
     ----------
-    number
-        Returns the number of a tensor.
-    reads
-        The numbers of the tensors are appended to this list.
+    end
+        Where to stop in ``tape.results``.
     """
-    if isinstance(value, tensor_type):
-        key = number(value)
-        reads.append(key)
-        return Ref(key, value.stop_gradient)  # type: ignore[attr-defined]
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return kind([frozen(one, number, tensor_type, reads) for one in value])
-    if kind is dict:
-        return {name: frozen(one, number, tensor_type, reads) for name, one in value.items()}
-    return value.copy() if isinstance(value, np.ndarray) else value
+    cells = tape.results.to_list(0, end)
+    start = 0
+    while start < len(cells):
+        key, at, builds_graph, count = cells[start : start + 4]
+        yield key, at, bool(builds_graph), cells[start + 4 : start + 4 + count]
+        start += 4 + count
 
 
-def thawed(value: Any, tensor_of: Callable[[Ref], Any]) -> Any:
-    """Return a copy of an argument in which each :class:`Ref` is replaced by its tensor."""
+def recorded_call(tape: CallTape, at: int, special: dict[int, Special]) -> RecordedCall:
+    """Return the call at a position of the tape."""
+    if at < 0:
+        return RecordedCall()
+    first, count = tape.calls.to_list(at, at + 2)
+    reads = tape.calls.to_list(at + 2, at + 2 + count)
+    function, name, args, kwargs = tape.objects[first : first + 4]
+    return RecordedCall(
+        at=at,
+        function=function,
+        name=name,
+        args=args,
+        kwargs=kwargs,
+        reads=[read >> 1 for read in reads],
+        stops=[bool(read & 1) for read in reads],
+        builds_graph=name in BACKWARD,
+        special=special.get(at) or Special(),
+    )
+
+
+def thawed(value: Any, tensors: Iterator[Any]) -> Any:
+    """Return a copy of noted arguments in which tensors replace the marks."""
+    if value is TENSOR:
+        return next(tensors)
     kind = type(value)
-    if kind is Ref:
-        return tensor_of(value)
     if kind is list or kind is tuple:
-        return kind([thawed(one, tensor_of) for one in value])
+        return kind([thawed(one, tensors) for one in value])
     if kind is dict:
-        return {name: thawed(one, tensor_of) for name, one in value.items()}
+        return {name: thawed(one, tensors) for name, one in value.items()}
     return value
 
 

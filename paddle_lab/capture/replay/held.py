@@ -28,10 +28,15 @@ class Held:
     has_history: bool
     """Whether the tensor already had a backward graph, which the trace did not see."""
     is_copy: bool = False
+    """Whether the value does not share the user's memory any more."""
     lost: Text | None = None
     """Why the value is lost."""
     unwritten: tuple[tuple[int, ...], Any] | None = None
     """The shape and dtype of a tensor that had no memory yet, because an op was to write it."""
+
+    def lose(self, why: Text) -> None:
+        """Release the value, and remember why."""
+        self.tensor, self.lost, self.is_copy = None, why, True
 
     def meets(self, start: int, size_bytes: int) -> bool:
         """Tell whether the tensor shares memory with a range of bytes."""
@@ -58,27 +63,26 @@ class HeldTensors:
         self._sharing: dict[int, list[Held]] = {}
         """By storage: the held tensors that still share the user's memory."""
 
-    def hold(self, number: int, tensor: Any) -> int:
-        """Hold a tensor. Return its storage, -1 if the tensor has none."""
+    def held(self, tensor: Any) -> tuple[int, Held]:
+        """Hold a tensor. Return its storage too, -1 if the tensor has none."""
         if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-            held = self.by_number[number] = Held(None, 0, 0, True, False)  # noqa: FBT003
+            held = Held(None, 0, 0, stop_gradient=True, has_history=False)
             if DOOR.is_initialized(tensor):
                 held.lost = Text("replay.not_dense")
             else:
                 held.unwritten = tuple(tensor.shape), tensor.dtype
-            return -1
+            return -1, held
         storage, start, size_bytes = span_of(tensor)
         stop_gradient = tensor.stop_gradient
         has_history = not stop_gradient and not tensor.is_leaf
         held = Held(None, start, size_bytes, stop_gradient, has_history)
-        self.by_number[number] = held
         if self.size_bytes + size_bytes > self._limit_bytes:
             held.lost = Text("replay.limit")
-            return storage
+            return storage, held
         self.size_bytes += size_bytes
         held.tensor = self._detach(tensor)
         self._sharing.setdefault(storage, []).append(held)
-        return storage
+        return storage, held
 
     def keep_before_write(
         self, storage: int, start: int, size_bytes: int, own: Held | None
@@ -89,7 +93,8 @@ class HeldTensors:
             return False
         met = [held for held in sharing if held.meets(start, size_bytes)]
         for held in met:
-            self._copy(held)
+            if not held.is_copy:
+                self._copy(held)
         left = [held for held in sharing if not held.is_copy]
         if left:
             self._sharing[storage] = left
@@ -97,11 +102,23 @@ class HeldTensors:
             del self._sharing[storage]
         return any(held is not own for held in met)
 
+    def lose(self, number: int, why: Text) -> None:
+        """Release a value that is not copied yet."""
+        held = self.by_number.get(number)
+        if held is not None and not held.is_copy:
+            held.lose(why)
+
+    def drop(self) -> None:
+        """Release all values."""
+        self.by_number.clear()
+        self._sharing.clear()
+
     def keep_all(self) -> None:
         """Copy all values that the user's code may still change."""
         for sharing in self._sharing.values():
             for held in sharing:
-                self._copy(held)
+                if not held.is_copy:
+                    self._copy(held)
         self._sharing.clear()
 
     def _copy(self, held: Held) -> None:
@@ -109,7 +126,7 @@ class HeldTensors:
         try:
             held.tensor = self._copied(held.tensor, held.tensor.place, True)  # noqa: FBT003
         except (MemoryError, RuntimeError):  # Paddle's out-of-memory errors are RuntimeErrors
-            held.tensor, held.lost = None, Text("replay.no_memory")
+            held.lose(Text("replay.no_memory"))
 
 
 def span_of(tensor: Any) -> tuple[int, int, int]:

@@ -16,8 +16,7 @@ from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.replay.call_log import CallLog
-from paddle_lab.capture.replay.calls import RecordedCall, Ref, tensors_in, thawed
-from paddle_lab.capture.replay.closure import BACKWARD
+from paddle_lab.capture.replay.calls import BACKWARD, RecordedCall, tensors_in, thawed
 from paddle_lab.capture.replay.threads import with_threads
 from paddle_lab.capture.rerun.contents import put_back, random_restores
 from paddle_lab.words import say
@@ -49,17 +48,16 @@ class Player:
         The paddle module.
     log
         The calls of the trace.
-    keys
-        The keys of the calls to run, in order.
+    calls
+        The calls to run, in order.
     """
 
-    def __init__(self, paddle: Any, log: CallLog, keys: Sequence[float]) -> None:
+    def __init__(self, paddle: Any, log: CallLog, calls: Sequence[RecordedCall]) -> None:
         self._paddle = paddle
         self._log = log
-        self._keys = keys
-        self._calls = [log.calls[key] for key in keys]
+        self._calls = calls
         self._builds_graph = any(call.name in BACKWARD for call in self._calls)
-        self._written = {storage for call in self._calls for storage in call.writes}
+        self._written = {storage for call in self._calls for storage in call.special.writes}
         self.tensors: dict[int, Any] = {}
         """The tensors of the replay, by number."""
 
@@ -80,7 +78,7 @@ class Player:
                 for number in drops.get(at, ()):
                     self.tensors.pop(number, None)
 
-    def gradients(self, backward: RecordedCall, number: int, made_by: float | None) -> list[Any]:
+    def gradients(self, backward: RecordedCall, number: int, made_by: int | None) -> list[Any]:
         """Run the calls and a backward call, and return each gradient that a tensor gets.
 
         Parameters
@@ -103,9 +101,9 @@ class Player:
                 tensor.register_hook(keep)
 
         with self._aside():
-            for key, call in zip(self._keys, self._watched(), strict=True):
+            for call in self._watched():
                 self._play(call)
-                if key == made_by:
+                if call.key == made_by:
                     watch()
             if made_by is None:
                 watch()
@@ -125,12 +123,13 @@ class Player:
         with contextlib.ExitStack() as modes:
             builds_graph = self._builds_graph and call.builds_graph
             DOOR.set_grad_enabled(builds_graph)
-            if call.amp is not None:
-                modes.enter_context(self._mixed_precision(call.amp))
-            args = thawed(call.args, self._tensor)
-            kwargs = thawed(call.kwargs or {}, self._tensor)
-            if call.random_states is not None:
-                self._set_random(call.random_states)
+            if call.special.amp is not None:
+                modes.enter_context(self._mixed_precision(call.special.amp))
+            tensors = iter([*map(self._tensor, call.reads, call.stops)])
+            args = thawed(call.args, tensors)
+            kwargs = thawed(call.kwargs or {}, tensors)
+            if call.special.random_states is not None:
+                self._set_random(call.special.random_states)
             result = call.function(*args, **kwargs)
         returned = tensors_in(result, self._paddle.Tensor)
         self.tensors.update(zip(call.made, returned, strict=False))
@@ -169,24 +168,23 @@ class Player:
         for state in states[1:]:
             self._paddle.set_rng_state(state)
 
-    def _tensor(self, ref: Ref) -> Any:
-        tensor = self.tensors.get(ref.number)
+    def _tensor(self, number: int, stop_gradient: bool) -> Any:  # noqa: FBT001
+        tensor = self.tensors.get(number)
         if tensor is None:
-            tensor = self.tensors[ref.number] = self._held(ref)
-        if self._builds_graph and tensor.stop_gradient != ref.stop_gradient:
-            tensor.stop_gradient = ref.stop_gradient
+            tensor = self.tensors[number] = self._held(number)
+            tensor.stop_gradient = stop_gradient
+        if self._builds_graph and tensor.stop_gradient != stop_gradient:
+            tensor.stop_gradient = stop_gradient
         return tensor
 
-    def _held(self, ref: Ref) -> Any:
-        held = self._log.tensors.held.by_number.get(ref.number)
+    def _held(self, number: int) -> Any:
+        held = self._log.held.by_number.get(number)
         if held is None:
             raise Irreplayable(say("replay.unknown"))
         if held.lost is not None:
             raise Irreplayable(str(held.lost))
         if held.unwritten is not None:
             return self._paddle.empty(*held.unwritten)
-        if self._log.tensors.storage_of[ref.number] in self._written:
+        if self._log.tape.storage_of(number) in self._written:
             return DOOR.copy_to(held.tensor, held.tensor.place, True)  # noqa: FBT003
-        tensor = held.tensor.detach()
-        tensor.stop_gradient = ref.stop_gradient
-        return tensor
+        return held.tensor.detach()

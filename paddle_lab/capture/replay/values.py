@@ -14,6 +14,7 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.replay.call_log import CallLog
+from paddle_lab.capture.replay.calls import RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Irreplayable, Player, as_array
 from paddle_lab.capture.rerun.fill import BYTES, filled
@@ -70,24 +71,24 @@ class Replay:
         """
         log = self.log
         self._check()
-        key = int(log.row_keys[op])
-        call = log.calls.get(key)
-        if call is None or call.function is None:
+        calls = log.calls_to(int(log.row_keys[op]))
+        call = calls[-1] if calls else RecordedCall()
+        if call.function is None:
             raise Irreplayable(say("replay.outside"))
         if not 0 <= output < len(call.made):
             raise IndexError(say("replay.no_output", n=len(call.made)))
         number = call.made[output]
-        keys = leading_to(log.calls, key, log.tensors.storage_of)
-        comparable = self._comparable(key)
+        calls = leading_to(calls, log.tape.storage_of)
+        comparable = self._comparable(call)
         keep = {number, *(number for _, number in comparable)}
-        player = Player(self._paddle, log, keys)
+        player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
-            if output == 0 and not any(log.calls[one].name.startswith("empty") for one in keys):
+            if output == 0 and not any(one.name.startswith("empty") for one in calls):
                 array = self._run(player, number, keep)
             else:
                 # An op may leave a part of an output unwritten. Then two runs differ.
                 with filled(self._paddle, BYTES[0]):
-                    first = self._run(Player(self._paddle, log, keys), number, {number})
+                    first = self._run(Player(self._paddle, log, calls), number, {number})
                 with filled(self._paddle, BYTES[1]):
                     array = self._run(player, number, keep)
                 if first.tobytes() != array.tobytes():
@@ -105,18 +106,18 @@ class Replay:
             Values for the tensors that the op read, in order; ``None`` for memory that nothing
             wrote before.
         """
-        key = int(self.log.row_keys[op])
-        call = self.log.calls.get(key)
-        if call is None or call.function is None or len(call.reads) != len(inputs):
+        calls = self.log.calls_to(int(self.log.row_keys[op]))
+        call = calls[-1] if calls else RecordedCall()
+        if call.function is None or len(call.reads) != len(inputs):
             return None
-        player = Player(self._paddle, self.log, [key])
+        player = Player(self._paddle, self.log, [call])
         wide = {"f": "float64", "c": "complex128"}
         try:
             self._check()
             with HOOKS.suspended():
                 for number, value in zip(call.reads, inputs, strict=True):
                     if value is None:
-                        held = self.log.tensors.held.by_number.get(number)
+                        held = self.log.held.by_number.get(number)
                         if held is None or held.unwritten is None:
                             return None
                         continue
@@ -164,20 +165,18 @@ class Replay:
         if log.has_hooks:
             raise Irreplayable(say("replay.hooks"))
         key = int(log.row_keys[op])
-        made_by = log.calls.get(key)
-        if made_by is None or made_by.function is None or call >= len(log.backward):
+        made_by = (log.calls_to(key) or [RecordedCall()])[-1]
+        if made_by.function is None or call >= len(log.backward):
             raise Irreplayable(say("replay.boundary"))
-        backward = log.backward[call]
         numbers = made_by.reads if is_leaf else made_by.made
         if not 0 <= tensor < len(numbers):
             raise IndexError(say("replay.no_output", n=len(numbers)))
-        target = backward.next_op - 0.25  # after the other calls between these two ops
-        calls = {one: found for one, found in log.calls.items() if one < target}
-        keys = leading_to({**calls, target: backward}, target, log.tensors.storage_of)[:-1]
-        read = {number for one in keys for number in calls[one].reads} | {*backward.reads}
-        if any(held.has_history for n, held in log.tensors.held.by_number.items() if n in read):
+        calls = leading_to(log.calls_before(log.backward[call]), log.tape.storage_of)
+        read = {number for one in calls for number in one.reads}
+        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
             raise Irreplayable(say("replay.boundary"))
-        player = Player(self._paddle, log, keys)
+        *calls, backward = calls
+        player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
             found = player.gradients(backward, numbers[tensor], None if is_leaf else key)
         if not found:
@@ -193,18 +192,21 @@ class Replay:
         if self.log.refused is not None:
             raise Irreplayable(str(self.log.refused))
 
-    def _comparable(self, target: int) -> list[tuple[Any, int]]:
+    def _comparable(self, target: RecordedCall) -> list[tuple[Any, int]]:
         """Return the user's tensors that still have the values that the trace computed."""
         log, found = self.log, []
         later = {
-            storage for key, call in log.calls.items() if key > target for storage in call.writes
+            storage
+            for at, special in log.special.items()
+            if at > target.at
+            for storage in special.writes
         }
-        for tensor, packed in log.tensors.numbers.living():
+        for tensor, packed in log.tape.numbers.living():
             number = packed >> VERSION_BITS
             if (
                 packed >= 0
-                and number not in log.tensors.held.by_number
-                and log.tensors.storage_of[number] not in later
+                and number not in log.held.by_number
+                and log.tape.storage_of(number) not in later
                 and not tensor.persistable
                 and DOOR.inplace_version(tensor) & LARGEST_VERSION == packed & LARGEST_VERSION
                 and tensor.size * tensor.element_size() <= _MOST_COMPARED_BYTES

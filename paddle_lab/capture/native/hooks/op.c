@@ -35,10 +35,10 @@ static int tell_rare(Owner *owner, Op *op, const char *method, PyObject *const *
     PyObject *tuple = arguments_tuple(args, count);
     PyObject *done = NULL;
     if (inputs != NULL && tuple != NULL && Resolved_has_attributes(resolved)) {
-        done =
-            PyObject_CallMethod(op->rare, method, "OOO(OO)OLLLO", owner->recorder, op->name, tuple,
-                                inputs, resolved->attributes, result, (long long)times.start_ns,
-                                (long long)times.end_ns, (long long)state->own_ns, present_frame());
+        done = PyObject_CallMethod(op->rare, method, "OOO(OOL)OLLLO", owner->recorder, op->name,
+                                   tuple, inputs, resolved->attributes, (long long)times.call,
+                                   result, (long long)times.start_ns, (long long)times.end_ns,
+                                   (long long)state->own_ns, present_frame());
     }
     Py_XDECREF(inputs);
     Py_XDECREF(tuple);
@@ -82,19 +82,13 @@ static int begin(Owner *owner, Op *op, OpTimes *times) {
     return failed ? -1 : 0;
 }
 
-/* Call the listener for ops that are about to run. */
-static int tell_before(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count,
-                       PyObject *names) {
-    PyObject *tuple = arguments_tuple(args, count);
-    PyObject *keywords = tuple == NULL ? NULL : keyword_dict(args + count, names);
-    PyObject *done = keywords == NULL
-                         ? NULL
-                         : PyObject_CallFunctionObjArgs(owner->before_op, op->function, op->name,
-                                                        tuple, keywords, NULL);
-    Py_XDECREF(tuple);
-    Py_XDECREF(keywords);
-    Py_XDECREF(done);
-    return done == NULL ? -1 : 0;
+/* Note what the op needs to run again. */
+static int note_call(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count, PyObject *names,
+                     OpTimes *times) {
+    return !Py_IS_TYPE(owner->call_tape, &CallTapeType)
+               ? 0
+               : CallTape_begin((CallTape *)owner->call_tape, op->function, op->name, args, count,
+                                names, &times->call);
 }
 
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
@@ -107,14 +101,13 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     if (!Owner_listens_alone(owner)) {
         return PyObject_Vectorcall(op->for_all, args, flags, names);
     }
-    OpTimes times = {.begun_ns = now_ns()};
+    OpTimes times = {.begun_ns = now_ns(), .call = NO_KEY};
     Resolved resolved;
     Resolved_begin(&resolved);
     Py_INCREF(owner);
     PyObject *result = NULL;
     if ((Resolved_take(owner, &resolved, args, count, names) < 0 ||
-         (owner->before_op != Py_None && tell_before(owner, op, args, count, names) < 0) ||
-         begin(owner, op, &times) < 0) &&
+         note_call(owner, op, args, count, names, &times) < 0 || begin(owner, op, &times) < 0) &&
         Owner_abandon(owner) < 0) {
         goto end;
     }

@@ -167,7 +167,10 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
     if (outputs != few) {
         PyMem_Free(outputs);
     }
-    failed = row == NULL || tell_of_op(owner, key, result) < 0;
+    failed = row == NULL ||
+             (times.call >= 0 &&
+              CallTape_end((CallTape *)owner->call_tape, key, times.call, made) < 0) ||
+             tell_of_op(owner, key, result) < 0;
     state->own_ns += now_ns() - times.end_ns;
     Py_DECREF(state);
     return failed ? -1 : 0;

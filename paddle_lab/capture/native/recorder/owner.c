@@ -91,7 +91,7 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->next_scope);                                                                      \
     VISIT(owner->eval_scopes);                                                                     \
     VISIT(owner->attributes);                                                                      \
-    VISIT(owner->before_op);                                                                       \
+    VISIT(owner->call_tape);                                                                       \
     VISIT(owner->on_op)
 
 static int traverse(PyObject *self, visitproc visit, void *arg) {
@@ -140,7 +140,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->next_scope = part(recorder, "next_scope", &CounterType);
     owner->eval_scopes = part(recorder, "eval_scopes", &TapeType);
     owner->attributes = part(recorder, "attributes", &PyDict_Type);
-    owner->before_op = part(recorder, "before_op", NULL);
+    owner->call_tape = part(recorder, "call_tape", NULL);
     owner->on_op = part(recorder, "on_op", NULL);
     owner->stacks = part(recorder, "stacks", &StackPoolType);
     owner->turns = part(recorder, "turns", NULL);

@@ -99,9 +99,9 @@ static int resolve_with_keywords(Owner *owner, Resolved *resolved, PyObject *con
     PyObject *pair = keywords == NULL
                          ? NULL
                          : PyObject_CallMethod(owner->recorder, "begin_op", "OO", tuple, keywords);
-    PyObject *inputs, *attributes;
-    int failed = pair == NULL ||
-                 !PyArg_ParseTuple(pair, "O!O!", &PyList_Type, &inputs, &PyList_Type, &attributes);
+    PyObject *inputs, *attributes, *call;
+    int failed = pair == NULL || !PyArg_ParseTuple(pair, "O!O!O", &PyList_Type, &inputs,
+                                                   &PyList_Type, &attributes, &call);
     if (!failed) {
         resolved->attributes = Py_NewRef(attributes);
         failed = add_list(resolved, inputs) < 0;

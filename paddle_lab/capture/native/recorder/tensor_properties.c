@@ -28,6 +28,8 @@ static Method version = {"_inplace_version", NULL, NULL};
 static Method is_initialized = {"_is_initialized", NULL, NULL};
 static Method is_dense = {"is_dense", NULL, NULL};
 static Method is_dist = {"is_dist", NULL, NULL};
+static Method data_ptr = {"data_ptr", NULL, NULL};
+static Method offset = {"_offset", NULL, NULL};
 static PyObject *no_args;
 
 /* The last dtype, its key, and the owner of this key. Paddle has one object for each dtype. */
@@ -74,7 +76,7 @@ int properties_find(PyTypeObject *tensor_type) {
             return -1;
         }
     }
-    Method *methods[] = {&version, &is_initialized, &is_dense, &is_dist};
+    Method *methods[] = {&version, &is_initialized, &is_dense, &is_dist, &data_ptr, &offset};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (find_method(tensor_type, methods[i]) < 0) {
             return -1;
@@ -128,6 +130,14 @@ int tensor_is_persistable(PyObject *tensor) { return taken_truth(get(tensor, &pe
 int tensor_is_leaf(PyObject *tensor) { return taken_truth(get(tensor, &is_leaf)); }
 
 int tensor_is_initialized(PyObject *tensor) { return taken_truth(call(tensor, &is_initialized)); }
+
+int tensor_is_dense(PyObject *tensor) { return taken_truth(call(tensor, &is_dense)); }
+
+int64_t tensor_storage(PyObject *tensor) {
+    const int64_t start = taken_integer(call(tensor, &data_ptr));
+    const int64_t before = PyErr_Occurred() ? -1 : taken_integer(call(tensor, &offset));
+    return PyErr_Occurred() ? -1 : start - before;
+}
 
 /* Return the number of ``value`` in a dict that numbers values in the order of first use. */
 static int64_t key_in(PyObject *keys, PyObject *value) {
