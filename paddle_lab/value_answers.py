@@ -29,7 +29,7 @@ _ALL = weakref.WeakSet["ValueAnswers"]()
 
 
 class ValueAnswers:
-    """Keeps the last two values and their difference, and no trace. Older answers keep nothing."""
+    """Answers questions about values. It keeps the last two and their difference, but no trace."""
 
     def __init__(self, trace: TraceAnswers) -> None:
         self._trace = weakref.ref(trace)

@@ -1,1 +1,1 @@
-"""Two traces as one: which op of one is which op of the other, and where they first differ."""
+"""Compares two traces: matches their ops, and finds where the traces first differ."""

@@ -1,12 +1,12 @@
-"""Which op of one trace is which op of another, so that an inserted op shifts nothing after it.
+"""Matches the ops of two traces. An inserted op does not shift the matches after it.
 
-Ops are matched in rounds. Each round compares ops by fewer properties than the one before, and only
-ops between the same matched neighbours: first by everything that names an op, so that edits leave
-gaps; then without attributes and shapes, without the line's text, without the names of layers and
-the numbers of turns, and in the end by the op's name. Within a gap the first op with some
-properties is matched with the first such op of the other trace, the second with the second; matches
-that would cross others are left out, as few as possible. A round sorts, so it takes
-``O(n log n)``.
+Ops are matched in rounds. A round compares only ops between the same matched neighbours. The first
+round compares everything that names an op, so edits leave gaps. Each later round compares fewer
+properties than the previous one. It leaves out attributes and shapes, then the line's text, then
+the names of layers and the numbers of turns. The last round compares only the op's name. Within a
+gap, the first op with some properties is matched with the first such op of the other trace, the
+second with the second. If matches would cross others, as few as possible are left out. A round
+sorts, so it takes ``O(n log n)``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Keys = npt.NDArray[np.int64]
 def matches(a: Side, b: Side) -> tuple[Keys, Keys]:
     """Return the matched ops of both traces, in order of both.
 
-    Two threads call ops in an order that changes from run to run; their ops are matched thread by
-    thread, so then the order is that of the threads.
+    The order in which two threads call ops changes from run to run. So ops are matched thread by
+    thread, and the result is in the order of threads.
     """
     order_a, order_b = (np.argsort(side.ops["thread"], kind="stable") for side in (a, b))
     other = np.full(len(a), -1, np.int64)  # in the order of threads
@@ -77,7 +77,7 @@ def _free(other: Keys, count_b: int) -> tuple[Any, Any, Any, Any]:
 
 
 def _occurrences(values: Hashes) -> Keys:
-    """Return for each value how many equal ones come before it."""
+    """Return for each value how many equal values come before it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     is_first = np.append(True, ordered[1:] != ordered[:-1])
@@ -107,7 +107,7 @@ def _increasing(values: Keys) -> Keys:
 
 
 def _match_replaced(other: Keys, a: Side, b: Side, order_a: Keys, order_b: Keys) -> None:
-    """Match the only op of a gap with the only one in the other trace: another op was called."""
+    """If a gap has only one op in each trace, match these two: one replaced the other."""
     free_a, free_b, gap_a, gap_b = _free(other, len(b))
     only_a, only_b = (
         values[counts == 1]

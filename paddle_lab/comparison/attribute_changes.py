@@ -1,4 +1,4 @@
-"""Which attributes of an op differ, from the two texts of all attributes."""
+"""Finds which attributes of an op differ, from the two texts of all attributes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Keys = npt.NDArray[np.int64]
 
 @dataclass
 class Compared:
-    """The ops of both traces in one order: b's, and those only in a after the match before them."""
+    """The ops of both traces, in trace b's order. An op only in a follows the match before it."""
 
     a: Side
     b: Side

@@ -1,4 +1,4 @@
-"""Which edited source line belongs to the first difference."""
+"""Finds the edited source line to which the first difference goes back."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
 
 
 def _source_pairs(found: Compared) -> list[tuple[Source, Source]]:
-    """Return which source of trace a is which of trace b: those of most matched ops."""
+    """Return which sources of the two traces correspond: those with the most matched ops."""
     pairs = (found.op_a >= 0) & (found.op_b >= 0)
     sources = []
     for side, ops in ((found.a, found.op_a[pairs]), (found.b, found.op_b[pairs])):

@@ -1,4 +1,4 @@
-"""How large the difference of two ops' outputs is."""
+"""Computes how much the outputs of two ops differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first difference in words: which op, where in both traces, and what was edited."""
+"""Describes the first difference: which op, where in both traces, and what was edited."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first gradient that differs, if nothing before its backward call does."""
+"""Finds the first gradient that differs, if nothing before its backward call differs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Which ops made a difference, and which only passed on what came in with their inputs.
+"""Finds which ops made a difference, and which only passed on a difference of their inputs.
 
-Each op of trace b runs again in float64 on the inputs that it had. The distance from this result to
-the op's output was made by the op; the distance from trace a's output to this result came in.
+Each op of trace b runs again in float64 on the inputs that it had. The op made the distance from
+this result to its own output. The distance from trace a's output to this result came from the
+inputs.
 """
 
 from __future__ import annotations

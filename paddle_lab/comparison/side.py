@@ -1,4 +1,4 @@
-"""One of two compared traces: per op, numbers that are equal in both traces if the ops are."""
+"""Describes one of two compared traces by numbers. Equal ops have equal numbers in both traces."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Side:
     def scope(self, *, is_strict: bool) -> Hashes:
         """Return a hash of each op's calls: of layers, functions, turns of loops.
 
-        A strict hash contains the names of layers and the numbers of turns, another one only the
-        classes of layers.
+        A strict hash contains the names of layers and the numbers of turns. Any other hash contains
+        only the classes of layers.
         """
         record, scopes = self.record, self.record.scopes
         kind, layer = scopes["kind"].astype(np.int64), scopes["layer"]
@@ -131,7 +131,7 @@ class Side:
     def digests(self, role: str = "output") -> tuple[Hashes, Hashes]:
         """Return two hashes for each op: of its tensors' digests, and of which tensors have one.
 
-        The second hash is 0 if none of several tensors has one. An op may return tensors without
+        The second hash is 0 if none of the tensors has a digest. An op may return tensors without
         values: empty ones, and some that Paddle never fills.
         """
         digest, is_known = self.tensor_digests

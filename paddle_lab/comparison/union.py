@@ -172,7 +172,7 @@ class _Union:
         return zip(sources["file"].tolist(), sources["cell"].tolist(), strict=True)
 
     def _match_scopes(self) -> None:
-        """Note which scope of trace b is which of trace a: the scopes of matched ops."""
+        """Note which scopes of the two traces correspond: the scopes of matched ops."""
         a, b, found = self._a, self._b, self._found
         rows = (found.op_a >= 0) & (found.op_b >= 0)
         pairs = np.stack((a.ops["scope"][found.op_a[rows]], b.ops["scope"][found.op_b[rows]]))
@@ -206,7 +206,7 @@ class _Union:
         return self._copied("layers", layer, parent=lambda _: -1)
 
     def _match_tensors(self) -> None:
-        """Note which tensor of trace b is which of trace a: outputs and inputs of matched ops."""
+        """Note which tensors of the two traces correspond: outputs and inputs of matched ops."""
         a, b, found = self._found.a, self._found.b, self._found
         pairs = (found.op_a >= 0) & (found.op_b >= 0)
         # Only the tensors that an op of trace a reads are needed.

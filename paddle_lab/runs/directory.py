@@ -118,7 +118,7 @@ class RunDirectory:
         return new
 
     def _may_hang(self) -> bool:
-        """Tell whether a rank waits long enough for a hang, or no rank makes progress. Is fast."""
+        """Tell quickly whether a rank waits long enough for a hang, or no rank makes progress."""
         now_ns, logs = time.time_ns(), self.logs
         calls = [log.open_call for log in logs]
         waited = any(

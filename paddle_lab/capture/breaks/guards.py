@@ -92,7 +92,7 @@ def _plain(value: Any) -> str:
 
 
 def _shown(missed: list[Missed]) -> Missed:
-    """Return the first value; for ``training`` flags of layers, the outermost layer's."""
+    """Return the first value. Of ``training`` flags of layers, return the outermost layer's."""
     flags = [one for one in missed if one.cause.endswith(".training")]
     return min(flags, key=lambda one: len(one.cause)) if missed[0] in flags else missed[0]
 

@@ -105,7 +105,7 @@ def _kind_of(spot: Spot, reason: str, said: str, source: Source) -> str:
         return _condition_kind(spot, source.test())
     if kind == "builtin" and _NUMPY.match(_innermost(source)):
         return "numpy"
-    # A loop over something whose length SOT does not know, such as range(tensor).
+    # This is a loop over something whose length SOT does not know, such as range(tensor).
     is_loop = source.loop() is not None and ("Builtin" in reason or "Iterator" in reason)
     is_loop = is_loop and not _OTHER_CALL.search(said)
     return "for" if is_loop or spot.operation == "FOR_ITER" else kind

@@ -206,7 +206,7 @@ def _is_importing() -> bool:
 
 
 def _broken(error: Any, eager: CodeType | None) -> Broken:
-    """Return a break, from the last error on its way."""
+    """Return the break that a chain of errors describes. ``error`` is the last of these errors."""
     chain: list[Any] = []
     while error is not None and len(chain) < _LONGEST_CHAIN:
         if isinstance(error, DOOR.sot_error) and hasattr(error, _SPOTS):

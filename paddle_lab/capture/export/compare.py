@@ -128,9 +128,10 @@ def _arrays(paddle: Any, values: list[Any]) -> Arrays:
 
 
 def _differing_end(found: list[Pair], outputs: StageRun) -> Pair | None:
-    """Return the op that differs, if no pair of ops does but the outputs of the model do.
+    """Return the pair to blame if the outputs of the model differ, but no pair of ops does.
 
-    It is the last op inside a compiled loop or branch, because these ops have no partners.
+    It is the last compiled loop or branch, because the ops inside it are in no pair. Without a loop
+    or branch, it is the last pair.
     """
     if not outputs.differs or outputs.error or not found:
         return None

@@ -91,7 +91,8 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
             for one, other in zip(ours, theirs, strict=True):
                 yield _paired(one, other)
         else:
-            # If the ops differ, compare the last outputs: linear's with add's (after matmul).
+            # If the ops differ, compare the last outputs: that of linear with that of add, which
+            # follows matmul.
             count = len(ours) if len(ours) == len(theirs) else min(1, len(ours), len(theirs))
             # If the other run has an op of this name here, a loop makes more turns in this run.
             yield from (

@@ -158,7 +158,7 @@ class Probe:
             tell({})
 
     def _blamed(self, fault: Fault, unset: int) -> Fault:
-        """Return a fault that Paddle meets after the code has run, with the line behind it."""
+        """Return a fault that Paddle meets after the code has run, with the line that caused it."""
         if fault.kind == NEW_PARAMETER and self._made:
             return fault._replace(file=self._made.file, line=self._made.line)
         if fault.kind == UNUSED_INPUT and unset >= 0:

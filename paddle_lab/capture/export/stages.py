@@ -121,7 +121,7 @@ class Stages:
     def outputs(self, name: str, inputs: list[Any], seed: int | None = None) -> Arrays:
         """Run one stage twice from the saved state. Return the output tensors of both calls."""
         found: Arrays = []
-        # Eager code may need gradients, but for these a compiled model gets a backward program.
+        # Eager code may need gradients. A compiled model would get a backward program for them.
         with self._again(), self._paddle.set_grad_enabled(name == EAGER):
             if seed is not None:
                 self._paddle.seed(seed)
@@ -135,7 +135,7 @@ class Stages:
         return found
 
     def _arrays(self, outputs: Any) -> Arrays:
-        # A copy: Paddle may reuse the memory of an output in the next run.
+        # Copy the output, because Paddle may reuse its memory in the next run.
         return [
             np.array(one.detach().numpy() if isinstance(one, self._paddle.Tensor) else one)
             for one in self._paddle.utils.flatten(outputs)

@@ -80,7 +80,7 @@ class StallWatch:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop watching. Before this returns, ``tell`` is called to take back what it showed."""
+        """Stop watching. Before this returns, ``tell`` is called to remove what it showed."""
         self._has_ended.set()
         self._thread.join(timeout=2 * _LOOK_S)
 

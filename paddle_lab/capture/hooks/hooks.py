@@ -93,7 +93,8 @@ class Hooks:
 
         if DOOR.has("backward"):
             GRAD_FN.find_out(paddle)
-        # Made again each time, because other code may have patched a class since the last time.
+        # Make these patches again each time, because other code may have patched a class since the
+        # last time.
         running = made("program_counts", program_layer_patches)
         exports = made("static_programs", lambda _: export_patches(recorder))
         self._lasting = [*running, *exports]

@@ -58,7 +58,7 @@ def _around_step(step: Any) -> Callable[..., Any]:
 
 
 class _Minimize(OpenCall):
-    """A step of an optimizer, including the step of its base class inside."""
+    """A step of an optimizer, with the step of its base class that runs inside."""
 
     def begin(self, frame: FrameType) -> None:
         recorder, state, optimizer = self.recorder, self.state, self.args[0]

@@ -32,8 +32,8 @@ def _around_init(make: Callable[..., None]) -> Callable[..., None]:
         start_ns = perf_counter_ns()
         with SAMPLES.forking():
             make(iterator, *args, **kwargs)
-        # Do not keep the loader: it may hold the iterator, and then neither would be freed. Another
-        # Paddle may give it other attributes.
+        # Do not keep the loader. It may hold the iterator, and then neither would be freed. In
+        # another version of Paddle, the loader may have other attributes.
         loader = args[0] if args else kwargs.get("loader")
         workers = getattr(loader, "num_workers", None)
         if isinstance(workers, int):

@@ -47,7 +47,8 @@ def _noting_arrivals(function: Any) -> Callable[..., Any]:
 def _around_start(method: Any) -> Callable[..., None]:
     @wraps(method)
     def start(self: threading.Thread) -> None:
-        # A thread may allocate while another one's backward call begins a new segment of the log.
+        # A thread may allocate while another thread's backward call begins a new segment of the
+        # log.
         ALLOCATOR_LOG.keep_grad_nodes()
         try:
             method(self)

@@ -43,7 +43,8 @@ _TENSOR_METHODS = {
     "to_sparse_csr": "sparse_to_sparse_csr",
 }
 
-# Names in the door's table. These methods run no op and return a new object with the same value.
+# These names are in the door's table. The methods run no op, and return a new object with the same
+# value.
 _ALIASING_METHODS = ("use_gpudnn", "new_shared_tensor")
 _INDEXING_METHODS = ("getitem", "setitem")
 

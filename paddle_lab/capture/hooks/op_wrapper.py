@@ -43,7 +43,8 @@ class OpWrapping:
         wrapper: Any = self._python_wrapper(function, name)
         if NATIVE is not None:
             kind = NATIVE.OpMethod if is_method else NATIVE.OpFunction
-            # It calls ``wrapper`` if several recorders listen, and ``self`` for rare results.
+            # The native wrapper calls ``wrapper`` if several recorders listen, and ``self`` for
+            # rare results.
             wrapper = kind(function, name, OP_NAMES.key(name), wrapper, self, name in _UPDATES)
         wrapper.__wrapped__ = function
         wrapper.__name__ = wrapper.__qualname__ = getattr(function, "__name__", name)

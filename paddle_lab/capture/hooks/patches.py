@@ -28,7 +28,7 @@ class AttributePatch:
     def __init__(self, owner: Any, name: str, make_replacement: Callable[[Any], Any]) -> None:
         self._owner = owner
         self._name = name
-        # The original object, perhaps a descriptor, to restore later. Absent if inherited.
+        # The original object, perhaps a descriptor, is restored later. It is absent if inherited.
         self._original = vars(owner).get(name, _ABSENT)
         self._replacement = make_replacement(getattr(owner, name))
 

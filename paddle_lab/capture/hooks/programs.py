@@ -20,7 +20,7 @@ from paddle_lab.capture.recorder.program_log import Run
 
 
 class _Running(threading.local):
-    """For each thread: the program layers that ran in the block of :func:`running_layers`."""
+    """The program layers that ran in the block of :func:`running_layers`, for each thread."""
 
     layers: list[Any] | None = None
 
@@ -29,7 +29,7 @@ _running = _Running()
 
 
 def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return the patch that notes which program layers run. It stays while others are suspended.
+    """Return the patch that notes which program layers run. It stays while others are removed.
 
     SOT translates the functions that it meets, except those of Paddle's own files. So the wrapper's
     code gets the file name of the function that it wraps.

@@ -18,7 +18,8 @@ def namespaces_with(modules: list[Any], objects: list[Any], /) -> list[dict[str,
     return [
         namespace
         for namespace in namespaces
-        # Hardly any module has one. This test takes a fifth of the time of a loop over names.
+        # Hardly any module has one of the objects. This test takes a fifth of the time of a loop
+        # over names.
         if not identities.isdisjoint(map(id, list(namespace.values())))
     ]
 

@@ -122,7 +122,8 @@ class _FunctionCall(_ExecutorCall):
         recorder, (_, *args) = self.recorder, self.args
         runs = runs_of_layers(self.layers)
         read = {id(parameter): parameter for run in runs for parameter in run.parameters}
-        # One slot per parameter: a grad node of an op that takes a list of tensors takes no hooks.
+        # Give each parameter a slot of its own. A grad node takes no hooks if its op takes a list
+        # of tensors.
         for slot, parameter in enumerate(read.values(), len(args)):
             self.resolved[0].extend((slot, recorder.tensors.key_of(parameter)))
         values = self.result

@@ -84,7 +84,7 @@ def _callers(record: Record, entries: LogEntries, thread: Int64s) -> Int64s:
 
 
 def _running(record: Record, time_ns: Int64s, thread: Int64s) -> tuple[Int64s, Int64s, Any]:
-    """Return the op and the backward call around each entry, and whether the call is inside."""
+    """Return the op and backward call around each entry, and whether the call is the inner one."""
     ops, calls = record.ops, record.backward_times
     windows = []
     for rows in (ops, calls):
@@ -92,7 +92,8 @@ def _running(record: Record, time_ns: Int64s, thread: Int64s) -> tuple[Int64s, I
         windows.append((rows["start_ns"] - _EARLY_NS, end_ns, rows["thread"]))
     op = innermost(time_ns, thread, *windows[0])
     call = innermost(time_ns, thread, *windows[1])
-    # An op inside a backward call (a PyLayer's) is more specific than the call; paddle.grad is not.
+    # An op inside a backward call (a PyLayer's) is more specific than the call. An op around the
+    # call (paddle.grad) is less specific.
     starts = taken(ops["start_ns"], op), taken(calls["start_ns"], call)
     return op, call, (call >= 0) & ((op < 0) | (starts[0] <= starts[1]))
 

@@ -100,7 +100,7 @@ class BackwardLog:
         return max(made)[1] if made else NO_NODE
 
     def _logged_begins(self, call: int, inside: Int64s) -> Iterator[tuple[int, int]]:
-        """Yield the same pairs by names and execution order of the nodes, without addresses."""
+        """Yield the same pairs as ``_begins``, found by names and execution order of the nodes."""
         record = self._record
         names = [record.text(code) for code in record.grad_nodes["name"].tolist()]
         order = GradNodeOrder(names, record.grad_edges["source"], record.grad_edges["target"])

@@ -158,7 +158,7 @@ class LogCapture:
         self.close()
 
     def forget(self, _kept: KeptOps, _gone: Forgotten) -> None:
-        """Entries of ops that the trace does not keep stay, without an op."""
+        """Do nothing. Entries of ops that the trace does not keep stay, without an op."""
 
 
 _CLOCK_STEP_NS: Final = 20_000

@@ -50,7 +50,8 @@ class Glog:
         self._set_destination = library._ZN6google17SetLogDestinationEiPKc
         self._set_destination.argtypes = [ctypes.c_int, ctypes.c_char_p]
         self._set_destination.restype = None
-        # Used to write an entry of our own, since the file is created with the first entry.
+        # These functions write an entry of our own, because glog creates the file with the first
+        # entry.
         self._begin_entry = library._ZN6google10LogMessageC1EPKci
         self._begin_entry.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int]
         self._end_entry = library._ZN6google10LogMessageD1Ev

@@ -100,7 +100,8 @@ def memory_sampler(*, rate_hz: float = 50.0) -> Sampler:
     ValueError
         If the rate is out of bounds.
     """
-    # The ledger reads Paddle's counters in each cell, but needs none of these modules.
+    # Import these modules here. The ledger reads Paddle's counters in each cell, but needs none of
+    # them.
     from paddle_lab.capture.running_layer import running_layer
     from paddle_lab.sampling.nvml import NvmlCounters
     from paddle_lab.sampling.process import ProcessCounters

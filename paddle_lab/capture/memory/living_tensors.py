@@ -138,7 +138,8 @@ def _lead(
     while ahead:
         node = ahead.pop()
         names = leading.setdefault(node, [])
-        # If this node has enough names, later nodes have, too. So each node is visited a few times.
+        # If this node has enough names, all nodes behind it have enough, too. So each node is
+        # visited only a few times.
         if len(names) < _MOST_NAMES:
             names.append(name)
             fresh = [target for target in following[node] if target not in met]

@@ -30,7 +30,8 @@ def in_scopes(holdings: Iterable[Holding]) -> Iterator[LivingTensor]:
     Parameters
     ----------
     holdings
-        References to scopes. If a scope has several, one by a variable is used, or else the first.
+        References to scopes. Of several references to a scope, one by a variable is used, or else
+        the first one.
     """
     if not DOOR.has("scopes"):
         return

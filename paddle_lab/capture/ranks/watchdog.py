@@ -18,7 +18,7 @@ _STILL_S: Final = 1.0
 
 
 class Watchdog:
-    """Checks twice a second. This works in collectives, because Paddle releases the GIL there.
+    """Checks twice a second, also during collectives, because Paddle releases the GIL in them.
 
     Parameters
     ----------

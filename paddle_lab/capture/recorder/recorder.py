@@ -224,7 +224,7 @@ class Recorder:
         state = self.threads.get(identity)
         if state is None:
             if self.threads:
-                # Another thread's allocations between two segments of the log would be lost.
+                # Otherwise the log would lose allocations of other threads between two segments.
                 ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
             self.native_threads[get_native_id()] = identity
@@ -383,7 +383,7 @@ class Recorder:
     # -- scopes -------------------------------------------------------------------------------
 
     def enter_layer(self, state: ThreadState, layer: Any, frame: FrameType) -> None:
-        """Open the scope of a layer's call, and anchor stacks at ``frame``, the hook's own."""
+        """Open the scope of a layer's call, and anchor stacks at ``frame``, the hook's frame."""
         key = self.layers.key_of(layer, state.layer, frame.f_back)
         scope = self.open_scope(state, LAYER, "", frame.f_back, layer=key)
         if not getattr(layer, "training", True):

@@ -74,7 +74,8 @@ class TensorPool:
         if row == NO_KEY:
             return self._meet(tensor, NO_KEY)
         key: int = row >> VERSION_BITS
-        # Modified without an op: by set_value, by an optimizer in C++ or by another thread.
+        # If the row is old, the tensor was modified without an op: by set_value, by an optimizer in
+        # C++ or by another thread.
         return self._meet(tensor, key) if _is_old(row, tensor) else key
 
     def known_key(self, tensor: Any) -> int:
@@ -129,7 +130,8 @@ class TensorPool:
         if tensor.persistable:
             kind = PARAMETER if isinstance(tensor, self._parameter_type) else BUFFER
             return self._add_row(tensor, kind, NO_KEY, previous, NO_KEY, tensor.name)
-        # Reading the name of an unnamed tensor would make one, and shift the names of later ones.
+        # Paddle makes a name when the name of an unnamed tensor is read. This would change the
+        # names of later tensors.
         if previous == NO_KEY and _is_defined(tensor):
             # Some of Paddle's C++ methods return a new object with the same grad node.
             key: int = self.lineage.row_at(_made_grad_address(tensor))

@@ -119,7 +119,7 @@ class CallLog(Collector):
         self.held.keep_all()
 
     def forget(self, gone: Forgotten) -> None:
-        """Forget dropped ops. Give up if kept ops follow them, because their values need these."""
+        """Forget dropped ops. Give up if an op after them is kept, since its value needs them."""
         first, end = min(gone.ops, default=0), 0
         for key, _at, _builds_graph, made in results_of(self.tape, self._end):
             if key >= first and key not in gone.ops:

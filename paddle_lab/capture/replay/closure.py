@@ -12,8 +12,8 @@ def leading_to(
 ) -> list[RecordedCall]:
     """Return the last call and all calls that must run before it, in order.
 
-    A call must run if it made a tensor that a later of these calls reads, or if it wrote into the
-    memory of such a tensor.
+    A call must run if it made a tensor that a later call of the result reads, or if it wrote into
+    the memory of such a tensor.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class Player:
         """The tensors of the replay, by number."""
 
     def run(self, keep: Collection[int]) -> None:
-        """Run the calls. Of their tensors, keep only those with the numbers ``keep``."""
+        """Run the calls. Keep only the tensors whose numbers are in ``keep``."""
         last_use = {
             number: at
             for at, call in enumerate(self._calls)

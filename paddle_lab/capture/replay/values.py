@@ -53,7 +53,7 @@ class Replay:
         _hold(log)
 
     def value(self, op: int, output: int) -> tuple[Array, int]:
-        """Return an op's output, and how many of the user's tensors the replay gave again.
+        """Return an op's output, and how many of the user's tensors the replay reproduced.
 
         Parameters
         ----------

@@ -7,7 +7,7 @@ import type { PanelContext } from "../facts/context.ts";
 import { type Fact, facts, section } from "../facts/facts.ts";
 import { differenceText } from "../names/difference.ts";
 
-/** Undefined if the trace is no comparison. */
+/** Returns undefined if the trace is no comparison. */
 export function differenceSection({ trace }: PanelContext, op: number): HTMLElement | undefined {
   const comparison = comparisonOf(trace);
   const row = comparison?.rowOf[op] ?? -1;

@@ -1,4 +1,4 @@
-/** The panel's page of a source line: the ops it made. */
+/** The panel's page of a source line, with the ops that the line called. */
 
 import { button, element } from "../../dom/element.ts";
 import { durationOf } from "../../model/graph/trace_totals.ts";

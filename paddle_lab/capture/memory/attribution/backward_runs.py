@@ -113,7 +113,8 @@ class BackwardRuns:
         """
         inside = innermost(time_ns, thread, self.start_ns, self.end_ns, self._runs.thread)
         found = np.where(spans >= 0, inside, -1)
-        # If a call is inside a grad node (recomputation), the run around the call is not its own.
+        # A call may be inside a grad node (recomputation). The run around the call then does not
+        # belong to the call.
         is_own = (inside >= 0) & (taken(self.span, inside) == spans)
         for span, moments in grouped(np.where(is_own, -1, spans)).items():
             runs = self._of_span.get(span)
@@ -134,8 +135,8 @@ class BackwardRuns:
                 self.node[runs] = order.match(roots[call], run_names, wanted=targets.get(call))
         op = taken(nodes["op"], self.node)
         is_leaf = (self.node >= 0) & (op < 0)
-        # For each run of a grad node: this run, or the latest run before in the same call, that is
-        # not a leaf's.
+        # For each run of a grad node: the latest run in the same call, up to this run, whose node
+        # is not a leaf.
         runs = np.argsort(self.span, kind="stable")
         position = np.arange(len(runs))
         is_first = np.diff(self.span[runs], prepend=-2) != 0

@@ -14,7 +14,7 @@ from paddle_lab.trace.record import Record
 
 NO_TENSOR = -1
 
-# Devices round sizes up to a multiple of at most this.
+# Devices round sizes up to a multiple of this number, or of a smaller one.
 _LARGEST_ROUNDING_BYTES = 512
 _PAGE_BYTES = 4096
 _LEAST_EVENTS = 4

@@ -87,8 +87,8 @@ def find_kinds(
     kinds[made & is_saved] = SAVED_ACTIVATION
     # An Executor's program has its own parameters and states, and no grad nodes that save tensors.
     kinds[_is_executors(record, owners.op) & is_alive] = UNKNOWN
-    # Python computed it inside a grad node and freed it there: a recomputed activation. A gradient
-    # would live longer.
+    # A block that Python computed inside a grad node and freed there is a recomputed activation. A
+    # gradient would live longer.
     is_inner_alone = owners.is_inner & lifetimes.ends_in_node
     from_node = in_grad_node & ~lifetimes.ends_in_backward
     kinds[from_node] = np.where(is_inner_alone, ACTIVATION, GRADIENT)[from_node]

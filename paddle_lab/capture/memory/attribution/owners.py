@@ -73,8 +73,8 @@ def find_owners(
     span = np.where(is_executors, waiters.span, span)
     native = np.where(is_executors, waiters.native, blocks.thread)
     run = runs.runs_at(blocks.start_ns, native, span)
-    # An op that Python called inside a grad node (a PyLayer's) is more specific than the node;
-    # an op around the node (paddle.grad) is not.
+    # An op that Python called inside a grad node (a PyLayer's) is more specific than the node. An
+    # op around the node (paddle.grad) is less specific.
     is_inner = (op >= 0) & (taken(op_start_ns, op) >= taken(runs.start_ns, run))
     made_by = np.where(is_inner, op, taken(runs.op, run))
     in_backward = span >= 0

@@ -50,7 +50,7 @@ def paired(events: AllocatorEvents) -> tuple[Int64s, Int64s]:
         Positions of events, shape ``[blocks]``, by start.
     """
     chosen = np.flatnonzero(events.kind <= FREE)
-    # By place and address, and within one address by time.
+    # Sort the events by place and address, and within one address by time.
     order = chosen[np.lexsort((events.address[chosen], events.place[chosen]))]
     address, place = events.address[order], events.place[order]
     is_allocation = events.kind[order] == ALLOCATE

@@ -166,7 +166,7 @@ def _between_events(runs: GradNodeRuns, times_ns: Int64s) -> GradNodeRuns:
 
 def _replayed(runs: GradNodeRuns, times_ns: Int64s, span: BackwardSpan) -> GradNodeRuns:
     """Return an earlier call's grad nodes, placed between the corresponding events of this call."""
-    # Halfway between two events, or between an event and the call's start or end.
+    # These times are halfway between two events, or between an event and the call's start or end.
     borders = np.concatenate(([span.start_ns], times_ns, [span.end_ns]))
     halfway = borders[:-1] + (borders[1:] - borders[:-1]) // 2
     threads = np.full(len(runs), span.thread)

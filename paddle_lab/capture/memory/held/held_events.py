@@ -166,7 +166,8 @@ def _choice(
     covered: list[Interval] = []
     if windows is not None:
         borders = np.array(windows, np.int64).reshape(-1, 2)
-        # The first window that ends after the block's start; it begins before the block's end.
+        # For each block, take the first window that ends after the block's start. The block has
+        # priority if this window begins before the block's end.
         window = np.searchsorted(borders[:, 1], blocks.start_ns, side="right")
         starts_ns = np.append(borders[:, 0], np.iinfo(np.int64).max)[window]
         is_gone = is_whole & (blocks.end_ns <= starts_ns)

@@ -1,10 +1,10 @@
 """Sorts events of several threads in the order in which Paddle counted them.
 
 Paddle changes its counter, reads it, and takes the time. Another thread may do all three in
-between. Sorted by time alone, a block may seem to be allocated before the free that made room for
-it, and memory higher than it was. But every event has a value of the counter, and a thread has only
-one unfinished event. So the difference between an event's count and the sum of the earlier events
-comes from the next events of other threads.
+between. If events are sorted by time alone, a block may seem to be allocated before the free that
+made room for it, and the memory may seem higher than it was. But every event has a value of the
+counter, and a thread has only one unfinished event. So the difference between an event's count and
+the sum of the earlier events comes from the next events of other threads.
 """
 
 from __future__ import annotations

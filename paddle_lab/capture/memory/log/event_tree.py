@@ -1,4 +1,4 @@
-"""Reads Paddle's event trees as columns; events are Python objects, their attributes C++ calls."""
+"""Reads Paddle's event trees as columns. Events are Python objects that call C++ for attributes."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def read_trees(
         The trees by thread. The caller holds the profiler's result, which owns them.
     has_devices
         Whether this Paddle has memory other than the host's. If not, no event is about reserved
-        memory and all events have the same place; the counter shows what was missed between
-        segments, so it is read at some events only.
+        memory and all events have the same place. The counter then only shows what was missed
+        between segments, so it is read at some events only.
     has_kernels
         Whether kernels are read as well.
     """

@@ -24,7 +24,7 @@ class ClockReading(NamedTuple):
 
 
 def read_clocks() -> ClockReading:
-    """Read both clocks as close together as possible: the closest of several tries."""
+    """Read both clocks several times, and return the two readings that are closest together."""
     tries = [(perf_counter_ns(), time_ns(), perf_counter_ns()) for _ in range(_TRIES)]
     before_ns, wall_ns, after_ns = min(tries, key=lambda one: one[2] - one[0])
     return ClockReading(wall_ns, (before_ns + after_ns) // 2)

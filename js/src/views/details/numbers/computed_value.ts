@@ -27,7 +27,7 @@ export function computedValues(context: PanelContext, op: number): HTMLElement[]
   });
 }
 
-/** The same for the gradients that a grad node gets: one for each output of its op. */
+/** A button for each gradient that a grad node gets: one for each output of the node's op. */
 export function computedGradients(context: PanelContext, gradNode: number): HTMLElement[] {
   const { trace, store } = context;
   const maker = trace.at("grad_nodes", "op", gradNode);
@@ -52,7 +52,7 @@ function computedValue(context: PanelContext, named: NamedSubject, title: string
   let isAsking = false;
   let next: readonly number[] | undefined;
 
-  /** One question at a time: while the kernel answers, only the newest place is kept. */
+  /** Ask one question at a time. While the kernel answers, keep only the newest place. */
   async function load(position: readonly number[]): Promise<void> {
     next = position;
     if (isAsking) return;

@@ -12,7 +12,7 @@ import { heatMap, image } from "./value_picture.ts";
 type Load = (position: readonly number[]) => unknown;
 
 const BROKEN = "NaN · Inf";
-/** Numbers of at most so many elements are shown at once. */
+/** If a slice has at most this many numbers, they are shown at once. */
 const FEW_CELLS = 64;
 
 /**

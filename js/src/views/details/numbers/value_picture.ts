@@ -34,7 +34,7 @@ export function heatMap(
   }
   if (isDifference) [least, most] = [-Math.max(-least, most), Math.max(-least, most)];
   const theme = readTheme(document.querySelector<HTMLElement>(".pdl-app")!);
-  // A colour for each of so many steps from the smallest to the largest, and one for NaN.
+  // The colours of 101 steps from the smallest to the largest value. NaN has a colour of its own.
   const colours = Array.from({ length: 101 }, (_, step) =>
     isDifference ? awayFromZero(step / 50 - 1, theme.bg) : rampColour(step / 100, theme.bg),
   );
@@ -103,7 +103,7 @@ export function image({ image: shown, channels }: Value): HTMLElement[] {
   return [canvas, element("div", { class: "pdl-soft" }, why.filter(Boolean).join(" "))];
 }
 
-/** A canvas with so many rows and columns, of which each is some pixels of the screen. */
+/** A canvas with one pixel for each row and column, enlarged on the screen. */
 function drawn(
   [rows, columns]: readonly [number, number],
   fill: (data: Uint8ClampedArray) => void,
