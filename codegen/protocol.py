@@ -55,7 +55,7 @@ def protocol() -> str:
             _constant("ENUMERATIONS", {name: _plural(name) for name in enumerations}),
             "export type EnumerationName = keyof typeof ENUMERATIONS;\n\n",
             _COLUMN_TYPES,
-            "/** Table name to its columns, and each column to its type. */\n",
+            "/** Maps each table to its columns, and each column to its type. */\n",
             _tables(),
             _NAMES,
         )

@@ -33,7 +33,7 @@ class Errors(NamedTuple):
 
 
 def errors_of(a: Side, b: Side, op_a: int, op_b: int) -> Errors:
-    """Return the errors of one op, from its values if both traces kept them, else statistics."""
+    """Return the errors of an op, from its values if both traces kept them, else its statistics."""
     pairs = [*zip(a.tensors_of(op_a, "output"), b.tensors_of(op_b, "output"), strict=False)]
     kept = [
         (a.record.kept_values[one], b.record.kept_values[two])

@@ -52,7 +52,7 @@ class Way:
 
     @cached_property
     def _parts(self) -> dict[int, tuple[Any, Callable[[Any], str]]]:
-        """For each object that the end refers to, by its id: its first key."""
+        """Maps the id of each object that the end refers to, to its first key."""
         parts: dict[int, tuple[Any, Callable[[Any], str]]] = {}
         for held, key, write in _parts(self._end, self._owner):
             parts.setdefault(id(held), (key, write))

@@ -140,7 +140,7 @@ class Batch:
     cells, layers
         The spans that have ended.
     running_cell, running_layer
-    The cell and the layer call that are running now.
+        The cell and the layer call that are running now.
     zero_ns
         The time to which the times in the message are relative.
     """

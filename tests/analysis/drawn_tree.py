@@ -9,7 +9,7 @@ from paddle_lab.trace.record import Record
 
 
 def tree(record: Record) -> list[Any]:
-    """Return op names and ``[label, …]`` for groups, in the order of (first) ops."""
+    """Return the names of ops, and ``[label, …]`` for groups, in the order of their first ops."""
     view = with_answers(record)
     groups = view.groups
     nodes: list[list[Any]] = [[view.text(int(code))] for code in groups["label"]]

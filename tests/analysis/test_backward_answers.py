@@ -52,7 +52,7 @@ def test_a_tape_of_twenty_thousand_nodes_needs_no_recursion():
 
 
 def layered():
-    """Two layers, of which both have a parameter of their own and one that they share."""
+    """Two layers. Each has a parameter of its own, and both share another one."""
     w = RecordWriter()
     shared = w.parameter("shared")
     x = w.tensor()

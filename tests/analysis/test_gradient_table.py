@@ -11,7 +11,7 @@ import paddle_lab
 
 
 class Net(nn.Layer):
-    """Three layers of its own, one function between."""
+    """A net with three layers of its own and one function between them."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -123,7 +123,7 @@ def test_findings_name_the_same_lines_and_a_trace_changes_neither_results_nor_pi
 
 @pytest.fixture(scope="module", autouse=True)
 def _little_garbage() -> Iterator[None]:
-    """SOT collects garbage after each translation: let it look at little."""
+    """SOT collects garbage after each translation. Leave little for the collector to visit."""
     gc.freeze()
     yield
     gc.unfreeze()

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _HERE = Path(__file__).parent
-# An application on a busy machine takes its time.
+# An application is slow on a busy machine.
 expect.set_options(timeout=15_000)
 
 
@@ -57,7 +57,8 @@ def browser() -> Iterator[Browser]:
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
-                # A page that a test has altered is no longer one of this machine's to Chromium.
+                # If a test has altered a page, Chromium no longer treats it as a page of this
+                # machine.
                 "--disable-features=LocalNetworkAccessChecks",
             ],
         )

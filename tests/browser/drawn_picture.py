@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).with_suffix(".js")
 """Runs in a page before its own scripts."""
 
 _LEAST_TEXT_PX = 10
-# What is higher is a frame round boxes: it may go on beyond the view's lower edge.
+# Anything higher is a frame around boxes. It may extend below the lower edge of the view.
 _HIGHEST_BOX_PX = 100
 _TOLERANCE_PX = 1.5
 
@@ -59,7 +59,7 @@ def drawn(page: Page) -> Drawn:
 
 
 def complaints(picture: Drawn) -> list[str]:
-    """Return what cannot be read, what the view's edges cut, and what lies on something else."""
+    """Return the parts that cannot be read, are cut by the view's edges, or cover other parts."""
     width, height = picture["width"], picture["height"]
     texts = [text for text in picture["texts"] if _is_seen(text, width, height)]
     outlines = [outline for outline in picture["outlines"] if _is_seen(outline, width, height)]

@@ -26,7 +26,7 @@ class GraphView:
         self.canvas = self.app.locator(".pdl-canvas > canvas")
 
     def wait_until_drawn(self) -> None:
-        """Wait for the first picture, and after a change for the next."""
+        """Wait for the first picture or, after a change, for the next one."""
         self.app.evaluate(FOUR_FRAMES)
         expect(self.outline.locator("[data-centre]").first).to_be_attached()
 

@@ -140,14 +140,14 @@ class NotebookPage:
         self.page.set_default_timeout(30_000)
 
     def run_cell(self, index: int) -> int:
-        """Run one cell, from 0, and wait until it is done; its execution count."""
+        """Run a cell (numbered from 0), wait until it is done, and return its execution count."""
         self._activate(index)
         self.command("notebook:run-cell")
         self.page.wait_for_function(_KERNEL_READY, timeout=_RUN_LIMIT_MS)
         return self.execution_count(index)
 
     def start_cell(self, index: int) -> None:
-        """Run one cell, from 0, and do not wait for it."""
+        """Run a cell (numbered from 0), and do not wait for it."""
         self._activate(index)
         self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-cell') }")
 

@@ -57,7 +57,7 @@ class JupyterServer:
             try:
                 self._api("DELETE", address)
             except urllib.error.HTTPError:
-                # While the server starts anew a kernel that has died, it cannot end it.
+                # While the server restarts a kernel that has died, it cannot end the kernel.
                 time.sleep(_RESTART_S)
                 self._api("DELETE", address)
 
@@ -137,11 +137,11 @@ def jupyter_server(
 
 
 def _wait_until_up(process: subprocess.Popen[bytes], runtime: Path, log_path: Path) -> str:
-    """Address the server says it listens on, once it answers."""
+    """Return the address that the server listens on, as soon as the server answers."""
     limit = time.monotonic() + _START_LIMIT_S
     while time.monotonic() < limit and process.poll() is None:
         for information in runtime.glob("jpserver-*.json"):
-            # Until it is written whole and the server listens, reading or asking fails.
+            # Reading fails until the file is complete, and asking fails until the server listens.
             with suppress(OSError, ValueError):
                 url: str = json.loads(information.read_text())["url"]
                 with urllib.request.urlopen(f"{url}api/status", timeout=5):

@@ -34,7 +34,7 @@ for step in range(3):
 held = net(x)"""
 FAILS = "%%paddle_trace\nnet(paddle.rand([3, 5]))"
 
-# Text that a person reads, code and what is Paddle's or the user's own left out.
+# Text that a person reads, without code and without texts of Paddle or the user.
 SHOWN = """(root) => {
   const apart = "code, pre, script, style, option, .pdl-mono, .pdl-source, .pdl-code-line";
   const said = new Set();
@@ -51,7 +51,7 @@ SHOWN = """(root) => {
   return [...said].filter(Boolean);
 }"""
 PHRASE = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
-# Of the notebook, not of ours.
+# These texts belong to the notebook, not to us.
 OWN_WORDS = {"sum", "step", "linear", "relu", "held", "net", "loss"}
 
 
@@ -63,7 +63,7 @@ def labels() -> set[str]:
 
 
 def english_in(root: Locator) -> list[str]:
-    """Return what is said in English."""
+    """Return the texts that are in English."""
     known = labels()
     shown: list[str] = root.evaluate(SHOWN)
     assert shown

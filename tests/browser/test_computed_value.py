@@ -33,7 +33,8 @@ def test_values_are_computed_on_a_click(lab_page: OpenNotebook) -> None:
     panel, place = view.panel, view.panel.locator(".pdl-sliders code")
     shown = panel.locator(".pdl-slices figure")
 
-    # A slice: sliders for batch and channel, numbers from a click on the heat map on.
+    # A slice has sliders for batch and channel. A click on the heat map shows the numbers from
+    # there on.
     view.click(view.op("relu"))
     panel.get_by_role("button", name="Value").click()
     expect(place).to_have_text("[0, 0, :, :]")

@@ -20,7 +20,7 @@ x = paddle.ones([2, 2])
 y = paddle.tanh(x)
 z = paddle.exp(y)"""
 
-# Longer than an editor is tall.
+# The source is longer than an editor is tall.
 _MODULE = "\n".join(
     [
         "import paddle",
@@ -132,7 +132,7 @@ def test_a_line_of_an_edited_file_is_found_or_its_text_shown(lab_page: OpenNoteb
     notebook.page.get_by_role("tab", name=notebook.path).click()
     expect(source).to_contain_text("shrinking.py has changed since it was traced.")
     expect(source).to_contain_text("Line 104 is line 107 now.")
-    # What is typed into its editor counts before it is saved.
+    # Text that is typed into the editor counts before it is saved.
     notebook.page.evaluate(
         """() => {
           for (const widget of window.jupyterapp.shell.widgets("main"))

@@ -117,7 +117,7 @@ def test_nbconvert_leaves_a_picture_and_the_notice(
     html, _ = exporter.from_notebook_node(saved)
     (tmp_path / "converted.html").write_text(html, encoding="utf-8")
     page = browser.new_page()
-    # Run without the network, from which such a page would load widgets.
+    # Run without the network, because such a page would load widgets from there.
     page.route(re.compile("^https?:"), lambda route: route.abort())
     page.goto((tmp_path / "converted.html").as_uri())
     picture = page.locator("img").first

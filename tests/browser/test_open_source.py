@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _LONG = "\n".join(f"line_{number} = {number}" for number in range(1, 41))
 
 
-# The band is there for a moment only, in which the notebook may still scroll.
+# The band is shown only for a moment, and the notebook may still scroll then.
 _BAND_LIES_ON = """(number) => {
   const band = document.querySelector(".paddle-lab-line-flash");
   const line = document.querySelectorAll(".jp-mod-active .cm-line")[number];

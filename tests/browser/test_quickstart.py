@@ -41,7 +41,7 @@ def ran_quickstart(
 
 @pytest.fixture
 def quickstart(ran_quickstart: NotebookPage) -> NotebookPage:
-    """The traced step run anew, so that each test begins with a view nobody has touched."""
+    """Run the traced step again, so that each test begins with a view nobody has touched."""
     ran_quickstart.page.set_viewport_size({"width": 1280, "height": 900})
     ran_quickstart.run_cell(_STEP)
     assert ran_quickstart.errors() == []
@@ -91,7 +91,7 @@ def test_a_clicked_op_shows_its_stack_and_a_frame_shows_its_cell(quickstart: Not
     expect(view.panel.get_by_role("heading", level=2)).to_contain_text("embedding")
     expect(view.panel).to_contain_text("float32 [8, 16, 64]")
     frames = view.stack().locator(".pdl-frame-head button")
-    # The user's own lines stand first: in the network's cell, then in the traced one.
+    # The user's own lines come first: those of the network's cell, then those of the traced cell.
     expect(frames.nth(0)).to_have_text(f"Cell {quickstart.execution_count(_NETWORK)}, line 14")
     expect(frames.nth(1)).to_have_text(f"Cell {quickstart.execution_count(_STEP)}, line 2")
     expect(view.stack().locator(".pdl-lit")).to_contain_text("hidden = self.embed(tokens)")

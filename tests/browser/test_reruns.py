@@ -136,7 +136,7 @@ def test_a_widget_with_a_name_is_shown_as_long_as_a_cell_shows_it_and_again(
     notebook.run_cell(2)
     select(notebook, 3)
     notebook.command("notebook:clear-cell-output")
-    # Of the trace that was there before, its widget is kept.
+    # The widget of the previous trace is kept.
     expect_alive(notebook, [1, 3, 2, 0, 8])
     expect(graph).to_be_visible()
 

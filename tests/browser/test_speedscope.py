@@ -20,7 +20,7 @@ def test_its_own_reader_shows_the_profile(browser, tmp_path):
         x.stop_gradient = False
         (x @ x).sum().backward()
     data = trace.to_speedscope(tmp_path / "cell.json").read_bytes()
-    # As speedscope's own command passes a file to its page.
+    # Speedscope's own command passes a file to its page in this way.
     script = tmp_path / "profile.js"
     packed = base64.b64encode(data).decode()
     script.write_text(f"speedscope.loadFileFromBase64({json.dumps('cell.json')}, '{packed}')")

@@ -49,6 +49,6 @@ def _is_in(finding: Finding, path: Path) -> bool:
 
 
 def faults(trace: Trace) -> list[str]:
-    """Return what is said of checks that ended in a fault: they find nothing and alarm nobody."""
+    """Return the notices about checks that failed. Such checks find nothing and alarm nobody."""
     assert trace.findings is not None  # they run when asked for
     return [notice for notice in trace.record.origin.notices if "fault" in notice]

@@ -11,7 +11,7 @@ import paddle_lab
 
 
 def cuts(work) -> list[tuple[str, str]]:
-    """Return severity and message of what is said of gradients that were cut."""
+    """Return the severity and the message of each finding about cut gradients."""
     with paddle_lab.trace(check="gradient-cut") as trace:
         work()
     return [(one.severity, one.message) for one in trace.findings]

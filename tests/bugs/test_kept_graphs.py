@@ -52,7 +52,7 @@ def test_a_list_keeps_them_all(tmp_path) -> None:
     ((severity, message),) = told(tmp_path, "kept.append(loss)")
     assert severity == "warning"
     assert "made in 7 different steps are kept at once" in message
-    # What the tanh, the last layer and the loss saved in all but the step that was not over.
+    # The tensors that the tanh, the last layer and the loss saved in all steps that were over.
     assert "49.5 KiB saved for backward in all" in message
 
 

@@ -157,6 +157,6 @@ def test_paddles_own_check_stops_at_the_same_op(told_by_paddle: str, name: str) 
     name_of_op = trace.ops[finding.op].name
     in_backward = finding.grad_node >= 0
     assert stopped["op"] == (f"{name_of_op}_grad" if in_backward else name_of_op)
-    # Of what happens in backward it names the line of the backward call.
+    # For ops in backward, Paddle's check names the line of the backward call.
     if trace.ops[finding.op].phase == "forward" and not in_backward:
         assert int(stopped["line"]) == finding.line

@@ -23,7 +23,7 @@ class CountedDevice:
 
     @property
     def is_there(self) -> bool:
-        """Whether Paddle can use it."""
+        """Whether Paddle can use the device."""
         if self.kind == "gpu":
             return paddle.is_compiled_with_cuda() and (
                 self._index < paddle.device.cuda.device_count()
@@ -35,7 +35,7 @@ class CountedDevice:
 
     @property
     def allocated_bytes(self) -> int:
-        """What is allocated now."""
+        """The bytes that are allocated now."""
         return self._read("current_value", "Allocated")
 
     @property
@@ -45,11 +45,11 @@ class CountedDevice:
 
     @property
     def peak_bytes(self) -> int:
-        """The most that was allocated since :meth:`reset_peak`."""
+        """The most bytes that were allocated since :meth:`reset_peak`."""
         return self._read("peak_value", "Allocated")
 
     def reset_peak(self) -> None:
-        """Let the peak begin anew at what is allocated now."""
+        """Reset the peak to the bytes that are allocated now."""
         self._read("reset_peak_value", "Allocated")
 
     def _read(self, method: str, counter: str) -> int:

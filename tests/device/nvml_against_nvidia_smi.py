@@ -34,7 +34,7 @@ def nvml_counters() -> Any:
 
 
 def read(counters: Any, least_ns: int) -> list[int]:
-    """Return values that the driver has told after a moment."""
+    """Return the values that the driver reports after a moment."""
     begin_s = time.monotonic()
     while time.monotonic() - begin_s < WAIT_S:
         values = list(counters.read(time.perf_counter_ns()))
@@ -46,7 +46,7 @@ def read(counters: Any, least_ns: int) -> list[int]:
 
 def compare(counters: Any) -> bool:
     """Return whether memory in use and total are those of ``nvidia-smi``."""
-    # Two rounds of questions later, none of the answers is from before.
+    # After two rounds of questions, none of the answers is old.
     values = read(counters, time.perf_counter_ns() + 500_000_000)
     lines = subprocess.run(["nvidia-smi", *QUERY], capture_output=True, text=True, check=True)
     limits = [counter.limit for counter in counters.counters()[::2]]

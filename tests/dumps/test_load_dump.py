@@ -199,7 +199,7 @@ def test_two_processes_are_two_regions(
     folder = tmp_path / "dump"
     shutil.copytree(dumped[0], folder)
     for file in sorted(folder.glob("*_stack.txt.*")):
-        # The other process has the same names and other pointers.
+        # The other process has the same names, but other pointers.
         moved = file.read_text().replace("ptr : 0x", "ptr : 0xf")
         file.with_suffix(".99").write_text(moved)
     for file in sorted(folder.glob("*_backward_graph.dot")):

@@ -98,7 +98,7 @@ RECORDED = [
     ),
 ]
 
-# What readers' own code raises every day.
+# Errors that users' own code raises every day.
 ORDINARY = [
     KeyError("x"),
     KeyError("Tensor"),

@@ -14,7 +14,7 @@ from paddle_lab.holders.search import HolderSearch
 
 
 class Sought:
-    """What the searches look for."""
+    """An object that the searches look for."""
 
 
 def names(*roots: Root) -> list[str]:

@@ -27,7 +27,7 @@ from paddle_lab.holders.search import HolderSearch
 
 
 class Sought:
-    """What the searches look for."""
+    """An object that the searches look for."""
 
 
 class Plain:
@@ -219,7 +219,7 @@ def test_a_module_and_what_it_imported_are_told_apart(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "experiment", module)
     monkeypatch.setitem(sys.modules, "library", library)
 
-    # Whatever the other tests have imported is searched too.
+    # Modules that other tests have imported are searched, too.
     found = search(*module_roots(libraries=False), budget_s=60.0)
     by_name = {held.name: held for held in found.holdings}
     assert by_name["experiment.cache.items[0]"].kind == "container"

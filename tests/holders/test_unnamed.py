@@ -15,7 +15,7 @@ from paddle_lab.holders.search import HolderSearch
 
 
 class Sought:
-    """What the searches look for."""
+    """An object that the searches look for."""
 
 
 class Node:
@@ -27,7 +27,7 @@ class Node:
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """Only what the test itself left behind is there to be found."""
+    """Only objects that the test itself left behind can be found."""
     gc.collect()
     gc.disable()
     yield

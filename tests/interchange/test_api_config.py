@@ -34,7 +34,7 @@ def tensor(shape: list[int], dtype: str) -> paddle.Tensor:
 
 def run(line: str) -> Any:
     """Run a line, in the grammar of ``tester/api_config/parser.py``."""
-    # Its parser finds a text by the first letter or digit, and its end by the next quote.
+    # The parser finds a text by its first letter or digit, and the text's end by the next quote.
     assert all(re.match(r"[A-Za-z0-9._+-]", text) for text in _TEXT.findall(line)), line
     assert line.endswith(", )")
     assert line.isascii()

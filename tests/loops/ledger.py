@@ -10,7 +10,7 @@ Turns = tuple[str, ...]
 
 
 class Ledger:
-    """Kept by a program beside what it computes."""
+    """A program fills this ledger while it computes."""
 
     def __init__(self) -> None:
         self.ops: list[Turns] = []
@@ -18,7 +18,7 @@ class Ledger:
 
     @contextmanager
     def turn(self, label: str) -> Iterator[None]:
-        """Be in a turn of a loop."""
+        """Run a ``with`` block as an iteration of a loop."""
         self._turns.append(label)
         try:
             yield

@@ -130,7 +130,7 @@ def a_while_whose_condition_is_computed(ledger: Ledger) -> None:
         if turn < 4:
             with ledger.turn(f"while x.sum() < 10 · {turn}"):
                 ledger.op(2)
-    # The condition is computed once more, and no turn follows.
+    # The condition is computed once more, and no iteration follows.
     ledger.op(2)
 
 

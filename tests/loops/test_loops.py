@@ -36,7 +36,7 @@ def turns_of_ops(record: Record) -> list[Turns]:
 
 
 def described(turns: list[Turns], record: Record) -> list[str]:
-    """Return a line an op, for people."""
+    """Return one line per op, for people to read."""
     names = [record.text(code) for code in record.ops["name"].tolist()]
     return [f"{name}: {' / '.join(around)}" for name, around in zip(names, turns, strict=False)]
 

@@ -29,7 +29,7 @@ class ChartMessages:
         self.printed = ""
 
     def until(self, is_so: Callable[[Told], object]) -> Told:
-        """Take batches until what they tell is so."""
+        """Read batches until they fulfil a condition."""
         told: Told = {}
         for _ in range(100 * _LIMIT_S):
             told = self._next()

@@ -57,7 +57,7 @@ def kernel() -> Iterator[Any]:
 
 
 def run(kernel: Any, code: str, *, cell: str | None = None, deleted: tuple[str, ...] = ()) -> str:
-    """Run code as a page does that tells its cells apart; return what it printed."""
+    """Run code as a page does that distinguishes its cells. Return what the code printed."""
     content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
     metadata = {} if cell is None else {"cellId": cell, "deletedCells": list(deleted)}
     request = kernel.session.msg("execute_request", content, metadata=metadata)

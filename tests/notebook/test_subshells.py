@@ -36,7 +36,7 @@ def _control(kernel: Any, kind: str, **content: str) -> dict[str, str]:
 
 
 def _ask(kernel: Any, comm: str, subshell: str | None) -> bool:
-    """Ask the chart for its history, as a page does; whether it comes."""
+    """Ask the chart for its history, as a page does. Return whether the history arrives."""
     data = {"method": "custom", "content": {"kind": "opened"}}
     request = kernel.session.msg("comm_msg", {"comm_id": comm, "data": data})
     request["header"]["subshell_id"] = subshell
@@ -54,7 +54,7 @@ def test_a_page_is_answered_after_another_ones_subshell_has_ended(kernel: Any) -
     comm = _chart(kernel)
     first = _control(kernel, "create_subshell_request")["subshell_id"]
     assert _ask(kernel, comm, first)
-    # Batches of the sampler's thread come meanwhile.
+    # Batches of the sampler's thread arrive in between.
     time.sleep(0.5)
     _control(kernel, "delete_subshell_request", subshell_id=first)
 

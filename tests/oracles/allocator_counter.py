@@ -21,7 +21,7 @@ def peak_bytes() -> int:
 
 
 def reset_peak() -> None:
-    """Let the peak begin anew at what is allocated now."""
+    """Reset the peak to the bytes that are allocated now."""
     core.host_memory_stat_reset_peak_value("Allocated", 0)
 
 

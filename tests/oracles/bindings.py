@@ -44,13 +44,14 @@ class Bindings:
         self._found = dict(_bindings())
 
     def changed(self) -> list[str]:
-        """Return the places that are bound to something else now, or to nothing, or anew."""
+        """Return the places whose binding was changed, removed or added."""
         now = dict(_bindings())
         missing = object()
         changed = [
             place for place, value in self._found.items() if now.get(place, missing) is not value
         ]
-        # A module that was imported meanwhile may bind op functions, but no stand-ins for them.
+        # A module that was imported in the meantime may bind op functions, but no replacements of
+        # them.
         added = [
             place for place in now if place not in self._found and not place.startswith("module ")
         ]

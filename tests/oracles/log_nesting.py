@@ -41,14 +41,14 @@ class Nesting:
         self._stack: list[LoggedOp | Place] = ["python"]
 
     def start_op(self, name: str) -> None:
-        """Take ``Running_AD_API``."""
+        """Process ``Running_AD_API``."""
         self._drop_finished()
         op = LoggedOp(name, self._stack[-1])
         self.ops.append(op)
         self._stack.append(op)
 
     def finish_kernel(self, unique_name: str) -> None:
-        """Take ``Finish_C++_API``."""
+        """Process ``Finish_C++_API``."""
         for item in reversed(self._stack):
             if not isinstance(item, LoggedOp):
                 return
@@ -58,7 +58,7 @@ class Nesting:
                 return
 
     def finish_op(self, name: str) -> None:
-        """Take ``Finish_AD_API``: everything above the op is over too."""
+        """Process ``Finish_AD_API``: everything above the op is over too."""
         self._drop_finished(down_to=name)
         top = self._stack[-1]
         if isinstance(top, LoggedOp) and top.name == name:
@@ -73,31 +73,31 @@ class Nesting:
                 return
 
     def add_silent_op(self, name: str) -> None:
-        """Take an op that Paddle does not log."""
+        """Process an op that Paddle does not log."""
         self.start_op(name)
         self._stack.pop()
 
     def start_backward(self) -> None:
-        """Take the start of a backward pass."""
+        """Process the start of a backward pass."""
         self._drop_finished()
         self._stack.append("backward")
 
     def start_grad_node(self) -> None:
-        """Take the start of a grad node, which is the end of the one before."""
+        """Process the start of a grad node, which is the end of the previous one."""
         self._unwind("backward", keep=True)
         self._stack.append("grad node")
 
     def finish_backward(self) -> None:
-        """Take the end of a backward pass, orderly or by an exception."""
+        """Process the end of a backward pass, orderly or by an exception."""
         self._unwind("backward", keep=False)
 
     def enter_python(self) -> None:
-        """Take a call from a backward pass into Python."""
+        """Process a call from a backward pass into Python."""
         self._drop_finished()
         self._stack.append("python")
 
     def leave_python(self) -> None:
-        """Take the end of such a call."""
+        """Process the end of such a call."""
         self._unwind("python", keep=False)
 
     def unfinished(self) -> list[str]:

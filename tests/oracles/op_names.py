@@ -105,7 +105,7 @@ def logged_as(call: Call) -> tuple[Names, ...]:
 
 
 class Disagreement(AssertionError):
-    """Calls and log tell of different ops."""
+    """The calls and the log contain different ops."""
 
 
 def explain(
@@ -114,7 +114,7 @@ def explain(
     *,
     may_be: Callable[[int, int], bool] = lambda _call, _logged: True,
 ) -> list[range]:
-    """Say which logged ops each call stands for.
+    """Find the logged ops that each call stands for.
 
     All ways to read the log are followed at once, since ``getitem`` may log several ops or none.
 

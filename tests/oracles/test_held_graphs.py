@@ -24,7 +24,7 @@ def allocated() -> int:
 
 
 def told_and_counted(work: Callable[[], Any]) -> tuple[int, int]:
-    """Return what the graphs of a function's result hold, as told, and as the counter says."""
+    """Return the bytes that the graphs of a function's result hold: as reported, and as counted."""
     work()  # what Paddle makes once
     with paddle_lab.trace(check="none") as trace:
         result = work()

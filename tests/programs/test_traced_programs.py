@@ -56,7 +56,7 @@ def test_a_program_is_one_op_that_opens(full_graph):
     own, added = len(trace.record.ops), drawn.program_ops["op"].tolist()
     assert len(added) == len(program.ops)
     assert added == list(range(own, own + len(added)))
-    # What is drawn hangs together: from the op before the program into it, and out again.
+    # The drawn graph is connected: from the op before the program into it, and out of it again.
     edges = {
         *zip(drawn.op_edges["source"].tolist(), drawn.op_edges["target"].tolist(), strict=True)
     }
@@ -138,7 +138,7 @@ def test_each_line_says_which_program_runs_it_and_what_python_runs():
     assert set(pieces(planted.forgiving)) == {
         (line, program) for program, lines in whole.items() for line in lines
     }
-    # A piece of fewer ops than Paddle compiles.
+    # A piece with fewer ops than Paddle compiles.
     with paddle_lab.trace() as trace:
         paddle.jit.to_static(small, full_graph=False)(planted.x)
     (line,) = trace._drawn_record.program_lines["line"].tolist()

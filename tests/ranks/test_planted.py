@@ -158,7 +158,7 @@ def test_a_run_has_the_trace_of_each_rank_and_its_collectives(healthy: dict[str,
     run = healthy["sub_groups"]
     assert list(run.ranks) == [0, 1, 2, 3]
     calls = [call for one in run.collectives for call in one.calls.values()]
-    # A process group's method is an op of no trace, so count by the program.
+    # A trace has no ops for the methods of process groups, so the program counts them.
     reduced = [call for call in calls if call.op == "all_reduce"]
     assert len(reduced) == 3 * 3 + RANKS * 3
     assert {call.reduce_op for call in reduced} == {"sum", "max"}

@@ -45,7 +45,7 @@ def test_values_their_difference_and_their_file():
     assert len(answers.kept) == 3
     # The same values once more run nothing.
     assert answers.answer({"subjects": [mask, two], "position": []}, lambda *_: False)[1]
-    # A value of another trace frees these.
+    # A value of another trace frees these values.
     ValueAnswers(trace).answer({"subjects": [one], "position": []}, on)
     assert not answers.kept
 

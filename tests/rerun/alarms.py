@@ -6,5 +6,5 @@ from paddle_lab.api import Trace
 
 
 def alarms(trace: Trace) -> list[str]:
-    """Return the kinds of its findings."""
+    """Return the kinds of a rerun's findings."""
     return [finding.kind for finding in trace.findings if finding.severity != "info"]

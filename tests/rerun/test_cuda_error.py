@@ -37,7 +37,7 @@ def test_the_op_that_a_cuda_error_ended_is_named():
             x @ x  # raises
     except ValueError:
         pass
-    # The words of paddle/phi/core/enforce.cc, where this machine cannot raise them.
+    # Texts from paddle/phi/core/enforce.cc, which this machine cannot raise.
     trace.record.origin.exception = "OSError: (External) CUDA error(700), an illegal memory access."
     (finding,) = trace.findings
     assert (finding.kind, finding.severity) == ("cuda-error", "error")

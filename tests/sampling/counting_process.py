@@ -65,7 +65,7 @@ class CountingProcess:
         return json.loads(self._process.stdout.readline())
 
     def until(self, is_so: Callable[[list[int], list[str]], bool]) -> tuple[list[int], list[str]]:
-        """Read until values and absences are so, and return them."""
+        """Read until the values and absences are as expected, and return them."""
         begin_s = time.monotonic()
         while time.monotonic() - begin_s < WAIT_S:
             values, absences = self.tell("read")
@@ -79,12 +79,12 @@ class CountingProcess:
         return self.until(lambda values, _: values == list(expected))[1]
 
     def sentence(self, words: str) -> tuple[list[int], list[str]]:
-        """Wait until an absence has some words, and return values and absences."""
+        """Wait until an absence contains some words, and return values and absences."""
         return self.until(lambda _, absences: any(words in absence for absence in absences))
 
 
 class _Counting:
-    """Its commands."""
+    """The commands of the process."""
 
     def __init__(self) -> None:
         from paddle_lab.sampling.nvml import NvmlCounters
@@ -102,16 +102,16 @@ class _Counting:
         return [[each.device, each.name, each.limit] for each in self._counters.counters()]
 
     def close(self) -> Any:
-        """End the asking."""
+        """Stop asking the driver."""
         self._counters.close()
 
     def renew(self) -> Any:
-        """End the asking, and go on with counters of their own, as another chart does."""
+        """Stop asking the driver, and go on with new counters, as another chart does."""
         self._counters.close()
         self._counters = self._new()
 
     def calls(self) -> Any:
-        """How often the driver was begun with, ended, and asked."""
+        """How often the driver was started, stopped, and asked."""
         library = ctypes.CDLL("libnvidia-ml.so.1")
         return [library.standInBegan(), library.standInEnded(), library.standInAsked()]
 
@@ -120,7 +120,7 @@ class _Counting:
         return [thread.name for thread in threading.enumerate()]
 
     def threads_after_a_read(self) -> Any:
-        """The same, once the thread that a read begins has had time to end."""
+        """The same names, after the thread that a read starts has had time to end."""
         self.read()
         for thread in threading.enumerate():
             if thread is not threading.main_thread():

@@ -44,7 +44,7 @@ class StandInDriver:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process needs in its environment to find it."""
+        """The environment variables with which a process finds the library."""
         return {
             "LD_LIBRARY_PATH": str(self.directory),
             "STAND_IN_DRIVER": str(self._answers_path),
@@ -60,7 +60,7 @@ class StandInDriver:
         )
 
     def answer(self, named: dict[str, tuple[int, ...]] | None = None, **answers: int) -> None:
-        """Let it answer so from now on; ``stand_in_driver.c`` says what there is."""
+        """Set the answers from now on. ``stand_in_driver.c`` lists what can be answered."""
         self._answers |= named or {}
         self._answers |= {name: (value,) for name, value in answers.items()}
         lines = (" ".join((name, *map(str, each))) for name, each in self._answers.items())

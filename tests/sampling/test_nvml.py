@@ -199,7 +199,7 @@ def test_a_driver_that_never_answers_holds_up_nothing(driver):
         assert values[:4] == [ABSENT] * 4
         assert values[4] > 0, "the process's own memory"
 
-        # More charts put no more threads before the same door.
+        # More charts start no more threads.
         for _ in range(2):
             process.tell("renew")
             process.sentence("has not answered")

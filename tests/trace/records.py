@@ -144,7 +144,7 @@ class RecordWriter:
 
     @contextmanager
     def scope(self, kind: str, name: str = "", **cells: object) -> Iterator[int]:
-        """Be inside a region, a PyLayer, a backward call or an optimizer step."""
+        """Run a ``with`` block inside a region, a PyLayer, a backward call or an optimizer step."""
         outer = self._scope
         self._scope = self.row("scopes", kind=kind, name=name, parent=outer, **cells)
         yield self._scope
@@ -158,7 +158,7 @@ class RecordWriter:
 
     @contextmanager
     def turn(self, words: str, number: int, *, value: str = "", line: int = 1) -> Iterator[None]:
-        """Be inside a turn of the loop that begins on ``line``."""
+        """Run a ``with`` block inside an iteration of the loop that begins on ``line``."""
         loop = self._loops.get((words, line))
         if loop is None:
             loop = self.row("loops", file="cell", line=line, cell=4, words=words)
@@ -169,7 +169,7 @@ class RecordWriter:
 
     @contextmanager
     def layer(self, path: str, class_name: str = "Layer") -> Iterator[int]:
-        """Be inside a call of a layer."""
+        """Run a ``with`` block inside a call of a layer."""
         parent = self._layers.get(self._scope_layers[-1], -1) if self._scope_layers else -1
         if path not in self._layers:
             self._layers[path] = self.row(
@@ -191,7 +191,7 @@ class RecordWriter:
         )
 
     def grad_edge(self, source: int, target: int, slot: int = 0) -> None:
-        """Let ``source`` hand a gradient to ``target``."""
+        """Add an edge: ``source`` passes a gradient to ``target``."""
         self.row(
             "grad_edges", source=source, target=target, slot=slot, dtype="float32", shape="[2, 3]"
         )
@@ -256,7 +256,7 @@ class RecordWriter:
     def memory_total(
         self, time_ns: int, allocated_bytes: int, reserved_bytes: int, place: str = "cpu"
     ) -> int:
-        """Add what Paddle's own counters said at a moment."""
+        """Add the values of Paddle's own counters at a moment."""
         return self.row(
             "memory_totals",
             time_ns=time_ns,
@@ -272,7 +272,7 @@ class RecordWriter:
         )
 
     def holder(self, allocation: int, kind: str, name: str) -> int:
-        """Let something have kept a block alive when the cell was over."""
+        """Add a holder that kept a block alive after the cell."""
         return self.row("holders", allocation=allocation, kind=kind, name=name)
 
     def record(self) -> Record:

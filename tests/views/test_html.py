@@ -78,7 +78,7 @@ def test_a_page_holds_all_it_needs_and_may_load_nothing(tmp_path):
     text = trace.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     page = Elements(text)
     kinds = [attributes.get("type") for attributes in page.named("script")]
-    # Its script comes before the data, which it reads while the page arrives.
+    # The page's script comes before the data, and reads the data while the page arrives.
     assert kinds == [None, "application/x-paddle-lab"]
     record = unpack(base64.b64decode(page.raw["script"][1]))
     assert record.strings[: len(trace.record.strings)] == trace.record.strings

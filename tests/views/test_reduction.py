@@ -64,7 +64,7 @@ def timed_network() -> Record:
 
 
 def rounded_network() -> Record:
-    """Return the timed network without what a copy does without first."""
+    """Return the timed network without the parts that a copy drops first."""
     return without_detail(timed_network())[0]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "paddle_lab"
 
-# Said to nobody, or in English by rule; each says why.
+# Texts that nobody reads, or that must be English. Each entry says why.
 ALLOWED = {
     # Code that shows what a check finds.
     "analysis/findings/checks/*.py": r".*(# |self\.layers = )",
@@ -32,7 +32,7 @@ ALLOWED = {
     "analysis/tables/ops.py": r" in …$",
     # Causes of what `errors.file.damaged` tells.
     "trace/unpack.py": r"(parents|header|unknown column|rows|a value|strings|origin\.|…)",
-    # What cannot be: for those who change the code.
+    # Errors that cannot happen, for those who change the code.
     "trace/trees.py": r"parents form a cycle$",
     "capture/rows/tape.py": r"a tape's cells",
     "trace/pack.py": r"int64 holds",
@@ -50,7 +50,7 @@ ALLOWED = {
     "sampling/nvml.py": r"paddle_lab NVML$",
     "capture/ranks/watchdog.py": r"paddle_lab watchdog$",
     "sampling/sampler.py": r"paddle_lab sampler$",
-    # What is typed.
+    # Texts that a user types.
     "magics/memory/memory_line.py": r"%paddle_mem off$",
     # Files for tools that speak English.
     "interchange/*.py": r".*",
@@ -100,7 +100,7 @@ def untranslated(source: str) -> list[tuple[int, str]]:
 
 
 def _text_of(node: ast.AST) -> str | None:
-    """Return a text as it stands in the code, with "…" for its values; None for what is none."""
+    """Return a text as it is in the code, with "…" for its values; None if there is no text."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):

@@ -29,7 +29,7 @@ CHINESE = "[\u3007\u4e00-\u9fff]"
 HALF_WIDTH = re.compile(
     rf"{CHINESE}\s*[,;:!?()]|[,;:!?()]\s*{CHINESE}|{CHINESE}\.(?!\w)|\.{{3}}|\""
 )
-# A full-width sign has its own room.
+# A full-width sign already contains its space.
 SPACED = re.compile(r" [，。；：！？（）、]|[，。；：！？、（] |） (?![A-Za-z`{])")
 TOUCHING = re.compile(rf"{CHINESE}[A-Za-z0-9`]|[A-Za-z0-9`]{CHINESE}")
 # A value has a space on either side, which goes where the value is Chinese; but for sentences.
@@ -140,7 +140,7 @@ def python_calls() -> Iterator[Call]:
 
 
 def _is_key(begin: ast.expr) -> bool:
-    """Tell whether a text begins as keys do: one that is made first, and said later."""
+    """Tell whether a text begins like a key: such a key is made first, and looked up later."""
     return isinstance(begin, ast.Constant) and begin.value.partition(".")[0] in ROOMS
 
 

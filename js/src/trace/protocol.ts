@@ -94,7 +94,7 @@ export type ColumnType =
   | `key:${string}`
   | `enum:${EnumerationName}`;
 
-/** Table name to its columns, and each column to its type. */
+/** Maps each table to its columns, and each column to its type. */
 export const TABLES = {
   ops: {
     name: "str",

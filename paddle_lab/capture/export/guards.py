@@ -151,7 +151,7 @@ class Static(Plain):
         return noted[min(count, len(noted) - 1)]()
 
     def _is_misread(self, guard: int, count: int, result: Any) -> bool:
-        """Tell whether NumPy's result has no tensor in it, or not the shape of the eager one."""
+        """Tell whether NumPy's result contains no tensor, or not the shape of the eager result."""
         if not self._values.get(guard) or not isinstance(result, (*_NUMPY, DOOR.static_value)):
             return False
         found, expected = _shape(result), _shape(self._noted(guard, count))

@@ -268,7 +268,7 @@ def test_results_that_a_list_keeps_are_told_with_the_list():
     [
         (CPU_TEXT, True),
         (CPU_TEXT.replace(str(1 << 48), str(4 << 30)), False),
-        # What the device had in all is known: what was allocated, and what was free.
+        # The size of the device is known: the bytes that were allocated, and those that were free.
         (GPU_TEXT.replace("allocate 1.500000GB", "allocate 3.600000GB"), False),
         (GPU_TEXT.replace("allocate 1.500000GB", "allocate 3.800000GB"), True),
     ],

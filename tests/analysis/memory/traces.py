@@ -22,7 +22,7 @@ def trace_of(lifetimes: Sequence[Lifetime], *, counted: int | None = None) -> Tr
 
 
 def alive_bytes(lifetimes: Sequence[Lifetime], time_ns: int) -> int:
-    """Return the sum of the blocks that are alive in a moment."""
+    """Return the sum of the blocks that are alive at a moment."""
     return sum(
         size for size, start, end in lifetimes if start <= time_ns and not 0 <= end <= time_ns
     )

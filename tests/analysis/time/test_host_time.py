@@ -133,7 +133,7 @@ PROGRAMS = (
 
 
 def measured(program):
-    """Return the record of a program, and bounds of its time: inside of the trace and around it."""
+    """Return the record of a program, and two measured times: inside the trace and around it."""
     around_ns = -time.perf_counter_ns()
     with paddle_lab.trace() as trace:
         inside_ns = -time.perf_counter_ns()

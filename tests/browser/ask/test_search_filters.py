@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Mixed(paddle.nn.Layer):
-    """A part of it computes in float64."""
+    """A model in which a part computes in float64."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ OUTSIDE = {"layer": "outside layers", "turn": "outside loops", "line": "unknown 
 
 
 class Doubled(paddle.autograd.PyLayer):
-    """Runs ops inside its own op, in the forward and in the backward."""
+    """Runs ops inside its own op, in forward and in backward."""
 
     @staticmethod
     def forward(_ctx: Any, x: paddle.Tensor) -> paddle.Tensor:
@@ -111,7 +111,7 @@ def name_of(kind: str, row: dict[str, Any]) -> str:
 
 
 def number(cell: Any) -> int:
-    """A cell as a number; -1 for an unknown one, and for a column that is not there."""
+    """Return a cell as a number; -1 if the value is unknown or the column is missing."""
     return -1 if cell in (None, "") or pd.isna(cell) else int(cell)
 
 
@@ -135,7 +135,7 @@ def test_a_call_of_backward_is_a_row(view: GraphView, trace: Trace) -> None:
     row = view.app.get_by_role("row", name="Tensor.backward")
     row.click()
     expect(view.panel).to_contain_text("loss.backward()")
-    # What is found are ops: with a search, calls of backward are left out.
+    # A search finds ops, so calls of backward are left out.
     search(view, "op:tanh")
     expect(row).to_have_count(0)
     expect(view.app.get_by_role("row", name="tanh")).to_have_count(1)

@@ -71,7 +71,7 @@ def select_op(page: Page, op: int) -> None:
 
 
 def stacks_inside(record: Any, stack: int, stacks: Any) -> Any:
-    """Return which of ``stacks`` are ``stack``, or were called from it."""
+    """Tell which of ``stacks`` are ``stack`` itself, or were called from ``stack``."""
     caller, at = record.stacks["caller"], np.array(stacks)
     found = at == stack
     while np.any(at >= 0):
@@ -102,7 +102,7 @@ def test_boxes_of_a_stack_last_as_long_as_the_record_says(
         alike = (spans.stack == stack) & (record.ops["name"][spans.op] == record.ops["name"][op])
         own_ns = spans.self_ns[alike & (spans.op >= 0) & (spans.thread == 0)].sum()
         expect(page.locator(".pdl-icicle")).to_have_attribute("data-cursor-ns", str(own_ns))
-        # Outward, frame by frame. Paddle's frames that only call the next one have no box.
+        # Go outwards, frame by frame. Paddle's frames that only call the next one have no box.
         expected = []
         while stack >= 0:
             inside_ns = spans.self_ns[stacks_inside(record, stack, spans.stack)].sum()

@@ -51,7 +51,7 @@ def start_cell(notebook: NotebookPage, index: int) -> None:
 
 
 def chart_of(notebook: NotebookPage) -> Locator:
-    """Wait for the chart to live."""
+    """Wait until the chart is live."""
     chart = notebook.page.locator(".pdl-live")
     expect(chart).to_have_attribute("data-state", "live")
     expect(chart).to_have_attribute("data-updates", re.compile(r"\d+"))

@@ -32,7 +32,7 @@ def test_it_stops_when_its_output_is_cleared(lab_page: OpenNotebook):
     notebook.command("notebook:clear-cell-output")
     expect(notebook.page.locator(".pdl-live")).to_have_count(0)
 
-    # Another view, in another tab, has a few seconds to say that it is there.
+    # A view in another tab has a few seconds to report itself.
     for _ in range(20):
         notebook.page.wait_for_timeout(500)
         notebook.run_cell(1)
@@ -83,7 +83,7 @@ def test_a_page_opened_again_shows_what_was_before(lab_page: OpenNotebook):
     notebook.save()
 
     again = notebook.reopened(kernel=True)
-    # Two charts that draw at once are much for a machine without a GPU.
+    # Drawing two charts at once is slow on a machine without a GPU.
     notebook.page.close()
 
     chart = chart_of(again)

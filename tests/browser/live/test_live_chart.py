@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.alone
 
-# Until it has been seen; a page on a busy machine takes its time.
+# How long to wait for what a test expects. A page is slow on a busy machine.
 PLAIN = """import os
 begin = time.time()
 while not os.path.exists("seen") and time.time() - begin < 60:
     network(images)"""
-# One C call that never lets another thread run.
+# A single C call, during which no other thread runs.
 HELD = "total = sum(range(60_000_000))"
 
 

@@ -60,12 +60,12 @@ def test_it_moves_while_paddle_runs(lab_page: OpenNotebook):
 
     attempts = []
     for _ in range(3):
-        # The kernel and the page wait, so this is what other programs take.
+        # The kernel and the page are idle, so this is the load of other programs.
         others_percent = psutil.cpu_percent(interval=2)
         updates_per_s, longest_ms = updates_during(notebook, 2)
         if updates_per_s >= 8 and longest_ms <= 250:
             return
-        # Where others take most of the machine, the chart has to move, and no more.
+        # If other programs use most of the machine, the chart only has to move at all.
         if others_percent > 60 and updates_per_s >= 1:
             return
         attempts.append(

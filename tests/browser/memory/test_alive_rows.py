@@ -73,7 +73,8 @@ def test_a_block_and_its_op_are_one_selection(memory_page: MemoryPage) -> None:
     graph = GraphView(page.locator("body"))
     graph.show("Forward")
     expect(graph.selected()).to_have_attribute("data-op", "1")
-    # The op's page leads back, where its three blocks are lit: two of its own, one of its backward.
+    # The op's page has a link back, where the op's three blocks are highlighted: two of its own,
+    # one of its backward.
     page.keyboard.press("[")
     page.keyboard.press("]")
     expect(memory.panel).to_contain_text("7 MiB · 3 blocks")

@@ -36,7 +36,7 @@ def test_what_is_exported_is_what_is_shown(memory_page: MemoryPage, screenshots:
     download.value.save_as(path)
     picture = base64.b64encode(path.read_bytes()).decode()
     width, height, counts = page.evaluate(COLOURS_OF, picture)
-    # The parameter is most of what is alive, and its block as wide as the run.
+    # The parameter takes most of the living memory, and its block is as wide as the run.
     assert counts[PARAMETER] > 0.1 * width * height
     assert counts[GROUND] > 0.1 * width * height
     memory.app.get_by_role("group", name="Graph").get_by_role("button", name="Forward").click()
@@ -115,13 +115,13 @@ def test_labels_keep_apart_and_inside(memory_page: MemoryPage, width: int) -> No
         assert times
         assert all(text["left"] >= 0 and text["right"] <= text["width"] for text in times)
         for before, after in pairwise(times):
-            # Where one is not to the right of the other, the figure was drawn anew.
+            # If a text is not to the right of the other, the figure was drawn again.
             assert after["left"] <= before["left"] or after["left"] > before["right"] + 6
         frame_left = 66
         named = [text for text in texts if text["text"] in {"forward", "backward"}]
         assert all(frame_left <= text["left"] for text in named)
         phases |= {text["text"] for text in named}
-    # Far inside of a span it is still said which one it is.
+    # Far inside a span, the name of the span is still shown.
     assert phases
 
 
@@ -129,7 +129,7 @@ def test_the_names_of_phases_keep_clear_of_the_peak(page_of: OpenPage) -> None:
     w = RecordWriter()
     out = w.op("full")
     w.allocation(MIB, tensor=out, start_ns=0)
-    # The peak comes soon after the backward has begun, as it mostly does.
+    # The peak comes soon after backward has begun, as in most programs.
     w.allocation(MIB, tensor=out, kind="gradient", start_ns=50_000, phase="backward")
     w.allocation(MIB, tensor=out, start_ns=54_000, end_ns=58_000, phase="backward")
     w.memory_total(0, 0, 0)

@@ -31,12 +31,12 @@ def written_steps() -> RecordWriter:
 
 
 def steps() -> Trace:
-    """Return the trace of them."""
+    """Return the trace of these blocks."""
     return Trace(written_steps().record())
 
 
 def many_blocks() -> Trace:
-    """Return the same, and after it more blocks than a page reads at once."""
+    """Return the same trace, followed by more blocks than a page reads at once."""
     w = written_steps()
     for at in range(50_000):
         start_ns = 100_000 + at * 10

@@ -35,7 +35,7 @@ class Labextensions:
             self._link(extension)
 
     def have(self, names: frozenset[str]) -> None:
-        """Have these of the three that show widgets, and no other."""
+        """Install only these of the three extensions that show widgets."""
         for name in _ALL:
             (self.folder / name).unlink(missing_ok=True)
             if name in names:

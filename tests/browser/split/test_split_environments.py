@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ALL, NONE = frozenset({OURS, ANYWIDGET, MANAGER}), frozenset()
 LACKS = {"python3": "", "no-anywidget": "anywidget", "no-ipywidgets": "ipywidgets"}
-# Those where a page once showed an error in red, and the best and the barest.
+# The combinations in which a page once showed an error in red, the best one and the barest one.
 USUAL = {
     ALL,
     frozenset({OURS, ANYWIDGET}),
@@ -112,7 +112,7 @@ def split_server(
 
 
 def sentence(kernel: str, names: frozenset[str]) -> str | None:
-    """Return how the sentence on what lacks begins; None where a live view is shown."""
+    """Return the beginning of the sentence on what is missing; None if a live view is shown."""
     if LACKS[kernel]:
         return f"The kernel that ran this cell has no {LACKS[kernel]}, which a live view needs."
     if {ANYWIDGET, MANAGER} <= names:

@@ -70,7 +70,7 @@ def test_each_entry_is_under_the_op_or_grad_node_that_the_log_names(
         checked += bool(running or node)
         if _ENDS.search(entry.text):
             running = ""
-    # The others say that the backward call begins and ends.
+    # The other entries say that the backward call begins and ends.
     assert checked > 0.9 * len(trace.log)
     ops = {entry.op.key for entry in trace.log if entry.op}
     assert ops == {op.key for op in trace.ops}
@@ -147,7 +147,7 @@ def test_a_region_logs_its_ops_and_its_backward_alone() -> None:
         nodes = [entry.grad_node for entry in trace.log if entry.grad_node is not None]
         ops = {trace.record.grad_nodes["op"][node] for node in nodes}
         assert ops == {op.key for op in trace.ops if op.region == "part" and op.grad_nodes}
-        # Every node begins once, and without an address the order tells which of several it is.
+        # Every node begins once. Without an address, the order tells which of several nodes it is.
         names = [
             match[1]
             for entry in trace.log

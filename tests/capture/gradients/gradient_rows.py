@@ -11,7 +11,7 @@ def node_names(record: Record) -> list[str]:
 
 
 def row_numbers(record: Record) -> list[dict[str, float]]:
-    """Return what ``grad_stats`` says, one row a gradient."""
+    """Return the rows of ``grad_stats``, one for each gradient."""
     table = record.tables["grad_stats"]
     whole = {name: table[name].tolist() for name in ("elements", "zeros", "nans", "infs")}
     parts = {

@@ -65,7 +65,7 @@ def test_models_compute_the_same_and_every_edge_is_told(name):
     assert traced == plain
     assert trace.record.origin.notices == []
     assert [one for one in CHECK.find(Facts(trace.view_record)) if one.severity != "info"] == []
-    # Gradients in sparse coordinates are passed over.
+    # Gradients in sparse coordinates are skipped.
     assert unexplained(trace.record) == [] or name == "sparse_values"
 
 
@@ -94,7 +94,7 @@ def test_a_graph_from_before_the_trace_is_told():
         for edge in rows_by_edge(record)
         if edge >= 0
     }
-    # ``other`` is a leaf that the trace has never met.
+    # ``other`` is a leaf that the trace has never seen.
     assert told == {
         ("SumGradNode", "ConcatGradNode"),
         ("ConcatGradNode", "CumsumGradNode"),

@@ -53,7 +53,7 @@ def test_paddle_has_no_more_ops_that_differentiate_lists():
 
 
 def living_hooks() -> int:
-    """Return how many hooks of a watch something still holds: a grad node, for one."""
+    """Return how many hooks of a watch are still referenced, for example by a grad node."""
     gc.collect()
     return sum(isinstance(thing, PostHook) for thing in gc.get_objects())
 

@@ -106,7 +106,7 @@ def test_the_trace_leaves_every_binding_as_it_was(seen):
 
 
 def _makers(seen: Observation) -> dict[str, Op]:
-    """Return the op of the trace by each unique name that Paddle gave to what it ran."""
+    """Return the trace's op for each unique name that Paddle gave to an op."""
     makers = {
         logged: op
         for op, logged_ops in zip(seen.trace.ops, seen.logged_ops(), strict=True)

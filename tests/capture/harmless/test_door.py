@@ -35,7 +35,7 @@ def ask() -> Iterator[Callable[[str], Told]]:
         def answer(path: str) -> Told:
             writing.write(f"{path}\n")
             writing.flush()
-            # Paddle prints, too: with its log on, whole programs.
+            # Paddle prints, too. With its log on, it prints whole programs.
             line = next(line for line in reading if line.startswith('{"path"'))
             told: Told = json.loads(line)
             return told

@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[3] / "paddle_lab"
 DOOR = PACKAGE / "capture" / "door"
 NAMES = {name: path for names, _ in FEATURES.values() for name, path in names.items()}
 
-# Words that Paddle Lab itself calls things by, or that Python does.
+# Names that Paddle Lab itself or Python uses.
 COMMON = {
     "__call__", "_program", "_instances", "Assert", "addr", "apply", "core", "create", "end_ns",
     "generator", "get_instructions", "legacy", "name", "ops", "place",
@@ -33,11 +33,11 @@ ALLOWED = {
     "capture/memory/log/allocator_log.py": ("trace_switch",),  # which is set, not read
     "capture/breaks/explain.py": ("trace_switch",),
     "capture/memory/log/reading.py": ("get_data",),
-    # Looks for Paddle without importing it, and has no value where a counter is missing.
+    # This module looks for Paddle without importing it, and has no value if a counter is missing.
     LIVE_CHART: ("paddle.base.core",),
-    # Translated code calls it so.
+    # Translated code calls the function by this name.
     "capture/export/guarded_source.py": ("AsDtype",),
-    # Writes the name into a file.
+    # This module writes the name into a file.
     "interchange/api_config.py": ("paddle._C_ops.",),
     # How to write what the garbage collector finds; the layers are not asked.
     "holders/names.py": ("_parameters", "_sub_layers", "_buffers"),

@@ -176,7 +176,7 @@ def compare(path: str) -> dict[str, Any]:
     """Return what the parts do without a trace and in one, and what the trace says."""
     if path:
         delete(path)
-    # To compile takes longer than all the rest.
+    # Compiling takes longer than everything else.
     parts = (*PARTS, compiled) if not path or ".jit." in path or path.endswith(".ops") else PARTS
     plain = outcomes(parts)
     traced: list[str] = []

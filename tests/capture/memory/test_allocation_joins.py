@@ -60,7 +60,7 @@ def test_an_address_that_is_used_again_is_another_block():
 
 
 def test_blocks_from_before_come_in_the_order_they_were_freed_in():
-    # Where memory lies is another thing in each process.
+    # Addresses differ between processes.
     events = events_of((10, FREE, 9, 4, 0), (20, FREE, 2, 4, 0), (30, FREE, 5, 4, 0), allocated=12)
     assert pair_events(events).address.tolist() == [9, 2, 5]
 

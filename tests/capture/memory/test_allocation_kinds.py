@@ -89,7 +89,7 @@ def test_each_gradient_names_its_own_grad_node_and_op(chain, data):
     assert sizes(of_weights) == sorted(weight_bytes())
     for row in of_weights:
         op = trace.ops[row["op"]]
-        # The forward op that read this very weight, whose shape no other has.
+        # The forward op that read this weight. No other weight has its shape.
         weight = next(tensor for tensor in op.inputs if tensor.kind == "parameter")
         assert weight.bytes == row["bytes"]
         assert record.grad_nodes["op"][row["grad_node"]] == row["op"]
@@ -218,7 +218,7 @@ def test_what_an_optimizer_computes_is_its_state_or_temporary(chain, data):
     assert kept
     assert {row["kind"] for row in kept} == {"optimizer_state"}
     assert {row["kind"] for row in flat if row["end_ns"] != -1} == {"temporary"}
-    # It reads the gradients by ops that are no updates.
+    # It reads the gradients with ops that are no updates.
     gradients = rows(trace.record, bytes=weight_bytes()[1], node_name="MatmulGradNode")
     assert {row["kind"] for row in gradients} == {"gradient"}
 

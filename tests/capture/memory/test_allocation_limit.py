@@ -35,7 +35,7 @@ def train(steps: int) -> None:
 
 
 def leak(steps: int) -> None:
-    """Keep one small tensor a step, and let go of what an earlier one kept."""
+    """Keep one small tensor per step, and free a tensor that an earlier step kept."""
     kept: list[Any] = []
     for step in range(steps):
         x = paddle.full([step % 7 + 1, 9], 1.0)

@@ -98,6 +98,6 @@ def test_what_a_static_program_allocates_is_its_ops(name):
     during = blocks["start_ns"] >= 0
     assert (blocks["op"][during] >= 0).all()
     total = RunningTotal(record)
-    # Its executor frees in threads of its own, and nothing of that is missed.
+    # The executor frees memory in its own threads, and no such event is missed.
     assert record.origin.notices == []
     assert total.end_bytes == total.counted_end_bytes

@@ -91,7 +91,7 @@ def test_an_inner_trace_sees_its_part_and_the_outer_one_all():
         third = paddle.cos(second)
     names = [{row["op_name"] for row in rows(t.record) if row["op"] >= 0} for t in (outer, inner)]
     assert names == [{"exp", "sin", "cos"}, {"sin"}]
-    # To the inner one, what its op reads is from before.
+    # For the inner trace, the tensor that its op reads is from before the trace.
     assert [row["kind"] for row in rows(inner.record, start_ns=-1)] == ["input"]
     for trace in (outer, inner):
         total = RunningTotal(trace.record)
@@ -193,7 +193,7 @@ def test_copies_name_their_lines():
     made_at = [int(record.frames["line"][users[row["stack"]]]) for row in new]
     first = test_copies_name_their_lines.__code__.co_firstlineno
     assert made_at == [first + 3, first + 4, first + 5]
-    # The last copies what the transpose made; what the others copy was made by no op.
+    # The last call copies the result of the transpose. No op made what the other calls copy.
     assert [row["op"] for row in new] == [-1, -1, 0]
     assert made.size == turned.size == 15
 

@@ -48,7 +48,7 @@ def storages_and_paddles_count() -> tuple[int, int]:
 
 
 def test_the_storages_add_up_to_paddles_own_count() -> None:
-    # A process of its own: what other tests left behind would go while this one counts.
+    # Use a process of its own, because objects of other tests could be freed during the count.
     count = (
         "from tests.capture.memory.test_living_tensors import storages_and_paddles_count as count"
     )

@@ -66,7 +66,7 @@ def test_the_log_is_cut_no_more_when_another_thread_has_begun(monkeypatch):
             thread.start()
             thread.join()
     assert len(segments) == 2
-    # The second thread has, it may be, what Python calls the identity of the first.
+    # Python may give the second thread the identity of the first one.
     assert all(row["op_name"] for row in rows(trace.record) if row["start_ns"] >= 0)
 
 
@@ -129,7 +129,7 @@ def test_what_others_free_while_a_trace_begins_or_ends_counts_once(frees_first, 
     times = iter(["begin", "end"])
 
     def read_and_free(paddle):
-        # As another thread may, between the profiler's start and the counter's reading.
+        # Another thread may do this between the profiler's start and the counter's reading.
         is_first = next(times) == "begin"
         if is_first and frees_first:
             going.clear()

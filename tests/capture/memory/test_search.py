@@ -20,7 +20,7 @@ class Kind(ModuleType):
 
 
 class Posing:
-    """What says that it is a module, as some libraries' proxies do."""
+    """An object that claims to be a module, as the proxies of some libraries do."""
 
     __class__ = ModuleType
 

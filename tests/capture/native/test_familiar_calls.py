@@ -53,7 +53,7 @@ def training(steps, *, odd=-1, widths=(8,), layer=None):
 
 
 def told(trace):
-    """Return of each allocation of a backward what it was, and whose, by name and number."""
+    """Return the kind and the owner of each allocation of a backward, by name and number."""
     record = trace.record
     table, nodes = record.tables["allocations"], record.grad_nodes
     columns = zip(

@@ -17,7 +17,7 @@ STUB = ast.parse((Path(native.__file__).parent / "_native.pyi").read_text())
 DEFINED = {
     node.name: node for node in STUB.body if isinstance(node, ast.ClassDef | ast.FunctionDef)
 }
-# What every class has, and what no stub names.
+# Names that every class has, and names that no stub contains.
 INHERITED = {"__new__", "__init__", "__doc__", "__dict__"}
 
 

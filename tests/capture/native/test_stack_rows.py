@@ -25,7 +25,7 @@ def code_in(file: str, name: str = "f") -> CodeType:
     return compile(f"def {name}(): pass", file, "exec").co_consts[0]
 
 
-# Of each code: whether it is shown, and whether what is outward of it is left out.
+# For each code object: whether it is shown, and whether frames outside of it are left out.
 CODES = [
     (code_in("model.py"), True, False),
     (code_in("model.py", "g"), True, False),

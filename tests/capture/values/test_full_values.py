@@ -169,7 +169,7 @@ class Double(paddle.autograd.PyLayer):
 
 
 def training(steps=3):
-    """Train with bfloat16, dropout, a PyLayer, recompute and to_static; return what came of it."""
+    """Train with bfloat16, dropout, a PyLayer, recompute and to_static; return the results."""
     paddle.seed(7)
     first, second, compiled = nn.Linear(6, 6), nn.Linear(6, 6), nn.Linear(6, 1)
     run = paddle.jit.to_static(compiled, full_graph=True)

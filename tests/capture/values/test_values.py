@@ -37,14 +37,14 @@ def rows_of(trace, tensor):
 
 
 def output_rows(trace, op):
-    """Return the rows of what an op made."""
+    """Return the rows of the tensors that an op made."""
     uses = trace.record.uses
     tensors = uses["tensor"][(uses["op"] == op) & (uses["role"] == ROLES.index("output"))]
     return [row for tensor in tensors for row in rows_of(trace, tensor)]
 
 
 def described(values):
-    """Return what numpy says of an array, as ``value_stats`` would."""
+    """Return NumPy's statistics of an array, in the form of ``value_stats``."""
     wide = np.abs(values) if np.iscomplexobj(values) else values
     wide = wide.astype(np.float64)
     finite = wide[np.isfinite(wide)]

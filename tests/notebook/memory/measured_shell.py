@@ -22,7 +22,7 @@ def allocated() -> int:
 
 
 def held(trace: paddle_lab.Trace) -> dict[tuple[str, str], int]:
-    """Return who holds what the cell allocated: kind and name to bytes."""
+    """Map each holder (kind and name) to the bytes that it holds of the cell's allocations."""
     alive = set(trace.memory.still_alive().keys.tolist())
     return {
         (holder.kind, holder.name): sum(

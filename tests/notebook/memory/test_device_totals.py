@@ -56,7 +56,7 @@ def test_devices_reach_the_page_while_paddle_runs(driver: StandInDriver, client:
     driver.device(1, used_bytes=GIB - 1, percent=100)
     chart.until(lambda told: told["nvidia:1 used"] == GIB - 1)
 
-    # A driver that does not answer any more is said to, and the rest of the chart moves on.
+    # The chart says that a driver no longer answers, and its other lines move on.
     driver.answer(hang=1)
     told = chart.until(lambda told: "has not answered" in str(told["nvidia:0 used"]))
     batches = chart.batches

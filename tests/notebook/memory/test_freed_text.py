@@ -15,7 +15,7 @@ _MIB = 1024**2
         (["Out[5]"], 2, 0, "Freed 2.00 MiB by releasing Out[5]."),
         (["_", "_", "Out[5]"], 2, -1, "Freed 2.00 MiB by releasing _ and Out[5]."),
         ([], 0, 1, "Freed 1.00 MiB from reference cycles."),
-        # Something else let go meanwhile.
+        # Other code freed memory in the meantime.
         ([], 2, 1, "Freed 1.00 MiB from reference cycles."),
         ([], 2, 0, "Nothing to free: no tensor is held only by an output or a traceback."),
         (

@@ -84,7 +84,7 @@ def test_beside_another_profiler_it_claims_no_more_than_it_saw(
     assert trace.memory.is_partial
     said = capsys.readouterr().out
     (line,) = re.findall(r"Memory on cpu: .*", said)
-    # The 8 MiB that came and went are not known, the 512 KiB that stayed are.
+    # The 8 MiB that were allocated and freed are not known, but the 512 KiB that stayed are.
     before, after = trace.memory.start_bytes, trace.memory.end_bytes
     assert after - before == X_BYTES
     assert f"≥ {size_text(after)} at the peak, {size_text(after)} after" in line

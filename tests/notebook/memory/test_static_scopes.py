@@ -56,7 +56,7 @@ def test_a_scope_is_named_with_its_variables(
         ("scope", "images in apart"): 1000 * 256 * 4,
         ("scope", "linear_0.w_0 in paddle.static.global_scope()"): WEIGHT_BYTES,
     }.items() <= held(trace).items()
-    # What an Executor keeps is saved for no backward.
+    # Memory that an Executor keeps is not saved for backward.
     kinds = {block.kind for block in trace.memory.still_alive() if block.bytes >= WEIGHT_BYTES}
     assert kinds == {"unknown"}
     capsys.readouterr()

@@ -98,7 +98,7 @@ export function mapBlocks(
 }
 
 /**
- * The largest gap that can be free memory. Gaps count in ascending order, until their sum exceeds
+ * The largest gap that can be free memory. Gaps are added in ascending order, until their sum exceeds
  * `kept_bytes`.
  */
 function largestFreeGap(addresses: Float64Array, bytes: Float64Array, kept_bytes: number): number {

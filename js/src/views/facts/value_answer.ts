@@ -28,7 +28,7 @@ export interface Value extends ValueStatistics {
   readonly position: readonly number[];
   /** Some rows and columns. Values without an exact finite number are text. */
   readonly cells: readonly (readonly (number | string)[])[];
-  /** How many rows and columns are one pixel of the heat map, which is their mean. */
+  /** How many rows and columns one pixel of the heat map shows, as their mean. */
   readonly steps: readonly [number, number];
   /** Rows and columns of the heat map. */
   readonly pixels: readonly [number, number];

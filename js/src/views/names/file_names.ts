@@ -8,7 +8,7 @@ export function baseName(path: string): string {
 }
 
 /**
- * For each path, its shortest end that no other path ends with.
+ * Return, for each path, the shortest end that no other path has.
  *
  * @param paths without duplicates
  */

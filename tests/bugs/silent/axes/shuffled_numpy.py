@@ -1,4 +1,4 @@
-"""Shuffled numpy."""
+"""NumPy shuffles inputs and labels one after the other, in different orders."""
 import paddle
 from paddle import nn
 import numpy as np

@@ -1,4 +1,4 @@
-"""Numpy accuracy.
+"""Accuracy is computed with NumPy while the net is in training mode.
 
 source: https://github.com/yanx27/GACNet/issues/8
 """

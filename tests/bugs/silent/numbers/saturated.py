@@ -1,4 +1,4 @@
-"""Saturated."""
+"""Large weights saturate the sigmoids."""
 import paddle
 from paddle import nn
 paddle.seed(0)

@@ -1,4 +1,4 @@
-"""Class softmax."""
+"""A class whose forward ends in a softmax, before a loss that takes logits."""
 import paddle
 from paddle import nn
 from paddle.io import DataLoader, Dataset

@@ -1,4 +1,4 @@
-"""Normalises by hand before the loss."""
+"""A softmax written by hand comes before a loss that takes logits."""
 import paddle
 from paddle import nn
 

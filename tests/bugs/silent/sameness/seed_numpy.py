@@ -1,4 +1,4 @@
-"""Seed numpy."""
+"""NumPy's seed is set to the same number in each step."""
 import paddle
 from paddle import nn
 import numpy as np

@@ -1,4 +1,4 @@
-"""No clear_grad."""
+"""Gradients are never cleared."""
 import paddle
 from paddle import nn
 

@@ -1,4 +1,4 @@
-"""Step decay per batch."""
+"""A schedule that decays by epochs is stepped for each batch."""
 import paddle
 from paddle import nn
 paddle.seed(0)
