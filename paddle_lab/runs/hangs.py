@@ -80,8 +80,8 @@ class Waits:
         lines = dict(sorted(lines.items()))
         has_failed = any(collective.calls[rank].error for rank in waiting)
         if not absent:
-            # If the ranks failed, they disagree, and another finding reports that. A start may be
-            # slow.
+            # If the ranks failed, they disagree, and another finding reports that. The start of a
+            # job may be slow.
             if has_failed or (collective.group < 0 and seconds < _START_S):
                 return None
             differing, tags = mismatch(collective), self._tags(collective)

@@ -132,7 +132,7 @@ def test_what_has_no_partner_stands_beside_its_pylayer():
 def test_pylayers_of_a_damaged_file_that_lead_in_a_circle_come_to_an_end():
     record = traced(once).record
     scopes = record.scopes
-    # In its backward, each of three PyLayers is said to run the next one's op.
+    # Now the file says that each of three PyLayers runs the next one's op in its backward.
     inside = np.flatnonzero(scopes["op"] >= 0)[-3:]
     ops = scopes["op"][inside]
     scope = record.ops["scope"].copy()

@@ -53,7 +53,7 @@ MODELS = """async () => {
   renderer.dispose();
   return Object.keys(manager._models).length + manager._modelsSync.size;
 }"""
-# Of how many sentences the answers of the page and the kernel are, and what a busy machine takes.
+# How often to look for the expected counts, and the pause between two looks.
 _LOOKS, _PAUSE_MS = 30, 1000
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 
-# As a machine without ccache has it, wherever this runs.
+# Behave like a machine without ccache.
 WITHOUT_CCACHE = """
 import os, subprocess
 os.environ["PATH"] = ""

@@ -46,7 +46,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def kernel() -> Iterator[Any]:
-    """One for all: what a test leaves behind, the next one has before and after."""
+    """One kernel for all tests. The next test has what a test leaves behind, before and after."""
     manager, client = start_new_kernel()
     try:
         run(client, SETUP)

@@ -98,8 +98,7 @@ typedef struct {
 extern PyTypeObject StackPoolType;
 int64_t StackPool_key_of(StackPool *pool, PyObject *frame, PyObject *anchor, int64_t anchor_stack);
 
-/* variable.c: reads a variable of a frame. Returns a new reference, or NULL without an exception.
- * */
+/* variable.c: reads a frame's variable. Returns a new reference, or NULL without an exception. */
 PyObject *frame_variable(PyObject *frame, PyObject *name);
 int frame_lasti(PyObject *frame); /* -1 and an exception if it fails */
 
@@ -144,8 +143,8 @@ typedef struct {
     char is_open;
 } CallTape;
 extern PyTypeObject CallTapeType;
-/* Note an op that is about to run; -1 and an exception if interrupted. ``at`` is -1 after a fault.
- */
+/* Note an op that is about to run. Returns -1 and an exception if interrupted. After a fault,
+ * ``at`` is -1. */
 int CallTape_begin(CallTape *tape, PyObject *function, PyObject *name, PyObject *const *args,
                    Py_ssize_t count, PyObject *names, int64_t *at);
 

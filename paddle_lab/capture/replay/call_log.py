@@ -40,7 +40,7 @@ _PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
 
 
 class BackwardCall(NamedTuple):
-    """A backward call, in the tape."""
+    """A backward call, as positions in the tape."""
 
     at: int
     end: int
@@ -322,7 +322,7 @@ class CallLog(Collector):
         return [*states, self._paddle.get_rng_state()] if self._has_device else states
 
     def _amp_state(self) -> Any:
-        """Return the state of automatic mixed precision; ``None`` where it is off."""
+        """Return the state of automatic mixed precision; ``None`` if it is off."""
         tracer = DOOR.current_tracer()
         level = int(DOOR.amp_level(tracer))
         if not level:

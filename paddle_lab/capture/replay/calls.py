@@ -17,7 +17,7 @@ BACKWARD = ("run_backward", "run_partial_grad")
 
 @dataclass(slots=True)
 class Special:
-    """What few ops need to run again, beside their arguments."""
+    """What a few ops need to run again, in addition to their arguments."""
 
     writes: list[int] = field(default_factory=list)
     """The storages that the call writes in place."""
@@ -54,7 +54,7 @@ Result = tuple[int, int, bool, list[int]]
 
 
 def results_of(tape: CallTape, end: int | None = None) -> Iterator[Result]:
-    """Yield of each noted call: key, position, whether it built a graph, and what it returned.
+    """Yield for each noted call: its key and position, whether it built a graph, and its results.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class HeldTensors:
         """By storage: the held tensors that still share the user's memory."""
 
     def held(self, tensor: Any) -> tuple[int, Held]:
-        """Hold a tensor. Return its storage too, -1 if the tensor has none."""
+        """Hold a tensor. Return its storage (-1 if it has none) and the held tensor."""
         if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
             held = Held(None, 0, 0, stop_gradient=True, has_history=False)
             if DOOR.is_initialized(tensor):

@@ -19,7 +19,7 @@ GPU_TEXT = (
     "28.770508GB memory has been allocated and available memory is only 716.750000MB.\n\n"
     "Please check whether there is any other process using GPU 0."
 )
-# Words of the binary, for devices of a plug-in, and what an XPU says.
+# Texts from Paddle's binary for devices of a plug-in, and the text for an XPU.
 CUSTOM_TEXT = (
     "MemoryError: \n\nOut of memory error on npu:0. Cannot allocate 512.000000kB memory on npu:0, "
     "available memory is only 96.500000kB.\n\n"

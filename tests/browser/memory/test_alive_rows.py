@@ -24,7 +24,7 @@ def test_many_blocks_are_read_aside_and_are_what_they_were(page_of: OpenPage) ->
     page.keyboard.press("4")
     memory = MemoryView(page.locator(".pdl-app"))
     expect(memory.title).to_have_text("14 MiB alive at 80 µs")
-    # Keys go on to what they move, though there was nothing yet when the memory was asked for.
+    # The moment has the focus, although it did not exist yet when the memory was asked for.
     expect(memory.moment).to_be_focused()
     memory.expect_rows(
         [

@@ -198,7 +198,7 @@ def compare(path: str) -> dict[str, Any]:
 
 
 def prepare() -> None:
-    """Import what a trace imports when it is needed, and take no time for what does not count."""
+    """Import what a trace imports late, and let the measurement of peaks take no time."""
     for room in ("analysis", "capture", "trace", "words"):
         found = import_module(f"paddle_lab.{room}")
         for module in pkgutil.walk_packages(found.__path__, f"{found.__name__}."):

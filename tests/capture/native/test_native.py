@@ -93,7 +93,6 @@ def test_each_tensor_is_recorded_with_the_grad_node_it_hangs_on():
     made[0].stop_gradient = False
     with paddle_lab.trace():
         (recorder,) = SINKS.active
-        # More than it takes to learn where tensors keep their grad nodes, and to check that.
         for number in range(400):
             last = made[-1]
             made.append(last * 2 if number % 3 else last.tanh())
@@ -250,7 +249,7 @@ def test_lineage_tells_where_gradients_go_from_what_is_on_the_tapes(parts):
     for row in [tensor_row(0, -1, 0), tensor_row(1, 0, 160), tensor_row(2, 1, 160)]:
         tensors.extend(row)
     ops.extend(op_row(0, 7, [0], [1]))
-    # Op 1 hands on the grad node of what it was given; a thread writes its row after op 2's.
+    # Op 1's output has the grad node of its input. A thread writes op 1's row after op 2's.
     ops.extend(op_row(2, 9, [2, 0], [3]))
     ops.extend(op_row(1, 8, [1], [2]))
     tensors.extend(tensor_row(3, 2, 320))

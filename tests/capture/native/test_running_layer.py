@@ -31,7 +31,7 @@ assert Watch()() == "Watch"
 
 
 class Watch(nn.Layer):
-    """Notes what is said of it, asked from a thread of its own."""
+    """Notes the running layer, for which it asks from another thread."""
 
     def __init__(self, running_layer):
         super().__init__()

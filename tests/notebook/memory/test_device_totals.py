@@ -14,7 +14,7 @@ from tests.sampling.stand_in_driver import GIB, StandInDriver
 
 _CHART: Final = """%load_ext paddle_lab
 %paddle_mem"""
-# Until the test has seen what it waits for.
+# This cell runs until the test has seen what it waits for.
 _BUSY: Final = """import os, time, paddle
 begin, x = time.monotonic(), paddle.rand([256, 256])
 while not os.path.exists({seen!r}) and time.monotonic() - begin < 60:

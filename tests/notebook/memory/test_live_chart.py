@@ -33,7 +33,7 @@ def _sampling_threads() -> list[threading.Thread]:
 
 
 def _all_have_ended() -> bool:
-    # One may still be importing what speaks to the driver.
+    # A thread may still be importing the module that talks to the driver.
     for thread in _sampling_threads():
         thread.join(timeout=60)
     return not _sampling_threads()

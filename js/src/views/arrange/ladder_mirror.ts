@@ -4,7 +4,7 @@ import type { VisibleItem } from "../../model/visible/visible_tree.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { LadderArrangement } from "./ladder_rows.ts";
 
-/** Mirror the left column only if this brings the columns nearer by more than this. */
+/** Mirror the left column only if the columns come nearer by more than this many px. */
 const LEAST_GAIN_PX = 60;
 
 /** The layout, or its mirror image if this brings ops closer to their grad nodes. */

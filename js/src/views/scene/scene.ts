@@ -19,7 +19,7 @@ export interface SceneChip {
    * "more" for tensors without room, "refold" for the chip that folds a run again.
    */
   readonly kind: string;
-  /** Centre, relative to the box's centre, and size. */
+  /** The centre, relative to the box's centre, and the size. */
   readonly x: number;
   readonly y: number;
   readonly width: number;

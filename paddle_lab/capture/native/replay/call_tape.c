@@ -67,7 +67,7 @@ static PyObject *frozen_dict(CallTape *tape, PyObject *values, Reads *reads) {
     PyObject *copy = PyDict_Copy(values);
     PyObject *name, *value;
     Py_ssize_t at = 0;
-    /* Only values of existing names are replaced, so the copy may be changed on the way. */
+    /* Only values of existing names are replaced, so the copy may be changed during the loop. */
     while (copy != NULL && PyDict_Next(copy, &at, &name, &value)) {
         PyObject *one = frozen(tape, value, reads);
         if (one == NULL || PyDict_SetItem(copy, name, one) < 0) {
@@ -203,7 +203,7 @@ end:
     return at;
 }
 
-/* Tell the listener of the current exception. -1 if it is none that code may catch. */
+/* Tell the listener about the current exception. Returns -1 if code should not catch it. */
 static int give_up(CallTape *tape) {
     if (!PyErr_ExceptionMatches(PyExc_Exception)) {
         return -1;
@@ -434,7 +434,7 @@ static int traverse(PyObject *self, visitproc visit, void *arg) {
     return 0;
 }
 
-/* Only what may be in a circle: methods use the other parts. */
+/* Clear only the part that may be in a reference cycle, because methods use the other parts. */
 static int clear(PyObject *self) {
     CallTape *tape = (CallTape *)self;
     tape->is_open = 0;

@@ -16,7 +16,7 @@ export class CrossingCounter {
     this.isStale = new Uint8Array(proper.rankCount).fill(1);
   }
 
-  /** The order of one rank changed. */
+  /** Note that the order of one rank has changed. */
   markChanged(rank: number): void {
     this.isStale[rank] = 1;
     if (rank > 0) this.isStale[rank - 1] = 1;
