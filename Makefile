@@ -24,7 +24,7 @@ INSTALL_PACKAGE := HATCH_JUPYTER_BUILDER_SKIP_NPM=1 $(INSTALL)
 NPM := PATH="$(BIN):$$PATH" npm --prefix js
 
 FRONT_END := paddle_lab/labextension/package.json
-FRONT_END_SOURCES := $(shell find js/src -type f 2>/dev/null) $(wildcard paddle_lab/words/*.json) \
+FRONT_END_SOURCES := $(shell find js/src -type f 2>/dev/null) $(wildcard paddle_lab/words/tables/*.json) \
   $(wildcard js/*.mjs) js/package.json js/tsconfig.json
 NATIVE_SOURCES := $(wildcard paddle_lab/capture/native/*.[ch] paddle_lab/capture/native/*/*.[ch])
 PACKAGING := pyproject.toml hatch_build.py install.json $(NATIVE_SOURCES)

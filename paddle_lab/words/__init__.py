@@ -1,4 +1,4 @@
-"""All text that people read, in English and in Chinese, from the JSON files of this folder.
+"""All text that people read, in English and in Chinese, from the JSON files in `tables/`.
 
 Each file is for a part of the product. Each key in it has a sentence or a label::
 
@@ -127,7 +127,7 @@ def listing(items: Sequence[object], most: int | None = None) -> str:
 
 @cache
 def _room(name: str) -> dict[str, dict[str, str]]:
-    file = resources.files(__name__).joinpath(f"{name}.json")
+    file = resources.files(__name__).joinpath("tables", f"{name}.json")
     table = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return cast("dict[str, dict[str, str]]", table)
 

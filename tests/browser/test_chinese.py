@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import OpenNotebook
 
-WORDS = Path(__file__).parents[2] / "paddle_lab/words"
+WORDS = Path(__file__).parents[2] / "paddle_lab/words/tables"
 SETUP = """%load_ext paddle_lab
 import paddle, paddle_lab
 from paddle import nn

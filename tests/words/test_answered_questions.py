@@ -15,7 +15,7 @@ import paddle_lab
 from paddle_lab.error_help.lookup import known_errors
 
 HOUSE = Path(paddle_lab.__file__).parent
-FINDINGS = json.loads((HOUSE / "words" / "findings.json").read_text(encoding="utf-8"))
+FINDINGS = json.loads((HOUSE / "words" / "tables" / "findings.json").read_text(encoding="utf-8"))
 ERRORS = {error["id"]: error for error in known_errors()}
 
 BESIDE_FINDINGS = [

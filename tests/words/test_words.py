@@ -20,7 +20,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-WORDS = ROOT / "paddle_lab/words"
+WORDS = ROOT / "paddle_lab/words/tables"
 ROOMS = sorted(file.stem for file in WORDS.glob("*.json"))
 PAGE_ROOMS = ("page", "live", "loader", "environments")
 PLACEHOLDER = re.compile(r"\{(\w+)(?::,|\|[^|{}]*\|[^|{}]*)?\}")

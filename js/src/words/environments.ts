@@ -1,4 +1,4 @@
-import table from "../../../paddle_lab/words/environments.json";
+import table from "../../../paddle_lab/words/tables/environments.json";
 import { sayFrom } from "./say.ts";
 
 /** Messages of the plugin if the kernel or the server lacks something that a live view needs. */

@@ -1,4 +1,4 @@
-import table from "../../../paddle_lab/words/loader.json";
+import table from "../../../paddle_lab/words/tables/loader.json";
 import { sayFrom } from "./say.ts";
 
 /** Texts of the small module in every saved notebook, and of the plugin outside the views. */

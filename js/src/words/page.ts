@@ -1,4 +1,4 @@
-import table from "../../../paddle_lab/words/page.json";
+import table from "../../../paddle_lab/words/tables/page.json";
 import { sayFrom } from "./say.ts";
 
 export type PageKey = keyof typeof table;

@@ -3,7 +3,7 @@
 A point is one call of a layer that has grad nodes of its own, or one op outside of layers. The
 *flowing* gradients of a point are those that it passes to earlier points. Several gradients are
 combined like one long vector. The front end computes the same points
-(``js/src/model/graph/gradient_depth.ts``).
+(``js/src/model/gradients/gradient_depth.ts``).
 """
 
 from __future__ import annotations

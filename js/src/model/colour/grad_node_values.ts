@@ -1,6 +1,6 @@
 /** Values of grad nodes that determine their colours; NaN if unknown. */
 import type { Trace } from "../../trace/trace.ts";
-import type { Gradients } from "../graph/gradients.ts";
+import type { Gradients } from "../gradients/gradients.ts";
 import type { Colouring } from "../state/view_state.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Finds the part of the graph that remains when the user isolates something. */
 import type { Trace } from "../../trace/trace.ts";
-import { leafMask } from "../graph/grad_leaves.ts";
+import { leafMask } from "../gradients/grad_leaves.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import { gradSteps, opSteps, reached, type Steps } from "../graph/reach.ts";
 import { litGradNodes, litOps } from "./pairing.ts";

@@ -2,10 +2,10 @@
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { firstCall, outermostCall } from "../graph/backward_calls.ts";
+import { firstCall, outermostCall } from "../gradients/backward_calls.ts";
+import { Gradients } from "../gradients/gradients.ts";
 import { comparisonOf } from "../graph/comparison.ts";
 import { type Finding, Findings } from "../graph/findings.ts";
-import { Gradients } from "../graph/gradients.ts";
 import { Hierarchy } from "../graph/hierarchy.ts";
 import { OddSiblings } from "../graph/odd_siblings.ts";
 import { allClosed, allOpen, isAllClosed, isAllOpen } from "./all_open.ts";

@@ -4,8 +4,8 @@
 
 import { kept } from "../../trace/kept.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { membersOf } from "../graph/backward_calls.ts";
-import { leafMask } from "../graph/grad_leaves.ts";
+import { membersOf } from "../gradients/backward_calls.ts";
+import { leafMask } from "../gradients/grad_leaves.ts";
 import { countInside, type Hierarchy } from "../graph/hierarchy.ts";
 import { standInsOf } from "../graph/stand_ins.ts";
 import type { ViewState } from "../state/view_state.ts";

@@ -1,7 +1,7 @@
 /** The open part of the group tree. The picture draws it, and the outline lists it. */
 
 import type { Trace } from "../../trace/trace.ts";
-import { callsInside } from "../graph/backward_calls.ts";
+import { callsInside } from "../gradients/backward_calls.ts";
 import type { Hierarchy } from "../graph/hierarchy.ts";
 import { foldAround, isFolded } from "../state/folding.ts";
 import type { ViewState } from "../state/view_state.ts";

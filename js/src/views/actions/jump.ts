@@ -1,5 +1,5 @@
 /** Selects an op or grad node and brings it into view, if needed in another kind of graph. */
-import { callsInside, outermostCall } from "../../model/graph/backward_calls.ts";
+import { callsInside, outermostCall } from "../../model/gradients/backward_calls.ts";
 import { comparisonOf } from "../../model/graph/comparison.ts";
 import type { Finding } from "../../model/graph/findings.ts";
 import type { Store } from "../../model/state/store.ts";

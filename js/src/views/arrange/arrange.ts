@@ -1,7 +1,7 @@
 /** Converts the visible tree into a graph for the layout, and the layout's result into a scene. */
 import type { NestedGraph, NestedResult } from "../../layout/contract.ts";
 import { EDGE_FEEDBACK, EDGE_LANE } from "../../layout/contract.ts";
-import { membersOf } from "../../model/graph/backward_calls.ts";
+import { membersOf } from "../../model/gradients/backward_calls.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
 import { withParameters } from "../../model/visible/parameters.ts";
 import {

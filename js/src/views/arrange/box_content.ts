@@ -1,6 +1,6 @@
 /** The text of a box, and the size that the text needs. */
 
-import { isLeaf } from "../../model/graph/grad_leaves.ts";
+import { isLeaf } from "../../model/gradients/grad_leaves.ts";
 import type { Hierarchy } from "../../model/graph/hierarchy.ts";
 import { OP_STATES, opStates } from "../../model/graph/op_states.ts";
 import { foldAround } from "../../model/state/folding.ts";

@@ -1,5 +1,5 @@
 /** The right column of a ladder: the grad nodes in the row of each forward box. */
-import { callsInside } from "../../model/graph/backward_calls.ts";
+import { callsInside } from "../../model/gradients/backward_calls.ts";
 import { countInside } from "../../model/graph/hierarchy.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Pictured } from "../../model/state/pictured.ts";

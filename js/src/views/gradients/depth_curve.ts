@@ -2,7 +2,7 @@
 
 import { element } from "../../dom/element.ts";
 import { svgElement } from "../../dom/svg_element.ts";
-import { type DepthPoint, gradientsOverDepth } from "../../model/graph/gradient_depth.ts";
+import { type DepthPoint, gradientsOverDepth } from "../../model/gradients/gradient_depth.ts";
 import { t } from "../../words/page.ts";
 import { formatValue } from "../../words/quantities.ts";
 import type { PanelContext } from "../facts/context.ts";

@@ -1,5 +1,5 @@
 /** The name of a backward call, and the line that made it. */
-import { callsAround } from "../../model/graph/backward_calls.ts";
+import { callsAround } from "../../model/gradients/backward_calls.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 

@@ -1,6 +1,6 @@
 /** The rows of the outline: the visible tree as text, in the order of flow. */
 
-import { isLeaf } from "../../model/graph/grad_leaves.ts";
+import { isLeaf } from "../../model/gradients/grad_leaves.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";

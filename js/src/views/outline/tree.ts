@@ -4,7 +4,7 @@
  */
 
 import { element } from "../../dom/element.ts";
-import { membersOf } from "../../model/graph/backward_calls.ts";
+import { membersOf } from "../../model/gradients/backward_calls.ts";
 import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
 import type { VisibleTree } from "../../model/visible/visible_tree.ts";

@@ -1,7 +1,7 @@
 /** Norms of gradients on the edges of the backward graph: as text, width and tint. */
 
 import type { Theme } from "../../dom/theme.ts";
-import type { GradientNorm, NormRange } from "../../model/graph/gradients.ts";
+import type { GradientNorm, NormRange } from "../../model/gradients/gradients.ts";
 import type { Store } from "../../model/state/store.ts";
 import { formatValue } from "../../words/quantities.ts";
 import { mix, type Stroke } from "../scene/drawing_style.ts";

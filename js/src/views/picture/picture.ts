@@ -1,6 +1,6 @@
 /** Updates the picture when the store changes: arrange, lay out, compose. */
 import { type LayoutCache, layoutNested } from "../../layout/index.ts";
-import { membersOf } from "../../model/graph/backward_calls.ts";
+import { membersOf } from "../../model/gradients/backward_calls.ts";
 import { hasSameShape } from "../../model/state/shaping.ts";
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type ViewState } from "../../model/state/view_state.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { membersOf } from "../../../src/model/graph/backward_calls.ts";
+import { membersOf } from "../../../src/model/gradients/backward_calls.ts";
 import { Store } from "../../../src/model/state/store.ts";
 import { withParameters } from "../../../src/model/visible/parameters.ts";
 import { visibleForward } from "../../../src/model/visible/visible_tree.ts";

@@ -1,7 +1,7 @@
 /** The panel's page of a gradient: an edge of the backward graph, and what flowed along it. */
 
 import { button, chooser, element } from "../../../dom/element.ts";
-import { histogramOf } from "../../../model/graph/histogram.ts";
+import { histogramOf } from "../../../model/gradients/histogram.ts";
 import type { Trace } from "../../../trace/trace.ts";
 import { t } from "../../../words/page.ts";
 import type { PanelContext } from "../../facts/context.ts";

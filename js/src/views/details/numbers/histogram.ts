@@ -2,7 +2,7 @@
 
 import { element } from "../../../dom/element.ts";
 import { svgElement } from "../../../dom/svg_element.ts";
-import type { HistogramBin } from "../../../model/graph/histogram.ts";
+import type { HistogramBin } from "../../../model/gradients/histogram.ts";
 import { t } from "../../../words/page.ts";
 import { formatCount, formatShare } from "../../../words/quantities.ts";
 

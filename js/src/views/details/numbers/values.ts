@@ -1,7 +1,7 @@
 /** Statistics of a tensor's values, if they were recorded. */
 
 import { element } from "../../../dom/element.ts";
-import { histogramOf } from "../../../model/graph/histogram.ts";
+import { histogramOf } from "../../../model/gradients/histogram.ts";
 import { floats } from "../../../trace/columns.ts";
 import { t } from "../../../words/page.ts";
 import { formatValue } from "../../../words/quantities.ts";

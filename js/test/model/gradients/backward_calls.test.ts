@@ -4,7 +4,7 @@ import {
   firstCall,
   membersOf,
   outermostCall,
-} from "../../../src/model/graph/backward_calls.ts";
+} from "../../../src/model/gradients/backward_calls.ts";
 import { BACKWARD_KINDS, SCOPE_KINDS } from "../../../src/trace/protocol.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { gradientsOverDepth } from "../../../src/model/graph/gradient_depth.ts";
-import { histogramOf } from "../../../src/model/graph/histogram.ts";
+import { gradientsOverDepth } from "../../../src/model/gradients/gradient_depth.ts";
+import { histogramOf } from "../../../src/model/gradients/histogram.ts";
 import { Store } from "../../../src/model/state/store.ts";
 import { bits, withGradients } from "../../records/planted.ts";
 import { encoder } from "../../records/synthetic_nets.ts";

@@ -1,10 +1,10 @@
 /** The size of gradients by layer, in forward order, to show where they vanish or explode. */
 
 import type { Trace } from "../../trace/trace.ts";
+import type { Hierarchy } from "../graph/hierarchy.ts";
 import { membersOf } from "./backward_calls.ts";
 import { isLeaf } from "./grad_leaves.ts";
 import type { Gradients } from "./gradients.ts";
-import type { Hierarchy } from "./hierarchy.ts";
 
 /** The call of a layer, or an op outside of layers. */
 export interface DepthPoint {
