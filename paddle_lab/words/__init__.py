@@ -127,7 +127,7 @@ def listing(items: Sequence[object], most: int | None = None) -> str:
 
 @cache
 def _room(name: str) -> dict[str, dict[str, str]]:
-    file = resources.files(__name__).joinpath("tables", f"{name}.json")
+    file = resources.files(__name__) / "tables" / f"{name}.json"
     table = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     return cast("dict[str, dict[str, str]]", table)
 

@@ -227,6 +227,17 @@ class Training:
         """Return statistics of a tensor that no op made, or None if there are none."""
         return self.glances.get(self.facts.first_value(tensor))
 
+    def computed(self, tensor: int) -> Glance | None:
+        """Return the values of a tensor computed from data, if the trace has noted values."""
+        table = self.facts.record.value_stats
+        rows = np.flatnonzero(table["tensor"] == tensor)[-1:]
+        if not len(rows) or self.is_fed(tensor):
+            return None
+        names = ("smallest", "largest", "mean", "norm")
+        low, high, mean, norm = (float(from_bits(table[name][rows])[0]) for name in names)
+        elements, zeros = int(table["elements"][rows[0]]), int(table["zeros"][rows[0]])
+        return Glance(elements, zeros, low, high, mean, norm / elements**0.5, False, 0)  # noqa: FBT003
+
     def attribute(self, op: int, name: str) -> str:
         """Return the text of a non-tensor argument of an op, ``""`` if there is none."""
         return _attribute(self.facts.attributes(op), name)

@@ -7,7 +7,8 @@ ranks are averaged only if the ``DataParallel`` wrapper is called, not the layer
 The check reports layers with parameters that got a hook or a wrapper in this trace. A wrapper is
 reported only if a backward call used the results of the layer inside. A gradient hook is reported
 if its parameter is no longer used, and a parameter of the same shape was made later. It also
-reports results of a hook that nothing uses.
+reports results of a hook that nothing uses, and a weight that is set although weight norm computes
+it again.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for call in training.called("register_forward_pre_hook", "register_forward_post_hook"):
         yield from _past_hook(training, call)
     yield from _lost_hooks(training)
+    yield from _overwritten_weights(training)
     yield from _unused_results(training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
@@ -64,6 +66,19 @@ def _forward_place(facts: Facts, op: int) -> Place | None:
         if callee.function.rsplit(".", 1)[-1] == "forward" and caller.kind == "user":
             return Place.of(caller)
     return None
+
+
+def _overwritten_weights(training: Training) -> Iterator[Found]:
+    """Yield writes into a weight that weight norm or spectral norm then computes again."""
+    facts = training.facts
+    for event in facts.events("overwritten"):
+        maker, place = facts.producer(event.tensor), facts.place_of_stack(event.stack)
+        frames = stack_of(facts.record, facts.stack(maker)) if maker >= 0 else []
+        is_norm = any(one.function.startswith(("WeightNorm.", "SpectralNorm.")) for one in frames)
+        is_read = any(op >= event.ops_before for op in facts.consumers(event.tensor))
+        if is_norm and not is_read:
+            yield warning("bypassed.weight", place, maker)
+            return
 
 
 def _unused_results(training: Training) -> Iterator[Found]:

@@ -4,7 +4,8 @@ Contract: initial weights expect features with a mean near 0 and a deviation nea
 1998, Glorot and Bengio 2010). Pixels are divided by 255.
 
 The check reports data with a root mean square of at least 30 that goes straight into a trained
-layer, if no norm follows this layer. It also reports ``//`` that turns nearly all data to zero.
+layer, if no norm follows this layer. It also reports ``//`` and casts that turn nearly
+all data to zero.
 """
 
 from __future__ import annotations
@@ -24,12 +25,7 @@ _MOVING = frozenset(("add", "linear", *AFFINE))
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines at which data that is far too large enters a net."""
     training = facts.answer(Training)
-    for op in training.forward_ops("floor_divide"):
-        seen = training.glance(training.origin(facts.inputs(op)[0]))
-        number = facts.attributes(op).strip()
-        if seen is not None and number.isdigit() and 0 < seen.largest < 2 * int(number):
-            yield warning("input-scale.floor", facts.place(op), op, number=number,
-                          largest=f"{seen.largest:.4g}")  # fmt: skip
+    yield from _rounded_down(training)
     if not any(seen.root_mean_square >= _LARGE for seen in training.glances.values()):
         return
     calls = facts.user_backward_calls
@@ -47,6 +43,25 @@ def find(facts: Facts) -> Iterator[Found]:
             low, high = f"{seen.smallest:.4g}", f"{seen.largest:.4g}"
             place = facts.model_place(op)
             yield warning(f"input-scale.{kind}", place, op, smallest=low, largest=high)
+
+
+def _rounded_down(training: Training) -> Iterator[Found]:
+    """Yield the lines that round nearly all data down to zero."""
+    facts = training.facts
+    for op in training.forward_ops("floor_divide"):
+        seen = training.glance(training.origin(facts.inputs(op)[0]))
+        number = facts.attributes(op).strip()
+        if seen is not None and number.isdigit() and 0 < seen.largest < 2 * int(number):
+            yield warning("input-scale.floor", facts.place(op), op, number=number,
+                          largest=f"{seen.largest:.4g}")  # fmt: skip
+    for op in training.forward_ops("cast"):
+        seen = training.glance(training.origin(facts.inputs(op)[0]))
+        to = facts.dtype(facts.outputs(op)[0])
+        if seen is None or seen.elements < _FEWEST or "int" not in to:
+            continue
+        if not seen.is_whole and seen.smallest > -1 and seen.largest < 1:
+            yield warning("input-scale.cast", facts.place(op), op, dtype=to,
+                          largest=f"{seen.largest:.4g}")  # fmt: skip
 
 
 def _is_normalised(training: Training, op: int) -> bool:

@@ -3,9 +3,12 @@
 Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output of
 sigmoid, tanh, softmax or ReLU cannot reach targets far outside of its range.
 
-The check looks only at targets that are data, and only at their first values. Targets for such an
-output may be outside of its range by half of the range, because data may have outliers.
-Targets of a ReLU may be below zero by half of their root mean square.
+Losses of pairs, such as ``margin_ranking_loss``, take labels of -1 and 1.
+
+The check looks at the first values of targets that are data, and with ``check="all"`` also at
+targets computed from data. Targets for such an output may be outside of its range by half of the
+range, because data may have outliers. Targets of a ReLU may be below zero by half of their root
+mean square.
 """
 
 from __future__ import annotations
@@ -17,9 +20,13 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Glance, Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.source.stacks import stack_of
 
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, inf)}
 _ROUNDING = 0.02
+_OF_SIGNS = frozenset(
+    ("margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "soft_margin_loss")
+)
 _BINARY = frozenset(("sigmoid_cross_entropy_with_logits", "bce_loss"))
 
 
@@ -32,6 +39,8 @@ def find(facts: Facts) -> Iterator[Found]:
         if target is not None and (target.smallest < 0 or target.largest > 1):
             yield warning("target-range.binary", facts.place(op), op, **_numbers(target))
     yield from _soft(training)
+    yield from _signs(training)
+    said: set[int] = set()
     for op in training.forward_ops("subtract", "huber_loss"):
         pair = facts.inputs(op)
         if len(pair) != 2 or facts.shape(pair[0]) != facts.shape(pair[1]):
@@ -39,7 +48,7 @@ def find(facts: Facts) -> Iterator[Found]:
         for output, other in (pair, pair[::-1]):
             maker = training.origin_op(output)
             name = facts.op_name(maker).rstrip("_") if maker >= 0 else ""
-            target = training.glance(training.origin(other))
+            target = training.glance(training.origin(other)) or training.computed(other)
             if name not in _RANGES or target is None or not training.is_fed(output):
                 continue
             low, high = _RANGES[name]
@@ -48,10 +57,27 @@ def find(facts: Facts) -> Iterator[Found]:
                 readers = facts.consumers(facts.outputs(op)[0])
                 is_loss = facts.op_name(op) != "subtract" or any(map(training.takes_size, readers))
                 room = target.root_mean_square / 2 if is_loss else inf
-            if target.largest > high + room or target.smallest < low - room:
+            is_out = target.largest > high + room or target.smallest < low - room
+            if is_out and facts.stack(op) not in said:
+                said.add(facts.stack(op))
                 numbers = _numbers(target)
                 yield warning("target-range.output", facts.place(op), op, made=name, low=low,
                               high=high, **numbers)  # fmt: skip
+
+
+def _signs(training: Training) -> Iterator[Found]:
+    """Yield losses of pairs that take labels of -1 and 1, and got 0 and 1."""
+    facts = training.facts
+    said: set[str] = set()
+    for tensor, seen in training.glances.items():
+        if not seen.is_whole or (seen.smallest, seen.largest) != (0, 1):
+            continue
+        for op in training.readers(tensor):
+            frames = stack_of(facts.record, facts.stack(op))
+            names = {one.function for one in frames if one.kind == "paddle"} & _OF_SIGNS
+            for name in names - said:
+                said.add(name)
+                yield warning("target-range.signs", facts.place(op), op, loss=name)
 
 
 def _soft(training: Training) -> Iterator[Found]:
