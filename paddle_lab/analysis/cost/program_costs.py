@@ -13,9 +13,9 @@ from paddle_lab.trace.table import Table
 
 
 def with_program_costs(record: Record) -> Record:
-    """Return a record in which an op that ran a whole program has the cost of its forward.
+    """Return a record in which an op that ran a whole program has the cost of its forward program.
 
-    The cost stays unknown if the cost of one op in the program is unknown, as of an ``if``. It also
+    The cost stays unknown if the program contains an op of unknown cost, such as an ``if``. It also
     stays unknown if SOT cut a function into pieces, because the code between them is not in the
     program.
 

@@ -193,7 +193,7 @@ def _beginning(forward: Any) -> Place:
 
 
 def _frozen(stages: Stages, inputs: Inputs, size: int, other: int) -> list[tuple[str, int, str]]:
-    """Return the open dimensions in which only the eager model takes another size."""
+    """Return the open dimensions in which another size works eagerly, but not after the export."""
     said = _fault_with(stages, inputs.make(other))
     if not said:
         return []

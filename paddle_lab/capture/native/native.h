@@ -237,7 +237,7 @@ typedef struct {
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
  * reads the result. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
-/* The attributes of an op's last call, with their key for one owner. */
+/* The attributes of an op's last call, and their key, which is valid only for `owner`. */
 typedef struct {
     PyObject *attributes; /* a list, or NULL for none */
     int64_t key;

@@ -65,9 +65,9 @@ def optimizer_reads(tables: dict[str, Table], strings: list[str]) -> OptimizerRe
 
 
 def optimizer_steps(record: Record) -> list[tuple[int, int]]:
-    """Return the end and the scope of each optimizer step, sorted by time.
+    """Return when each optimizer step ended, and the scope of the step, sorted by time.
 
-    A step without ops has no end.
+    A step ends with its last op. A step without ops is left out.
 
     Returns
     -------

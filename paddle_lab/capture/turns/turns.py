@@ -343,7 +343,10 @@ class TurnTracker:
 
 
 def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:
-    """Return the number of an iteration from the loop's counter, None if it does not match."""
+    """Return the number of an iteration, computed from the value of the loop's counter.
+
+    Return None if the loop has no counter, or if the counter never takes this value.
+    """
     if not loop.counts or start is None or not now or type(now[0]) is not int:
         return None
     distance = now[0] - start - loop.step * (0 <= loop.stepped_after <= order)

@@ -26,7 +26,7 @@ def closed_groups(record: Record, *, most_ops: int) -> Keys:
     record
         A record with answer tables.
     most_ops
-        About how many ops the copy should have.
+        About how many ops the reduced trace should have. A closed group counts as one op.
     """
     parent, op_group = record.groups["parent"], record.op_groups["group"]
     depth = depths(parent)

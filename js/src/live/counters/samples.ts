@@ -14,7 +14,10 @@ interface Gap {
   readonly end_ms: number;
 }
 
-/** Steps to draw, the oldest first. A value holds until the next time; NaN means no value. */
+/**
+ * The points of a step chart, the oldest first. A value holds until the next time; NaN means no
+ * value.
+ */
 export interface Series {
   readonly times_ms: number[];
   /** One array per counter. */
@@ -69,7 +72,7 @@ export class Samples {
     return Array.from({ length: counters }, (_, counter) => counted(row, counter, tier));
   }
 
-  /** The steps to draw for a span of time, from the finest tier that has the begin of the span. */
+  /** The points to draw for a span of time, from the finest tier that has the begin of the span. */
   series(start_ms: number, end_ms: number, counters: number): Series {
     const times_ms: number[] = [];
     const values: number[][] = Array.from({ length: counters }, () => []);

@@ -87,8 +87,8 @@ class AllocatorLog:
         paddle
             The paddle module.
         memory, kernels
-            What the reader wants to read. Kernels are recorded among the events of ops, so with
-            kernels grad nodes are always recorded, too.
+            What the reader wants to read. Paddle records kernels only at the level that also
+            records grad nodes. So with kernels, grad nodes are recorded all the time.
 
         Returns
         -------

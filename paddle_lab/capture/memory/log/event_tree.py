@@ -32,7 +32,8 @@ _CALL_SUFFIX = "launch"
 
 # Events are read in batches of this size; then their objects are released.
 _AT_ONCE = 4096
-# The counter is read at the first 64 host events of each batch, and then at every 16th.
+# Without devices, Paddle's counter of allocated bytes is read at the first 64 events of each batch,
+# and then at every 16th.
 _FIRST, _STRIDE = 64, 16
 
 

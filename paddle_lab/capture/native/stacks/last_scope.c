@@ -66,7 +66,7 @@ static int set_integer(PyObject *object, PyObject *name, long long value) {
     return failed ? -1 : 0;
 }
 
-/* Forget the calls. Store the place of the last op in their iterations. */
+/* Forget the calls. The open iteration of each gets the order of the call's last op. */
 static void empty(LastScope *last) {
     last->version++;
     while (last->count > 0) {

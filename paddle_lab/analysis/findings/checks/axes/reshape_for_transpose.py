@@ -51,7 +51,10 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
 
 
 def _groups(sizes: list[int], ends: set[int]) -> list[list[int]]:
-    """Divide the axes into groups. A group ends where the product of sizes is in ``ends``."""
+    """Divide the axes into groups.
+
+    A group ends where the product of all sizes, from the first axis on, is in ``ends``.
+    """
     groups: list[list[int]] = [[]]
     total = 1
     for size in sizes:
