@@ -182,7 +182,6 @@ typedef struct {
     Counter *next_scope;
     Tape *eval_scopes;
     PyObject *attributes;
-    int64_t serial;      /* unlike that of every other owner */
     PyObject *call_tape; /* None, or a CallTape */
     PyObject *on_op;     /* None, or called with each op's key and result */
 } Owner;
@@ -214,7 +213,6 @@ void Resolved_begin(Resolved *resolved);
 /* -1 and an exception if it fails. */
 int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ssize_t count,
                   PyObject *names);
-int is_plain(PyObject *value);                   /* a number, a text or None */
 int Resolved_has_attributes(Resolved *resolved); /* makes an empty list if needed; 0 if it fails */
 PyObject *keyword_dict(PyObject *const *values, PyObject *names);
 PyObject *arguments_tuple(PyObject *const *args, Py_ssize_t count);
@@ -237,16 +235,10 @@ typedef struct {
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
  * reads the result. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
-/* The attributes of an op's last call, and their key, which is valid only for `owner`. */
-typedef struct {
-    PyObject *attributes; /* a list, or NULL for none */
-    int64_t key;
-    int64_t owner; /* its serial */
-} LastAttributes;
 int CallTape_end(CallTape *tape, int64_t key, int64_t at, const Made *made); /* like its begin */
 /* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
-              LastAttributes *last, PyObject *result, const Made *made, OpTimes times);
+              PyObject *result, const Made *made, OpTimes times);
 PyObject *present_frame(void); /* borrowed; None if no Python runs */
 
 /* One op in the flight record: flight.c. */

@@ -11,7 +11,6 @@ typedef struct {
     PyObject *for_all; /* the wrapper in Python, for several recorders */
     PyObject *rare;    /* an OpWrapping, which records the calls that C cannot */
     PyObject *attributes;
-    LastAttributes last;
 } Op;
 
 /* Call a method of ``rare`` to record a call that has ended. */
@@ -127,8 +126,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     Made made;
     int failed;
     if (Made_find(owner, &result, &made)) {
-        failed = record_op(owner, op->name_key, op->is_update, &resolved, &op->last, result, &made,
-                           times);
+        failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, times);
     } else {
         failed = tell_rare(owner, op, "end", args, count, &resolved, result, times);
     }
@@ -170,7 +168,6 @@ static void dealloc(PyObject *self) {
     Py_XDECREF(op->for_all);
     Py_XDECREF(op->rare);
     Py_XDECREF(op->attributes);
-    Py_XDECREF(op->last.attributes);
     Py_TYPE(self)->tp_free(self);
 }
 

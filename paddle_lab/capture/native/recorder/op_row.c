@@ -9,28 +9,12 @@ PyObject *present_frame(void) {
     return frame == NULL ? Py_None : frame;
 }
 
-/* Tell whether two attributes are the same object (a number, a text or None) or equal floats. The
- * same tuple does not count, because a list in it may have changed. */
-static int is_same_attribute(PyObject *one, PyObject *other) {
-    return (one == other && is_plain(one)) ||
-           (PyFloat_CheckExact(one) && PyFloat_CheckExact(other) &&
-            PyFloat_AS_DOUBLE(one) == PyFloat_AS_DOUBLE(other));
-}
-
-/* Tell whether a call has the attributes of the op's last call. Most calls do. */
-static int has_last(const Owner *owner, const LastAttributes *last, PyObject *attributes) {
-    int is_same = last->attributes != NULL && last->owner == owner->serial &&
-                  PyList_GET_SIZE(last->attributes) == PyList_GET_SIZE(attributes);
-    for (Py_ssize_t i = 0; is_same && i < PyList_GET_SIZE(attributes); i++) {
-        is_same =
-            is_same_attribute(PyList_GET_ITEM(last->attributes, i), PyList_GET_ITEM(attributes, i));
-    }
-    return is_same;
-}
-
 /* Recorder.attributes_key(). Python handles attributes that are not known yet. */
 static int64_t attributes_key(Owner *owner, PyObject *attributes) {
-    const Py_ssize_t count = PyList_GET_SIZE(attributes);
+    const Py_ssize_t count = attributes == NULL ? 0 : PyList_GET_SIZE(attributes);
+    if (count == 0) {
+        return 0;
+    }
     PyObject *signature = PyTuple_New(2 * count);
     if (signature == NULL) {
         return -1;
@@ -52,22 +36,6 @@ static int64_t attributes_key(Owner *owner, PyObject *attributes) {
         PyErr_Clear();
     }
     return taken_integer(PyObject_CallMethod(owner->recorder, "attributes_key", "O", attributes));
-}
-
-static int64_t last_attributes_key(Owner *owner, LastAttributes *last, PyObject *attributes) {
-    if (attributes == NULL || PyList_GET_SIZE(attributes) == 0) {
-        return 0;
-    }
-    if (!has_last(owner, last, attributes)) {
-        const int64_t key = attributes_key(owner, attributes);
-        if (key < 0) {
-            return -1;
-        }
-        last->key = key;
-        last->owner = owner->serial;
-        Py_XSETREF(last->attributes, Py_NewRef(attributes));
-    }
-    return last->key;
 }
 
 int Made_find(const Owner *owner, PyObject *const *result, Made *made) {
@@ -120,7 +88,7 @@ static int tell_of_op(Owner *owner, int64_t key, PyObject *result) {
 }
 
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
-              LastAttributes *last, PyObject *result, const Made *made, OpTimes times) {
+              PyObject *result, const Made *made, OpTimes times) {
     ThreadState *state = Owner_thread(owner);
     if (state == NULL) {
         return -1;
@@ -139,7 +107,7 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
     int failed = produce_all(owner, made, key, is_update, outputs) < 0;
     int64_t attributes = 0, scope = 0;
     if (!failed) {
-        attributes = last_attributes_key(owner, last, resolved->attributes);
+        attributes = attributes_key(owner, resolved->attributes);
         scope = PyErr_Occurred() ? -1 : scope_at(owner, present_frame(), state);
         failed = PyErr_Occurred() != NULL;
     }

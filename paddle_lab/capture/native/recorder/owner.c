@@ -183,8 +183,6 @@ PyObject *listen_for(PyObject *Py_UNUSED(module), PyObject *args) {
         }
         memset((char *)owner + sizeof(PyObject), 0, sizeof(Owner) - sizeof(PyObject));
         owner->sinks = (Sinks *)Py_NewRef(sinks);
-        static int64_t owners;
-        owner->serial = ++owners;
         owner->recorder = Py_NewRef(recorder);
         PyObject_GC_Track(owner);
         if (find_parts(owner, recorder) < 0) {

@@ -36,7 +36,7 @@ void Resolved_drop(Resolved *resolved) {
     Py_CLEAR(resolved->attributes);
 }
 
-int is_plain(PyObject *value) {
+static int is_plain(PyObject *value) {
     return value == Py_None || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
            PyBool_Check(value) || PyUnicode_CheckExact(value) || PyComplex_CheckExact(value);
 }
