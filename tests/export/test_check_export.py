@@ -17,6 +17,7 @@ from paddle.static import InputSpec
 
 import paddle_lab
 from paddle_lab.analysis.tables.text_table import sentence_html
+from paddle_lab.capture.export.aside import Tell, aside
 from tests.export import blocked, healthy
 
 TRANSLATED = Path("~/.cache/paddle/to_static_tmp").expanduser()
@@ -190,6 +191,27 @@ def test_what_is_no_layer_is_refused() -> None:
         paddle_lab.check_export(paddle.tanh, SPECIFICATION)
     with pytest.raises(TypeError, match="input_spec"):
         paddle_lab.check_export(healthy.Normed(), None)
+
+
+def test_programs_that_ran_before_do_not_wait_in_the_fork_for_threads_that_it_lacks() -> None:
+    class Wide(paddle.nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = paddle.nn.Linear(4, 4)
+
+        def forward(self, x: Any) -> Any:
+            h = self.linear(x)
+            return (paddle.tanh(h) + paddle.exp(h) + h * 2).sum()
+
+    layer, x = paddle.jit.to_static(Wide(), full_graph=True), paddle.rand([3, 4])
+    result = float(layer(x))
+
+    def run(tell: Tell) -> None:
+        for _ in range(3):
+            tell(float(layer(x)))
+
+    for _ in range(3):
+        assert aside(run, seconds=20) == ([result] * 3, 0)
 
 
 def test_a_compiled_layer_keeps_its_programs() -> None:

@@ -61,7 +61,7 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
     On a busy machine, a slow start of the ranks may count as a hang before the planted one comes.
     """
     runs, found = {path.stem: RunDirectory(directory / path.stem) for path in paths}, {}
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 240
     programs_by_name = {path.stem: path for path in paths}
     with started("traced", paths, directory):
         while len(found) < len(runs) and time.monotonic() < deadline:
@@ -71,7 +71,8 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
                     continue
                 run.read()
                 values = [value for value in run.path.glob("values.*") if value.read_text()]
-                has_ended = len(values) == RANKS
+                exits = [log for log in run.logs if log.exit is not None]
+                has_ended = len(values) == len(exits) == RANKS
                 program = programs_by_name[name]
                 told = [(finding.places, finding.line) for finding in run.findings()]
                 is_told = program.parent.name == "hangs" and expected(program) in told

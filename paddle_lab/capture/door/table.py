@@ -311,6 +311,7 @@ FEATURES: Final[dict[str, Feature]] = {
     "export": Feature(
         {
             "function_cache": f"{_TRANSLATOR}._FUNCTION_CACHE",
+            "forget_executors": f"{_CORE}.clear_executor_cache",
             "translated": f"{_TRANSLATOR}.convert_to_static",
             "undecorated": f"{_TRANSLATOR}.unwrap_decorators",
             "refuse_view": f"{_TRANSLATOR}.show_op_callstack",

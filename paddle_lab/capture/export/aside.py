@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.replay.threads import with_threads
 from paddle_lab.capture.rerun.reach import Unrepeatable
@@ -83,6 +84,9 @@ def aside(run: Callable[[Tell], object], *, seconds: float | None = None) -> tup
 
 
 def _aside_once(run: Callable[[Tell], object], seconds: float | None) -> tuple[list[Any], int]:
+    # In a fork, a program that ran before would wait for ever for the threads of its executor.
+    # Paddle makes a new executor when the program runs again, here or in the fork.
+    DOOR.forget_executors()
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of threads
