@@ -73,7 +73,7 @@ js-test: js/node_modules/.package-lock.json $(DONE)/chromium
 # tensor methods: they break graphs, and frames of theirs may stand in the texts of errors. And a
 # search for holders goes through all that pytest holds, which takes ten times as long beside 9,000
 # tests.
-OWN_PROCESS := tests/breaks tests/dumps tests/capture/test_error_texts.py tests/holders \
+OWN_PROCESS := tests/breaks tests/dumps tests/export tests/capture/test_error_texts.py tests/holders \
   tests/notebook/memory tests/rerun
 PARALLEL_PYTEST = $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 pytest: $(DONE)/test
