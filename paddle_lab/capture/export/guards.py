@@ -107,8 +107,8 @@ class Static(Plain):
         """How many tensors without values NumPy has read, except inside finished expressions."""
         self.unset = -1
         """The first ``if`` or loop that leaves a variable unset which is an eager tensor."""
-        self.undefined = -1
-        """The last ``if`` or loop after which a variable may be undefined."""
+        self.undefined: list[int] = []
+        """Each ``if`` or loop after which a variable may be undefined, in the order of the run."""
         self.restart = -1
         """The guard of the condition because of which the run must start again."""
 
@@ -164,7 +164,8 @@ class Static(Plain):
         """Note an ``if`` or loop that leaves variables unset which the eager run sets."""
         for one, expected in zip(found, self._noted(guard, count), strict=False):
             is_undefined = type(one).__name__ == "UndefinedVar"
-            self.undefined = guard if is_undefined else self.undefined
+            if is_undefined:
+                self.undefined.append(guard)
             is_unset = one is None or is_undefined
             if is_unset and type(expected) is DOOR.static_value and self.unset < 0:
                 self.unset = guard

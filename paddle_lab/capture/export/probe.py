@@ -26,6 +26,7 @@ from paddle_lab.capture.export.causes import (
     UNUSED_INPUT,
     Fault,
     fault_of,
+    is_library,
     user_place,
 )
 from paddle_lab.capture.export.guarded_source import GuardedTranslation, Place
@@ -178,9 +179,11 @@ class Probe:
         if fault.kind == LOOP_EXIT:
             loop = self._translation.places[guard]
             fault = fault._replace(line=self._translation.exits.get(loop, loop).line)
-        if "UndefinedVar" in fault.said and self._static.undefined >= 0:
-            place = self._translation.places[self._static.undefined]
-            fault = Fault(BRANCHES, *place, fault.said)
+        if "UndefinedVar" in fault.said:
+            # Paddle also translates the functions of libraries, which have branches of their own.
+            places = map(self._translation.places.__getitem__, reversed(self._static.undefined))
+            place = next((place for place in places if not is_library(place.file)), None)
+            fault = Fault(BRANCHES, *place, fault.said) if place else fault
         self._tell(fault)
 
     def _noting_parameters(self, create: Callable[..., Any]) -> Callable[..., Any]:
