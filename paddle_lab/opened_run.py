@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_lab.api import PathLike, Trace, load
-from paddle_lab.garbage import collection_paused
 from paddle_lab.trace.file import write_atomically
 from paddle_lab.words import say
 
@@ -17,6 +16,25 @@ if TYPE_CHECKING:
     from paddle_lab.runs.directory import RunDirectory
     from paddle_lab.runs.finding import RunFinding
     from paddle_lab.views.text.run_tables import CollectiveTable
+
+
+class _Traces(Mapping[int, Trace]):
+    """The traces of ranks. Each is loaded when it is first used."""
+
+    def __init__(self, paths: dict[int, Path]) -> None:
+        self._paths = paths
+        self._loaded: dict[int, Trace] = {}
+
+    def __getitem__(self, rank: int) -> Trace:
+        if rank not in self._loaded:
+            self._loaded[rank] = load(self._paths[rank])
+        return self._loaded[rank]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
 
 
 class Run:
@@ -47,7 +65,7 @@ class Run:
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:
         """The trace of each rank. A rank that was killed or is still running has no trace."""
-        return {rank: load(trace_path(self.path, rank)) for rank in self._traced}
+        return _Traces({rank: trace_path(self.path, rank) for rank in self._traced})
 
     @cached_property
     def collectives(self) -> CollectiveTable:
@@ -125,11 +143,10 @@ def open_run(directory: PathLike) -> Run:
 
     path = Path(os.fspath(directory))
     found = RunDirectory(path)
-    with collection_paused():
-        found.read()
-        if not found.logs:
-            raise FileNotFoundError(say("runs.nothing_there", path=str(path)))
-        return Run(found)
+    found.read()
+    if not found.logs:
+        raise FileNotFoundError(say("runs.nothing_there", path=str(path)))
+    return Run(found)
 
 
 def trace_path(directory: Path, rank: int) -> Path:

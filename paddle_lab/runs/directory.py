@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from paddle_lab.flights.flight import read_flight
 from paddle_lab.flights.folder import process_runs
-from paddle_lab.runs.clocks import align, clock_shifts
-from paddle_lab.runs.collectives import Collective, joined
+from paddle_lab.runs.clocks import align
+from paddle_lab.runs.collectives import Collectives, joined
 from paddle_lab.runs.disagreements import disagreements
 from paddle_lab.runs.finding import RunFinding, ranks_said
 from paddle_lab.runs.hangs import Waits
@@ -73,12 +73,11 @@ class RunDirectory:
         return told if isinstance(told, dict) else None
 
     @property
-    def collectives(self) -> list[Collective]:
+    def collectives(self) -> Collectives:
         """The collectives, in the order in which they began."""
-        found = joined(self.logs)
-        hosts = {log.rank: str(log.about.get("host")) for log in self.logs}
-        align(found, clock_shifts(found, hosts))
-        return found
+        channels = joined(self.logs)
+        align(self.logs, channels, {log.rank: str(log.about.get("host")) for log in self.logs})
+        return Collectives(channels)
 
     def is_alive(self, log: RankLog) -> bool:
         """Tell whether a rank's process is running. On another machine, assume that it is."""
@@ -127,7 +126,7 @@ class RunDirectory:
         )
         return waited or all(log.still is not None or log.exit is not None for log in logs)
 
-    def findings(self, collectives: list[Collective] | None = None) -> list[RunFinding]:
+    def findings(self, collectives: Collectives | None = None) -> list[RunFinding]:
         """Return what is wrong, the earliest problem first.
 
         Parameters

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any, Final
 
-from paddle_lab.runs.collectives import Collective, odd_ones
+from paddle_lab.runs.collectives import Collective, Collectives, odd_ones
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
 from paddle_lab.runs.rank_log import Call, RankLog, Step, place_of
 from paddle_lab.words import say
@@ -21,17 +21,18 @@ _ARGUMENTS: Final = ("op", "ranks", "reduce_op", "root", "dtype", "shape")
 _SIZES_DIFFER: Final = ("all_to_all",)
 
 
-def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) -> list[RunFinding]:
+def disagreements(logs: Sequence[RankLog], collectives: Collectives) -> list[RunFinding]:
     """Return the first disagreement of each kind in each group. Later ones follow from it."""
     found: dict[tuple[str, int], RunFinding] = {}
-    for collective in collectives:
-        finding = mismatch(collective)
-        if finding is not None:
-            found.setdefault((finding.kind, collective.group), finding)
-    for group in dict.fromkeys(one.group for one in collectives):
-        crossed = _crossed([one for one in collectives if one.group == group and not one.channel])
-        if crossed is not None:
-            found[crossed.kind, group] = crossed
+    for channel in collectives.channels:
+        unlike = channel.unlike
+        findings = [next((one for one in map(mismatch, unlike) if one is not None), None)]
+        if channel.ends is None:
+            findings.append(_crossed(unlike))
+        for finding in findings:
+            if finding is not None:
+                key = finding.kind, channel.group
+                found[key] = min(finding, found.get(key, finding), key=lambda one: one.time_ns)
     others = (_steps(logs), _dropouts(logs))
     return [*found.values(), *(one for one in others if one is not None)]
 
@@ -39,8 +40,6 @@ def disagreements(logs: Sequence[RankLog], collectives: Sequence[Collective]) ->
 def mismatch(collective: Collective) -> RunFinding | None:
     """Return the first argument in which the ranks' calls of a collective differ."""
     calls = collective.calls
-    if are_alike(collective):
-        return None
     for name in _ARGUMENTS:
         if name == "op" and collective.channel is not None:
             continue
@@ -64,11 +63,6 @@ def mismatch(collective: Collective) -> RunFinding | None:
                 collective.begin_ns,
             )  # fmt: skip
     return None
-
-
-def are_alike(collective: Collective) -> bool:
-    """Tell whether the calls of all ranks are the same in all but time."""
-    return len({call.alike for call in collective.calls.values()}) == 1
 
 
 def _argument(call: Call, name: str) -> Any:
@@ -106,8 +100,6 @@ def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
 
     Yield none for a call with a root rank.
     """
-    if are_alike(collective):
-        return
     first, *others = sorted(collective.calls)
     mine = collective.calls[first]
     if mine.root >= 0:

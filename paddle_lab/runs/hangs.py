@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from paddle_lab.runs.collectives import Collective
+from paddle_lab.runs.collectives import Collective, Collectives
 from paddle_lab.runs.disagreements import mismatch, places
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
 from paddle_lab.runs.rank_log import NOWHERE, Call, RankLog, place_of
@@ -34,7 +34,7 @@ class Waits:
     def __init__(
         self,
         logs: Sequence[RankLog],
-        collectives: Sequence[Collective],
+        collectives: Collectives,
         now_ns: int,
         stall_ns: int,
         has_died: Callable[[RankLog], bool],
@@ -55,13 +55,7 @@ class Waits:
         """Return what blocks the run; ``None`` if nothing does."""
         if not self.waiting:
             return self._all_still()
-        held = [
-            one
-            for one in self._collectives
-            if any(self.waiting.get(rank) is call for rank, call in one.calls.items())
-        ]
-        if not held:
-            return None
+        held = sorted({self._held(rank) for rank in self.waiting}, key=lambda one: one.begin_ns)
         collective, cycle = self._last_in_chain(next((one for one in held if one.absent), held[0]))
         absent = collective.absent
         waiting = [rank for rank in collective.calls if rank in self.waiting]
@@ -118,15 +112,16 @@ class Waits:
         advice = say(f"runs.hang.{advice}")
         return RunFinding("hang", message, advice, tuple(absent), lines, begin_ns)
 
+    def _held(self, rank: int) -> Collective:
+        """Return the collective in which a rank waits."""
+        return self._collectives.last_of(self._logs[rank])
+
     def _tags(self, collective: Collective) -> str:
         """Return why gloo does not deliver a message, if its ranks have made other calls before."""
         setups = [log.about.get("setup") or {} for log in self._logs.values()]
         if collective.channel is None or any(one.get("backend") != "gloo" for one in setups):
             return ""
-        calls = [
-            sum(call.group == collective.group for call in self._logs[rank].calls)
-            for rank in collective.channel
-        ]
+        calls = [self._logs[rank].count_in(collective.group) for rank in collective.channel]
         if calls[0] == calls[1]:
             return ""
         sender, receiver = collective.channel
@@ -146,9 +141,8 @@ class Waits:
             there is no cycle.
         """
         chain = [collective]
-        while collective.absent and (call := self.waiting.get(collective.absent[0])) is not None:
-            rank = collective.absent[0]
-            collective = next(one for one in self._collectives if one.calls.get(rank) is call)
+        while collective.absent and collective.absent[0] in self.waiting:
+            collective = self._held(collective.absent[0])
             if collective in chain:
                 cycle = chain[chain.index(collective) :]
                 return min(cycle, key=lambda one: (len(one.ranks), one.ranks)), cycle
@@ -157,17 +151,12 @@ class Waits:
 
     def _first_apart(self, collective: Collective, waiting: int, absent: int) -> Collective | None:
         """Return the group's first call where two ranks are at different lines of common code."""
-        both = [
-            one
-            for one in self._collectives
-            if one.group == collective.group and not one.channel
-            and waiting in one.calls and absent in one.calls
-        ]  # fmt: skip
-        lines = [{one.calls[rank].site for one in both} for rank in (waiting, absent)]
-        for one in both:
-            mine, theirs = one.calls[waiting].site, one.calls[absent].site
-            if mine != theirs and (mine in lines[1] or theirs in lines[0]):
-                return one
+        lines = [self._logs[rank].lines_in(collective.group) for rank in (waiting, absent)]
+        for one in self._collectives.unlike_in(collective.group):
+            if waiting in one.calls and absent in one.calls:
+                mine, theirs = one.calls[waiting].site, one.calls[absent].site
+                if mine != theirs and (mine in lines[1] or theirs in lines[0]):
+                    return one
         return None
 
     def _state_of(self, rank: int) -> tuple[str, str]:

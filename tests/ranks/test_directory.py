@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import paddle_lab
@@ -13,21 +14,28 @@ from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.launching.job import Job
 from paddle_lab.runs.collectives import waited_for
 from paddle_lab.runs.directory import END_FILE, RunDirectory
+from paddle_lab.runs.rank_log import CALL_ROW, CALLS, ENDS, WAITS
 
 SECOND_NS = 10**9
+SITES = {"begin": 0, "end": ENDS, "wait": WAITS}
 
 
 def rank_file(directory: Path, rank: int, *events: dict[str, object], world: int = 2) -> Path:
     first = {"kind": "rank", "rank": rank, "world": world, "process": 0, "host": "elsewhere"}
-    rows = []
+    rows, calls = [], []
     for at, event in enumerate([first, *events]):
         row = {"kind": event["kind"], "time_ns": at * SECOND_NS, **event}
-        if site := row.pop("site", None):
-            rows.append({"time_ns": at * SECOND_NS, "kind": "site", "number": at, "site": site})
-            row["site"] = at
-        rows.append(row)
+        if row["kind"] == "begin":
+            rows.append({"kind": "site", "time_ns": 0, "number": at, "site": row["site"]})
+        elif row["kind"] == "end" and "error" in row:
+            rows.append({"kind": "error", "time_ns": 0, "call": row["id"], "error": row["error"]})
+        if row["kind"] in SITES:
+            calls.append((row["time_ns"], row["id"], SITES[row["kind"]] or at))
+        else:
+            rows.append(row)
     path = directory / f"rank-{rank}.jsonl"
-    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.with_suffix(CALLS).write_bytes(np.array(calls, CALL_ROW).tobytes())
     return path
 
 
@@ -46,11 +54,17 @@ LEAVE = {"kind": "exit", "code": 0, "error": "", "stack": []}
 def test_a_file_that_is_cut_short_tells_what_is_there(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, begin(1), end(), begin(2, 1), end(1), LEAVE)
     path = rank_file(tmp_path, 1, begin(1), end(), begin(2, 1), end(1), LEAVE)
-    whole = path.read_bytes()
-    for size in range(len(whole)):
+    whole, calls = path.read_bytes(), path.with_suffix(CALLS).read_bytes()
+    for size in range(0, len(whole), 7):
         path.write_bytes(whole[:size])
-        run = paddle_lab.open_run(tmp_path)
-        assert len(run.collectives) == 2
+        assert len(paddle_lab.open_run(tmp_path).collectives) == 2
+    path.write_bytes(whole)
+    for size in range(len(calls)):
+        path.with_suffix(CALLS).write_bytes(calls[:size])
+        collectives = paddle_lab.open_run(tmp_path).collectives
+        begun = [one for one in (0, 2) if size >= (one + 1) * CALL_ROW.itemsize]
+        assert [1 in one.calls for one in collectives] == [at < len(begun) for at in range(2)]
+    path.with_suffix(CALLS).write_bytes(calls)
     path.write_bytes(b"\xff{]\n" + whole)
     assert not paddle_lab.open_run(tmp_path).findings
 
@@ -138,10 +152,11 @@ def test_the_clocks_of_two_machines_are_aligned_at_barriers(tmp_path: Path) -> N
     directory = RunDirectory(tmp_path)
     directory.read()
     for _ in range(2):
-        first, second = directory.collectives
+        collectives = directory.collectives
+        first, second = collectives
         assert first.waited_ns == {0: 2 * SECOND_NS, 1: 0}
         assert second.waited_ns == {0: 0, 1: 2 * SECOND_NS}
-    assert waited_for([first, second]) == {
+    assert waited_for(collectives.channels) == {
         0: {1: 2 * SECOND_NS}, 1: {0: 2 * SECOND_NS},
     }  # fmt: skip
 

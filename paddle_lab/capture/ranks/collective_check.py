@@ -62,7 +62,7 @@ class CollectiveCheck:
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
         sites = {rank: json.loads(store.get(f"{key}/{rank}")) for rank in ranks}
         _raise_if_ended(sites, sequence, group)
-        calls = {rank: call_at(rank, told, 0) for rank, told in sites.items()}
+        calls = {rank: call_at(rank, told) for rank, told in sites.items()}
         finding = mismatch(Collective(group, sequence, None, calls))
         if finding is not None:
             raise RanksDisagreeError(str(finding).partition(": ")[2])

@@ -99,7 +99,7 @@ class CollectiveHooks(PatchSet):
                 self.check.compare(site)
             result = call(*args, **kwargs)
         except BaseException as error:
-            self._events.note("end", id=key, error=f"{type(error).__name__}: {error}")
+            self._events.end(key, f"{type(error).__name__}: {error}")
             raise
         self._events.end(key)
         return result
@@ -170,7 +170,7 @@ class CollectiveHooks(PatchSet):
             # A collective of gloo has finished when it returns, so waiting for it takes no time.
             if key is None or task.is_completed():
                 return wait(task, *args)
-            self._events.note("wait", id=key)
+            self._events.wait(key)
             return self.ran(key, wait, task, *args)
 
         return wrapper

@@ -12,7 +12,7 @@ from html import escape
 from typing import Final
 
 from paddle_lab.analysis.tables.text_table import sentence_html
-from paddle_lab.runs.collectives import Collective, waited_for
+from paddle_lab.runs.collectives import Collective, Collectives, waited_for
 from paddle_lab.runs.finding import RunFinding, place_said
 from paddle_lab.runs.rank_log import Place, RankLog
 from paddle_lab.views.text.run_tables import data_of, described, group_said
@@ -32,7 +32,7 @@ _ODD: Final = f"{_LEFT}; border-left: 3px solid #c62828"
 def run_content(
     logs: Sequence[RankLog],
     alive: Mapping[int, bool],
-    collectives: Sequence[Collective],
+    collectives: Collectives,
     findings: Sequence[RunFinding],
     world: int,
     newest: int = 0,
@@ -60,8 +60,7 @@ def run_content(
     parts += [_finding(finding) for finding in findings] or [none]
     parts += [f"<p>{escape(text)}</p>" for text in _notices(logs)]
     parts.append(_ranks(logs, alive, collectives))
-    shown = collectives[-newest:] if newest else collectives
-    parts.append(_rungs(logs, alive, shown, findings))
+    parts.append(_rungs(logs, alive, collectives, findings, newest))
     return f'<div style="line-height: 1.4">{"".join(parts)}</div>'
 
 
@@ -92,11 +91,9 @@ def _placed(place: Place) -> str:
     )
 
 
-def _ranks(
-    logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Sequence[Collective]
-) -> str:
+def _ranks(logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Collectives) -> str:
     """Return a table of the ranks: state, time of waiting, ranks they waited for, current lines."""
-    waited = waited_for(collectives)
+    waited = waited_for(collectives.channels)
     names = [say(f"runs.column.{name}") for name in ("rank", "waited", "waited_for", "now")]
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names)
     longest_ns = max((sum(one.values()) for one in waited.values()), default=0)
@@ -139,17 +136,21 @@ def _milliseconds(time_ns: int) -> str:
 def _rungs(
     logs: Sequence[RankLog],
     alive: Mapping[int, bool],
-    collectives: Sequence[Collective],
+    collectives: Collectives,
     findings: Sequence[RunFinding],
+    newest: int,
 ) -> str:
-    shown = logs[:_MOST_RANKS]
-    first = _first_shown(collectives, findings)
+    shown, most = logs[:_MOST_RANKS], newest or _MOST_RUNGS
+    first = max(0, len(collectives) - most)
+    if not newest:  # show the first finding
+        begun_ns = next((finding.time_ns for finding in findings if finding.time_ns), 0)
+        first = max(0, min(first, collectives.count_before(begun_ns) - most // 2))
     names = [say(f"runs.column.{name}") for name in ("group", "sequence", "op", "what")]
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names) + "".join(
         f'<th style="{_LEFT}">{say("runs.rank", rank=log.rank)}</th>' for log in shown
     )
-    rows = "".join(_rung(one, shown, alive) for one in collectives[first : first + _MOST_RUNGS])
-    more = len(collectives) - _MOST_RUNGS
+    rows = "".join(_rung(one, shown, alive) for one in collectives[first : first + most])
+    more = 0 if newest else len(collectives) - most
     note = f"<p>{say('runs.more', n=more)}</p>" if more > 0 else ""
     hidden = len(logs) - len(shown)
     note += f"<p>{say('runs.more_ranks', n=hidden)}</p>" if hidden > 0 else ""
@@ -157,19 +158,12 @@ def _rungs(
     return f'<div style="{_WIDE}">{table}</div><p>{say("runs.legend")}</p>{note}'
 
 
-def _first_shown(collectives: Sequence[Collective], findings: Sequence[RunFinding]) -> int:
-    """Return the first collective to show, so that the first finding is visible."""
-    begun = next((finding.time_ns for finding in findings if finding.time_ns), 0)
-    before = sum(1 for one in collectives if one.begin_ns < begun)
-    return max(0, min(before - _MOST_RUNGS // 2, len(collectives) - _MOST_RUNGS))
-
-
 def _rung(one: Collective, logs: Sequence[RankLog], alive: Mapping[int, bool]) -> str:
-    waits, usual = one.waited_ns, one.calls[min(one.calls)]
+    waits, usual, op = one.waited_ns, one.calls[min(one.calls)], one.op
     cells = [
         f'<td style="{_NUMBER}">{group_said(one)}</td>',
         f'<td style="{_NUMBER}">{one.sequence}</td>',
-        f'<td style="{_LEFT}"><code>{escape(one.op)}</code></td>',
+        f'<td style="{_LEFT}"><code>{escape(op)}</code></td>',
         f'<td style="{_LEFT}">{escape(described(one))}</td>',
     ]
     for log in logs:
@@ -181,8 +175,8 @@ def _rung(one: Collective, logs: Sequence[RankLog], alive: Mapping[int, bool]) -
             continue
         is_waiting = call.is_open and alive[log.rank] and not call.error
         told = f"<code>{escape(place_said(call.place))}</code>"
-        is_odd = one.channel is None and (call.op != one.op or data_of(call) != data_of(usual))
-        differing = f"{call.op} {data_of(call)}" if call.op != one.op else data_of(call)
+        is_odd = one.channel is None and (call.op != op or data_of(call) != data_of(usual))
+        differing = f"{call.op} {data_of(call)}" if call.op != op else data_of(call)
         told += f" <b>{escape(differing)}</b>" * is_odd
         if call.is_open:
             told += f" <b>{say('runs.waiting' if is_waiting else 'runs.open')}</b>"
