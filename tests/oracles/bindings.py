@@ -31,6 +31,10 @@ _OP_FUNCTIONS = frozenset(
     if isinstance(value, BuiltinFunctionType)
 )
 
+Bound = dict[str, Any]
+_searched: dict[str, tuple[int, Bound]] = {}
+"""For each module, a hash of all that it binds, and what was found."""
+
 
 class Bindings:
     """A snapshot of who is bound where, taken when this is made.
@@ -41,38 +45,64 @@ class Bindings:
     """
 
     def __init__(self) -> None:
-        self._found = dict(_bindings())
+        self._found = _bindings()
 
     def changed(self) -> list[str]:
         """Return the places whose binding was changed, removed or added."""
-        now = dict(_bindings())
-        missing = object()
-        changed = [
-            place for place, value in self._found.items() if now.get(place, missing) is not value
-        ]
-        # A module that was imported in the meantime may bind op functions, but no replacements of
-        # them.
-        added = [
-            place for place in now if place not in self._found and not place.startswith("module ")
-        ]
-        return changed + added
+        now = _bindings()
+        nothing: Bound = {}
+        places = []
+        for owner in {**self._found, **now}:
+            before, after = self._found.get(owner, nothing), now.get(owner, nothing)
+            if before is not after:
+                places += [f"{owner} {name}" for name in _differing(before, after)]
+        return places
 
 
-def _bindings() -> Iterator[tuple[str, Any]]:
-    for module_name, module in list(sys.modules.items()):
-        if not isinstance(module, ModuleType):
-            continue
-        for name, value in list(vars(module).items()):
-            if id(value) in _OP_FUNCTIONS:
-                yield f"module {module_name} {name}", value
-            elif isinstance(value, FunctionType) and _encloses_op_function(value):
-                yield f"wrapper {module_name} {name}", value
-    for name, value in vars(core.eager).items():
-        yield f"core.eager . {name}", value
+def _differing(before: Bound, after: Bound) -> list[str]:
+    missing = object()
+    changed = [name for name, value in before.items() if after.get(name, missing) is not value]
+    # A module that was imported in the meantime may bind op functions, but no replacements of
+    # them.
+    return changed + [
+        name
+        for name, value in after.items()
+        if name not in before and id(value) not in _OP_FUNCTIONS
+    ]
+
+
+def _bindings() -> dict[str, Bound]:
+    found = {
+        f"module {name}": _of_ops(name, vars(module))
+        for name, module in list(sys.modules.items())
+        if isinstance(module, ModuleType)
+    }
+    found["core.eager"] = dict(vars(core.eager))
     for owner in (*_CLASSES, *_subclasses(paddle.optimizer.Optimizer)):
-        for name, value in vars(owner).items():
-            if name not in {"__doc__", "__abstractmethods__", "_abc_impl"}:
-                yield f"{owner!r} {name}", value
+        found[f"{owner!r}"] = {
+            name: value
+            for name, value in vars(owner).items()
+            if name not in {"__doc__", "__abstractmethods__", "_abc_impl"}
+        }
+    return found
+
+
+def _of_ops(module: str, names: Bound) -> Bound:
+    """Return a module's op functions and their wrappers.
+
+    While nothing in the module changes, this is the same object. Thousands of tests ask.
+    """
+    state = hash(tuple(map(id, list(names.values()))))
+    if module not in _searched or _searched[module][0] != state:
+        bound = {name: value for name, value in list(names.items()) if _is_op_function(value)}
+        _searched[module] = state, bound
+    return _searched[module][1]
+
+
+def _is_op_function(value: Any) -> bool:
+    return id(value) in _OP_FUNCTIONS or (
+        isinstance(value, FunctionType) and _encloses_op_function(value)
+    )
 
 
 def _encloses_op_function(function: FunctionType) -> bool:
