@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
     from paddle_lab.analysis.findings.finding import FindingList
+    from paddle_lab.comparison.gradient_rows import ComparedGradient, ComparedGradients
     from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 
 
@@ -63,10 +64,21 @@ class Comparison(Trace):
         return ComparedTable(self.view_record, self._compared)
 
     @property
-    def first(self) -> ComparedOp | None:
-        """The first op that differs or is only in one trace; None if there is no such op."""
-        row = self._compared.first()
-        return self.rows[row] if row >= 0 else None
+    def gradient_rows(self) -> ComparedGradients:
+        """One row for each gradient of both traces that has a digest, in the order of trace b."""
+        from paddle_lab.comparison.gradient_rows import gradient_rows
+
+        return gradient_rows(self.rows, self._compared)
+
+    @property
+    def first(self) -> ComparedOp | ComparedGradient | None:
+        """The first op that differs or is only in one trace; None if nothing differs.
+
+        If a gradient differs before it, it is this gradient.
+        """
+        from paddle_lab.comparison.findings import first_of
+
+        return first_of(self.rows, self._compared)
 
     @property
     def findings(self) -> FindingList:

@@ -59,7 +59,7 @@ def _match(other: Keys, keys_a: Hashes, keys_b: Hashes) -> None:
     if not len(free_a) or not len(free_b):
         return
     a, b = mixed(keys_a[free_a], gap_a), mixed(keys_b[free_b], gap_b)
-    a, b = mixed(a, _occurrences(a)), mixed(b, _occurrences(b))
+    a, b = mixed(a, occurrences(a)), mixed(b, occurrences(b))
     _, at_a, at_b = np.intersect1d(a, b, assume_unique=True, return_indices=True)
     in_order = np.argsort(at_a)
     one, two = free_a[at_a[in_order]], free_b[at_b[in_order]]
@@ -76,7 +76,7 @@ def _free(other: Keys, count_b: int) -> tuple[Any, Any, Any, Any]:
     return free_a, free_b, np.cumsum(is_matched)[free_a], np.cumsum(is_matched_b)[free_b]
 
 
-def _occurrences(values: Hashes) -> Keys:
+def occurrences(values: Hashes) -> Keys:
     """Return for each value how many equal values come before it."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]

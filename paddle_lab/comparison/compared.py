@@ -10,15 +10,17 @@ import numpy.typing as npt
 from paddle_lab.comparison.align import matches
 from paddle_lab.comparison.attribute_changes import attribute_changes
 from paddle_lab.comparison.errors import Errors, errors_of
+from paddle_lab.comparison.gradients import ComparedGradients, compared_gradients
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.distinct import mixed
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import COMPARE_ORIGINS, COMPARE_STATES
+from paddle_lab.trace.schema import COMPARE_ORIGINS, COMPARE_STATES, PHASES
 from paddle_lab.trace.table import StringPool
 from paddle_lab.words import say
 
 EQUAL, DIFFERENT, ONLY_A, ONLY_B, UNKNOWN = range(len(COMPARE_STATES))
 INTRODUCED, INHERITED = (COMPARE_ORIGINS.index(name) for name in ("introduced", "inherited"))
+_BACKWARD = PHASES.index("backward")
 
 Keys = npt.NDArray[np.int64]
 
@@ -37,6 +39,8 @@ class Compared:
     reason: list[str]
     errors: dict[int, Errors] = field(default_factory=dict)
     """The errors of rows for which they are known."""
+    gradients: ComparedGradients | None = None
+    """``None`` without digests of the same kind."""
     largest: int = -1
     """The row of the op that introduced most, -1 if ops did not run again."""
 
@@ -44,6 +48,33 @@ class Compared:
         """Return the row of the first difference, -1 if there is none."""
         rows = np.flatnonzero((self.state != EQUAL) & (self.state != UNKNOWN))
         return int(rows[0]) if len(rows) else -1
+
+    def first_gradient(self) -> int:
+        """Return the first gradient that differs, -1 if an op differs before it.
+
+        An op that a backward call ran comes before its gradients, unless its inputs differ.
+        """
+        at = self.gradients.first() if self.gradients is not None else -1
+        if at < 0 or self.gradients is None:
+            return -1
+        record, row = self.b.record, self.first()
+        before = self.op_b[:row].max(initial=-1) + 1 if row >= 0 else len(self.b)
+        one, two = (int(self.op_a[row]), int(self.op_b[row])) if row >= 0 else (-1, -1)
+        side, op = (self.b, two) if two >= 0 else (self.a, one)
+        if row >= 0 and side.ops["phase"][op] == _BACKWARD:
+            inputs = (self.a.digests("input")[0][one], self.b.digests("input")[0][two])
+            if min(one, two) < 0 or inputs[0] == inputs[1]:
+                return -1
+        call = record.grad_stats["backward_call"][self.gradients.b[at]]
+        return at if before >= record.backward_calls["ops_before"][call] else -1
+
+    def rows_of(self, side: str) -> Keys:
+        """Return the row of each op of trace a or b."""
+        of_row, ops = (self.op_a, self.a) if side == "a" else (self.op_b, self.b)
+        rows = np.full(len(ops), -1, np.int64)
+        there = np.flatnonzero(of_row >= 0)
+        rows[of_row[there]] = there
+        return rows
 
 
 def compared(record_a: Record, record_b: Record, tolerance: float = 0.0) -> Compared:
@@ -56,6 +87,9 @@ def compared(record_a: Record, record_b: Record, tolerance: float = 0.0) -> Comp
     found = Compared(a, b, op_a, op_b, state, np.zeros(count, np.uint8), [""] * count)
     _compare_pairs(found, tolerance)
     _mark_moved(found)
+    if a.decimals is not None and a.decimals == b.decimals:
+        rows = found.rows_of("a"), found.rows_of("b")
+        found.gradients = compared_gradients(a, b, *rows, tolerance)
     return found
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_lab.analysis.source.stacks import USER, place
 from paddle_lab.comparison.compared import Compared
+from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
@@ -38,7 +39,7 @@ class Edit(NamedTuple):
         return say(key, where=self.where, before=self.before, after=self.after)
 
 
-def edit_of(first: ComparedOp, found: Compared) -> Edit | None:
+def edit_of(first: ComparedOp | ComparedGradient, found: Compared) -> Edit | None:
     """Return the edit that the first difference goes back to, as far as the sources show."""
     edits = _edits(found)
     stack = first.b.stack if first.b else []
@@ -70,7 +71,7 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
     a, b = found.a.record, found.b.record
     edits = []
     for one, two in _source_pairs(found):
-        lines, others = _lines(a, one), _lines(b, two)
+        lines, others = lines_of(a, one), lines_of(b, two)
         texts = [text for _, text in lines], [text for _, text in others]
         if texts[0] == texts[1]:
             continue
@@ -112,7 +113,7 @@ def _source_pairs(found: Compared) -> list[tuple[Source, Source]]:
     return [(one, two) for two, one in found_pairs.items()]
 
 
-def _lines(record: Record, source: Source) -> list[tuple[int, str]]:
+def lines_of(record: Record, source: Source) -> list[tuple[int, str]]:
     """Return the numbered lines of a source that the record has."""
     sources = record.sources
     rows = np.flatnonzero((sources["file"] == source[0]) & (sources["cell"] == source[1]))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.floats import from_bits
+from paddle_lab.trace.table import Table
 
 _MEASURES = ("smallest", "largest", "mean")
 
@@ -42,7 +43,10 @@ def errors_of(a: Side, b: Side, op_a: int, op_b: int) -> Errors:
     ]
     if pairs and len(kept) == len(pairs):
         return worst([errors_between(*arrays) for arrays in kept])
-    return Errors(least=max((_least(a, b, *pair) for pair in pairs), default=math.inf))
+    stats = a.record.value_stats, b.record.value_stats
+    rows = [(a.stat_of_tensor.get(one, -1), b.stat_of_tensor.get(two, -1)) for one, two in pairs]
+    least = [least_error(stats[0], one, stats[1], two) for one, two in rows]
+    return Errors(least=max(least, default=math.inf))
 
 
 def worst(errors: list[Errors]) -> Errors:
@@ -84,14 +88,11 @@ def _ulp(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> int:
     return int(min(np.abs(ordered[0] - ordered[1]).max(initial=0), 2.0**53))
 
 
-def _least(a: Side, b: Side, one: int, two: int) -> float:
-    """Return a lower bound of the relative error of a tensor: that of its statistics."""
-    stats = []
-    for side, tensor in ((a, one), (b, two)):
-        row = side.stat_of_tensor.get(tensor, -1)
-        if row < 0:
-            return math.inf
-        stats.append((side.record.value_stats, row))
+def least_error(table_a: Table, one: int, table_b: Table, two: int) -> float:
+    """Return a lower bound of a relative error: that of two rows of statistics."""
+    stats = [(table_a, one), (table_b, two)]
+    if min(one, two) < 0:
+        return math.inf
     values = [
         {name: float(from_bits(table[name][row : row + 1])[0]) for name in _MEASURES}
         for table, row in stats

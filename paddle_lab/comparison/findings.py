@@ -8,7 +8,7 @@ from paddle_lab.analysis.findings.finding import Finding, Mark, Place
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
-from paddle_lab.comparison.gradients import gradient_notice
+from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
@@ -17,6 +17,7 @@ from paddle_lab.trace.trees import taken
 from paddle_lab.words import listing, say
 
 KIND = "first-difference"
+First = ComparedOp | ComparedGradient
 _FEW_MATCHES = 0.2
 _KINDS = {
     EXACT: "comparison.exact",
@@ -28,11 +29,16 @@ _KINDS = {
 
 def comparison_findings(rows: ComparedTable, found: Compared) -> list[Finding]:
     """Return the first difference as a finding; an empty list if nothing differs."""
-    row = found.first()
-    if row < 0:
+    first = first_of(rows, found)
+    if first is None:
         return []
-    first = rows[row]
     place = Place.of(first.frame)
+    if isinstance(first, ComparedGradient):
+        gradient = first.gradient
+        grad_node = gradient.target_node if gradient.source_node < 0 else gradient.source_node
+        row = first.op_row
+    else:
+        row, grad_node = first.key, -1
     return [
         Finding(
             kind=KIND,
@@ -44,7 +50,7 @@ def comparison_findings(rows: ComparedTable, found: Compared) -> list[Finding]:
             cell=place.cell,
             code=place.code,
             op=row,
-            grad_node=-1,
+            grad_node=grad_node,
             marks=(Mark("origin", op=row),),
         )
     ]
@@ -53,10 +59,12 @@ def comparison_findings(rows: ComparedTable, found: Compared) -> list[Finding]:
 def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
     """Return the sentence about the whole comparison, and what could not be compared."""
     told = [sentence(rows, found)]
+    first = first_of(rows, found)
     row = found.first()
-    if row >= 0:
-        told += _details(rows[row], found)
-    told += filter(None, [gradient_notice(found)])
+    if isinstance(first, ComparedGradient):
+        told += [_of_op(rows[row])] if row >= 0 else [say("comparison.no_op", n=len(rows))]
+    if first is not None:
+        told += _details(first, found)
     if found.largest >= 0:
         largest = rows[found.largest]
         counts = [int((found.origin == origin).sum()) for origin in (INTRODUCED, INHERITED)]
@@ -69,15 +77,26 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
 
 def sentence(rows: ComparedTable, found: Compared) -> str:
     """Return one sentence: the first difference with both lines, or that there is none."""
-    row = found.first()
-    if row < 0:
+    first = first_of(rows, found)
+    if first is None:
         unknown, n = int((found.state == UNKNOWN).sum()), len(found.state)
-        if gradient_notice(found):
-            return say("comparison.only_gradients", n=n)
         if not unknown:
             return say("comparison.equal", n=n)
         return say("comparison.unknown", n=n, unknown=unknown)
-    first = rows[row]
+    if isinstance(first, ComparedGradient):
+        return say("comparison.gradient", node=first.name, place=Place.of(first.frame))
+    return _of_op(first)
+
+
+def first_of(rows: ComparedTable, found: Compared) -> First | None:
+    """Return the first difference, an op or a gradient; ``None`` if nothing differs."""
+    at, row = found.first_gradient(), found.first()
+    if at >= 0:
+        return ComparedGradient(rows, found, at)
+    return rows[row] if row >= 0 else None
+
+
+def _of_op(first: ComparedOp) -> str:
     if first.state != "different" or first.a is None or first.b is None:
         key = f"comparison.first.{'moved' if first.reason else first.state}"
         return say(key, op=first.name, place=Place.of(first.frame))
@@ -87,14 +106,15 @@ def sentence(rows: ComparedTable, found: Compared) -> str:
     return say(key, op=first.name, place=places[0], other=places[1], reason=first.reason)
 
 
-def _details(first: ComparedOp, found: Compared) -> list[str]:
+def _details(first: First, found: Compared) -> list[str]:
     told = []
-    inputs = _changed_inputs(first, found)
-    if inputs:
-        told.append(say("comparison.inputs", inputs=listing(inputs, 3)))
-    elif found.origin[first.key] == INTRODUCED:
-        told.append(say("comparison.introduced"))
-    told += _lone_backward(first, found)
+    if isinstance(first, ComparedOp):
+        inputs = _changed_inputs(first, found)
+        if inputs:
+            told.append(say("comparison.inputs", inputs=listing(inputs, 3)))
+        elif found.origin[first.key] == INTRODUCED:
+            told.append(say("comparison.introduced"))
+        told += _lone_backward(first, found)
     edit = edit_of(first, found)
     if edit is not None:
         told.append(str(edit))

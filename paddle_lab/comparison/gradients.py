@@ -1,56 +1,91 @@
-"""Finds the first gradient that differs, if nothing before its backward call differs."""
+"""The gradients of two traces: which is which, and what differs."""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
-from paddle_lab.analysis.findings.finding import Place
-from paddle_lab.analysis.source.stacks import Frame
-from paddle_lab.comparison.compared import Compared
+from paddle_lab.comparison.align import occurrences
+from paddle_lab.comparison.errors import Errors, errors_between, least_error
 from paddle_lab.comparison.side import Side
+from paddle_lab.trace.distinct import Hashes, mixed
+from paddle_lab.trace.schema import COMPARE_STATES
 from paddle_lab.trace.trees import taken
-from paddle_lab.words import say
 
-Passed = dict[int, list[tuple[int, int]]]
-"""For each op: the rows of ``grad_stats`` of its grad nodes, in order, with their digests."""
+EQUAL, DIFFERENT, ONLY_A, ONLY_B = map(COMPARE_STATES.index, COMPARE_STATES[:4])
 
-
-def gradient_notice(found: Compared) -> str:
-    """Return a sentence about the first gradient that differs; ``""`` if none is known."""
-    a, b = found.a, found.b
-    if a.decimals != b.decimals:
-        return ""
-    passed_a, passed_b = _passed(a), _passed(b)
-    first = -1
-    for op_a, op_b in zip(found.op_a.tolist(), found.op_b.tolist(), strict=True):
-        one, two = passed_a.get(op_a, []), passed_b.get(op_b, [])
-        if op_a >= 0 and op_b >= 0 and len(one) == len(two):
-            rows = [row for (_, digest), (row, other) in zip(one, two, strict=True)
-                    if digest != other]  # fmt: skip
-            first = min([row for row in (first, *rows) if row >= 0], default=-1)
-    if first < 0:
-        return ""
-    record = b.record
-    call, node = (int(record.grad_stats[name][first]) for name in ("backward_call", "grad_node"))
-    row = found.first()
-    before = found.op_b[:row].max(initial=-1) + 1 if row >= 0 else len(b)
-    if before < record.backward_calls["ops_before"][call]:
-        return ""
-    op = int(record.grad_nodes["op"][node])
-    frame = int(taken(record.stack_frames["frame"], b.ops["stack"][[op]])[0])
-    place = Place.of(Frame(record, frame) if frame >= 0 else None)
-    return say("comparison.gradient", node=record.text(int(record.grad_nodes["name"][node])),
-               place=place)  # fmt: skip
+Keys = npt.NDArray[np.int64]
 
 
-def _passed(side: Side) -> Passed:
-    record = side.record
-    row, digest = (record.grad_digests[name] for name in ("grad_stat", "digest"))
-    op = taken(record.grad_nodes["op"], record.grad_stats["grad_node"][row])
-    found: Passed = {}
-    order = np.argsort(row, kind="stable")
-    for key, *told in zip(op[order].tolist(), row[order].tolist(), digest[order].tolist(),
-                          strict=True):  # fmt: skip
-        if key >= 0:
-            found.setdefault(key, []).append((told[0], told[1]))
+class ComparedGradients(NamedTuple):
+    """The gradients in trace b's order, then those only in a. Rows of ``grad_stats``, or -1."""
+
+    a: Keys
+    b: Keys
+    row: Keys
+    """The row of the op whose grad node passed the gradient on."""
+    state: npt.NDArray[np.uint8]
+    errors: dict[int, Errors]
+
+    def first(self) -> int:
+        """Return the first gradient that both traces have and that differs, -1 if none does."""
+        return int(np.append(np.flatnonzero(self.state == DIFFERENT), -1)[0])
+
+
+def compared_gradients(
+    a: Side, b: Side, row_of_a: Keys, row_of_b: Keys, tolerance: float
+) -> ComparedGradients:
+    """Compare the gradients of two traces whose digests are of the same kind.
+
+    Parameters
+    ----------
+    row_of_a, row_of_b
+        The row of each op in the comparison.
+    """
+    (key_a, stat_a, row_a), (key_b, stat_b, row_b) = _keyed(a, row_of_a), _keyed(b, row_of_b)
+    _, at_a, at_b = np.intersect1d(key_a, key_b, assume_unique=True, return_indices=True)
+    partner = np.full(len(key_b), -1)
+    partner[at_b] = stat_a[at_a]
+    only_a = np.delete(np.arange(len(key_a)), at_a)
+    one = np.concatenate((partner, stat_a[only_a]))
+    two = np.concatenate((stat_b, np.full(len(only_a), -1)))
+    row = np.concatenate((row_b, row_a[only_a]))
+    is_equal = _digests(a)[one] == _digests(b)[two]
+    state = np.where(
+        one < 0, ONLY_B, np.where(two < 0, ONLY_A, np.where(is_equal, EQUAL, DIFFERENT))
+    )
+    errors = {}
+    for at in np.flatnonzero(state == DIFFERENT).tolist():
+        errors[at] = _errors(a, b, int(one[at]), int(two[at]))
+        if not errors[at].exceed(tolerance):
+            state[at] = EQUAL
+    return ComparedGradients(one, two, row, state.astype(np.uint8), errors)
+
+
+def _keyed(side: Side, row_of: Keys) -> tuple[Hashes, Keys, Keys]:
+    """Return for each gradient that has a digest: a key, its row of ``grad_stats``, the op's row.
+
+    The key has the op's row, the slot in which its grad node passed the gradient on, and the count.
+    """
+    record, stats = side.record, side.record.grad_stats
+    stat = np.sort(record.grad_digests["grad_stat"])
+    row = np.append(row_of, -1)[taken(record.grad_nodes["op"], stats["grad_node"][stat])]
+    stat, row = stat[row >= 0], row[row >= 0]
+    key = mixed(row, taken(record.grad_edges["slot"], stats["grad_edge"][stat]))
+    return mixed(key, occurrences(key)), stat, row
+
+
+def _digests(side: Side) -> Keys:
+    found = np.zeros(len(side.record.grad_stats) + 1, np.int64)
+    digests = side.record.grad_digests
+    found[digests["grad_stat"]] = digests["digest"]
     return found
+
+
+def _errors(a: Side, b: Side, one: int, two: int) -> Errors:
+    kept: tuple[Any, Any] = a.record.grad_values.get(one), b.record.grad_values.get(two)
+    if kept[0] is not None and kept[1] is not None:
+        return errors_between(*kept)
+    return Errors(least=least_error(a.record.grad_stats, one, b.record.grad_stats, two))

@@ -18,6 +18,8 @@ from paddle_lab.trace.trees import csr, depths, levels, taken
 _LAYER, _TURN = SCOPE_KINDS.index("layer"), SCOPE_KINDS.index("turn")
 _NONE = np.uint64(0)
 
+Places = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
+
 
 class Side:
     """One trace, with its texts numbered as in the other trace.
@@ -38,6 +40,7 @@ class Side:
         self.name = self.codes[self.ops["name"]]
         self.attributes = self.codes[self.ops["attributes"]]
         self._pool = pool
+        self._places: dict[str, Places] = {}
 
     def __len__(self) -> int:
         return len(self.ops)
@@ -74,18 +77,20 @@ class Side:
 
     def used(self, of_tensor: npt.NDArray[Any], role: str = "output") -> Hashes:
         """Return a hash of the numbers of the tensors that an op returned, 0 if there is none."""
-        starts, rows = self._used(role)
+        op, place, tensor = self.places(role)
         found = np.zeros(len(self), np.uint64)
-        uses = self.record.uses
-        op = uses["op"][rows]
-        place = np.arange(len(rows)) - starts[op]
-        np.add.at(found, op, mixed(of_tensor[uses["tensor"][rows]], place))
+        np.add.at(found, op, mixed(of_tensor[tensor], place))
         return found
 
-    def _used(self, role: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        uses = self.record.uses
-        is_asked = (uses["role"] == ROLES.index(role)) & (uses["tensor"] >= 0)
-        return csr(np.where(is_asked, uses["op"], -1), len(self))
+    def places(self, role: str) -> Places:
+        """Return for each tensor that an op used: the op, the tensor's position, the tensor."""
+        if role not in self._places:
+            uses = self.record.uses
+            is_asked = (uses["role"] == ROLES.index(role)) & (uses["tensor"] >= 0)
+            starts, rows = csr(np.where(is_asked, uses["op"], -1), len(self))
+            op = uses["op"][rows]
+            self._places[role] = op, np.arange(len(rows)) - starts[op], uses["tensor"][rows]
+        return self._places[role]
 
     @cached_property
     def shapes(self) -> Hashes:
@@ -135,9 +140,8 @@ class Side:
         values: empty ones, and some that Paddle never fills.
         """
         digest, is_known = self.tensor_digests
-        uses, (_, rows) = self.record.uses, self._used(role)
-        op = uses["op"][rows]
-        known = np.bincount(op[is_known[uses["tensor"][rows]]], minlength=len(self))
+        op, _, tensor = self.places(role)
+        known = np.bincount(op[is_known[tensor]], minlength=len(self))
         has_some = (known > 0) | (np.bincount(op, minlength=len(self)) == 0)
         if role == "output":
             has_some |= self._is_unwritten

@@ -473,6 +473,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
         "other": "str",  # trace a's op and line: "Cell 4, line 7: relu(x)"
         "reason": "str",  # what differs: "values", "shape", "attributes: 0.1, now 0.2"
     },
+    # The line of trace a's op, for each op that differs.
+    "other_frames": {"op": "key:ops", "frame": "key:frames"},
 }
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {

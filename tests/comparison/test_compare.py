@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import paddle
 import pytest
 
 import paddle_lab
+from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.comparison.errors import errors_between
+from paddle_lab.comparison.gradient_rows import ComparedGradient
 
 
 def traced(scale: float = 1.0, *, noise: float = 0.0, **options: Any) -> paddle_lab.Trace:
@@ -135,7 +138,7 @@ def test_parameters_that_differ_before_the_trace_are_named() -> None:
 
 def test_the_first_gradient_that_differs_is_named() -> None:
     class Doubled(paddle.autograd.PyLayer):
-        factor = 1.0
+        factor, runs_op = 1.0, False
 
         @staticmethod
         def forward(_ctx: Any, x: paddle.Tensor) -> paddle.Tensor:
@@ -143,10 +146,12 @@ def test_the_first_gradient_that_differs_is_named() -> None:
 
         @staticmethod
         def backward(_ctx: Any, gradient: paddle.Tensor) -> paddle.Tensor:
-            return gradient * Doubled.factor
+            if Doubled.runs_op:
+                return gradient * Doubled.factor
+            return paddle.to_tensor(gradient.numpy() * np.float32(Doubled.factor))
 
-    def trained(factor: float) -> paddle_lab.Trace:
-        Doubled.factor = factor
+    def trained(factor: float, *, runs_op: bool = False) -> paddle_lab.Trace:
+        Doubled.factor, Doubled.runs_op = factor, runs_op
         x = paddle.to_tensor([0.5, 1.0], stop_gradient=False)
         with paddle_lab.trace(digest=True) as trace:
             y = paddle.tanh(x)
@@ -154,7 +159,47 @@ def test_the_first_gradient_that_differs_is_named() -> None:
             paddle.sum(Doubled.apply(z)).backward()
         return trace
 
-    notices = paddle_lab.compare(trained(1.0), trained(2.0)).record.origin.notices
-    assert any("The first gradient that differs" in told for told in notices)
-    notices = paddle_lab.compare(trained(1.0), trained(1.0)).record.origin.notices
-    assert notices == ["Nothing differs: all 6 ops are equal."]
+    found = paddle_lab.compare(trained(1.0), trained(2.0))
+    told = found.record.origin.notices
+    assert "recorded gradient that differs is the one that ExpGradNode passes on" in told[0]
+    assert told[1] == "None of the 5 ops differs."
+    first = found.first
+    assert isinstance(first, ComparedGradient)
+    assert first.state == "different"
+    # What a PyLayer passes on is not recorded, so it is what the next grad node passes on.
+    assert first.name == "ExpGradNode"
+    assert first.b is not None
+    assert first.b.line == first.line == trained.__code__.co_firstlineno + 5
+    states = [row.state for row in found.gradient_rows]
+    assert states == ["equal", "different", "different"]
+    doubled = found.gradient_rows[1]
+    assert doubled.gradient_a is not None
+    assert doubled.gradient.norm == pytest.approx(2 * doubled.gradient_a.norm)
+    assert found.gradient_rows.to_pandas()["state"].tolist() == states
+    assert found.findings[0].grad_node == doubled.gradient.source_node
+    found = paddle_lab.compare(trained(1.0), trained(1.0))
+    assert found.record.origin.notices == ["Nothing differs: all 5 ops are equal."]
+    assert {row.state for row in found.gradient_rows} == {"equal"}
+    # An op in the backward call that makes the gradient comes before it.
+    made_by = paddle_lab.compare(trained(1.0, runs_op=True), trained(2.0, runs_op=True)).first
+    assert (made_by.name, made_by.reason) == ("multiply", "Attributes were 1.0, now 2.0")
+
+
+def test_a_line_of_trace_a_shows_the_source_that_ran(tmp_path: Path) -> None:
+    def ran(text: str) -> paddle_lab.Trace:
+        file = str(tmp_path / "step.py")
+        linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
+        with paddle_lab.trace(digest=True) as trace:
+            exec(compile(text, file, "exec"), {"x": paddle.ones([3]), "paddle": paddle})
+        del linecache.cache[file]
+        return trace
+
+    found = paddle_lab.compare(ran("y = paddle.tanh(x)\nz = y * 2.0"),
+                               ran("y = paddle.tanh(x)\nz = y * 3.0"))  # fmt: skip
+    record = found.record
+    (op,), (frame,) = (record.other_frames[name].tolist() for name in ("op", "frame"))
+    assert found.rows[op].name == "multiply"
+    other = Frame(record, frame)
+    assert (other.file, other.line) == (f"{tmp_path / 'step.py'} (trace a)", 2)
+    assert other.text == "z = y * 2.0"
+    assert found.rows[op].frame.text == "z = y * 3.0"

@@ -287,6 +287,7 @@ export const TABLES = {
     other: "str",
     reason: "str",
   },
+  other_frames: { op: "key:ops", frame: "key:frames" },
   op_edges: {
     source: "key:ops",
     target: "key:ops",
