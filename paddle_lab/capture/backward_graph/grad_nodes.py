@@ -9,9 +9,9 @@ from the record. A gradient that leaves a node of op *k* goes to one of three pl
 - a leaf,
 - another node that *k* made (one ``linear`` makes an ``AddGradNode`` and a ``MatmulGradNode``).
 
-A stale address fits none of these. Only three kinds of nodes are held until the trace ends: leaves,
-nodes from before the trace, and nodes that a backward call with ``create_graph`` makes in C++,
-where no op is seen.
+A stale address fits none of these. Only two kinds of nodes are held until the trace ends: leaves,
+and nodes from before the trace. Nodes that a backward call with ``create_graph`` makes in C++,
+where no op is seen, are held as long as a living tensor reaches them.
 """
 
 from __future__ import annotations

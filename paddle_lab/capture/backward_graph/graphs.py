@@ -5,7 +5,7 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool, Reached
+from paddle_lab.capture.backward_graph.grad_nodes import NO_OP, GradNodePool, Reached
 from paddle_lab.capture.backward_graph.grad_walk import walk_grad_nodes
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Forgotten
@@ -40,6 +40,7 @@ class BackwardGraphs:
         self._tensors = tensors
         self._tensor_type = tensor_type
         self._has_forgotten = False
+        self._released_at = 0
 
     def walk(self, tensors: Any, backward_call: int, *, returns_reached: bool = False) -> Reached:
         """Record the backward graph of ``tensors``; see :func:`walk_grad_nodes`."""
@@ -104,6 +105,27 @@ class BackwardGraphs:
         if waiting:
             self.walk(waiting, backward_call)
         return bool(waiting)
+
+    def release(self) -> None:
+        """Let go of the nodes of ``paddle.grad(create_graph=True)`` that no living tensor reaches.
+
+        They would keep activations that the program has freed.
+        """
+        held = self.grad_nodes.held
+        made = [address for address, (_, op) in list(held.items()) if op != NO_OP]
+        if made:
+            living = [tensor for tensor, _ in self._tensors.living()]
+            reached = self.grad_nodes.reach(self.grad_nodes_of(living))
+            for address in made:
+                if address not in reached:
+                    held.pop(address, None)
+        self._released_at = len(held)
+
+    def hold(self, nodes: Reached) -> None:
+        """Hold the nodes of a ``paddle.grad(create_graph=True)``, so that its ops stay known."""
+        self.grad_nodes.held.update(nodes)
+        if len(self.grad_nodes.held) > 2 * self._released_at:
+            self.release()
 
     def grad_nodes_of(self, result: Any) -> list[Any]:
         """Return the grad nodes of the tensors in a nested result."""

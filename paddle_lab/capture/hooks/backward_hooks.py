@@ -100,6 +100,8 @@ class _BackwardCall(OpenCall):
         if self._watch is not None:
             self.recorder.attempt(self._watch.close)
         self.leave()
+        if not self.modes[2]:
+            self.recorder.attempt(self.recorder.backward.release)
         times = self.state.number, *self.times_ns
         self.recorder.backward_calls.append((*self.row, *times, error))
 
@@ -131,8 +133,7 @@ class _GradCall(_BackwardCall):
         backward, (_, create_graph, _) = self.recorder.backward, self.modes
         if create_graph:
             made = attribute_made_nodes(backward.grad_nodes_of(self.result), self.reached, op)
-            # Also hold the nodes of the graph. The new nodes keep them alive anyway.
-            backward.grad_nodes.held.update(made | self.reached)
+            backward.hold(made | self.reached)
 
 
 @contextmanager

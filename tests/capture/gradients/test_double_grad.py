@@ -54,6 +54,35 @@ def test_memory_and_recorders_are_freed(*, fails: bool) -> None:
     assert recorders() == 0
 
 
+@pytest.mark.parametrize("is_trained", [True, False])
+def test_a_loop_holds_no_more_than_without_a_trace(*, is_trained: bool) -> None:
+    layers = paddle.nn.Linear(64, 64), paddle.nn.Linear(64, 1)
+
+    def penalty() -> Any:
+        mixed = paddle.ones([64, 64])
+        mixed.stop_gradient = False
+        out = layers[1](paddle.nn.functional.leaky_relu(layers[0](mixed))).sum()
+        return (paddle.grad(out, mixed, create_graph=True)[0].norm() - 1) ** 2
+
+    def steps() -> list[int]:
+        found = []
+        for _ in range(10):
+            loss = penalty()
+            if is_trained:
+                loss.backward()
+            found.append(allocated_bytes())
+        return found
+
+    steps()
+    expected = steps()
+    with paddle_lab.trace(check="none"):
+        traced = steps()
+    if is_trained:
+        assert traced == expected
+    else:  # a graph has 80 kB; all of them would have 800
+        assert max(traced) - expected[0] < 400_000
+
+
 @pytest.mark.parametrize("join", [paddle.concat, paddle.stack])
 def test_ops_that_take_lists_of_tensors(join: Any) -> None:
     # A post hook on their grad nodes would make this fail, or kill the process.
