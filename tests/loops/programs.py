@@ -272,6 +272,22 @@ def comprehensions(ledger: Ledger) -> None:
 
 
 @program
+def a_comprehension_in_a_comprehension(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    ledger.ops += [(f"row {row}", f"column {column}") for row in (1, 2) for column in (1, 2, 3)]
+    [[x + row * column for column in range(3)] for row in range(2)]
+    ledger.ops += [(f"i {i}", f"k {k}") for i in (1, 2, 3) for k in (1, 2)]
+    [
+        sum(
+            float(x[k])  # the comprehensions begin on lines of their own
+            for k in range(2)
+        )
+        for i in range(3)
+    ]
+
+
+@program
 def a_comprehension_in_a_loop(ledger: Ledger) -> None:
     ledger.op()
     x = paddle.ones([2])

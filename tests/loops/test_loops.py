@@ -47,6 +47,7 @@ NEED_COLUMNS = {
     "batches_that_are_no_numbers",
     "a_while_whose_condition_is_computed",
     "comprehensions",
+    "a_comprehension_in_a_comprehension",
     "a_comprehension_in_a_loop",
     "a_sum_over_a_generator_expression",
     "one_line_loops",

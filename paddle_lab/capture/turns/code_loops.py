@@ -124,8 +124,12 @@ def _owner(source: SourceFile, code: CodeType, spans: list[Span]) -> Any:
     if code.co_name == "<module>":
         return None
     named = [(span, node) for name, span, node in source.owners if name == code.co_name]
-    for at in spans:
-        around = [(span, node) for span, node in named if _contains(span, at) and span != at]
+    # A comprehension begins with its own position. A statement at a function's position defines it.
+    is_whole = code.co_name in _NO_CALLS
+    for at in [span for span in spans if span[3] > 0] or spans:
+        around = [
+            (span, node) for span, node in named if _contains(span, at) and (is_whole or span != at)
+        ]
         if around and at[0] > 0:
             return max(around, key=lambda found: found[0][:2])[1]
     return None
