@@ -54,6 +54,25 @@ def test_a_pylayers_time_is_counted_once():
     assert ["net", "Layer", "2", "3", "ms"] in words  # of the groups
 
 
+def test_parts_of_calls_that_overlap_stand_below_their_call():
+    w = RecordWriter()
+    scopes = []
+    for name in ("first", "second", "late"):
+        with w.scope("call", name) as scope:
+            w.op("relu")
+            w.op("sigmoid")
+        scopes.append(scope)
+    w.tables["scopes"].set(scopes[2], "parent", scopes[0])
+    for step in range(20):
+        with w.layer(f"step{step}"):
+            w.op("relu")
+    lines = summary_text(with_answers(w.record())).splitlines()
+    start = lines.index("Outer layers, regions and loops")
+    labels = [line.split()[0] for line in lines[start + 2 :][:3]]
+    assert labels == ["first(…)", "late(…)", "second(…)"]
+    assert "  and 3 more" in [line.rstrip() for line in lines]
+
+
 def test_an_empty_trace_has_a_summary():
     record = with_answers(RecordWriter().record())
     assert summary_text(record) == f"{one_line(record)}\n{'Ops: none'}"

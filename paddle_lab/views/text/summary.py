@@ -16,7 +16,7 @@ from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
 from paddle_lab.analysis.tables.text_table import padded, text_width
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS, PHASES, PROGRAM_KINDS
-from paddle_lab.trace.trees import depths, gathered
+from paddle_lab.trace.trees import depths, gathered, outermost
 from paddle_lab.views.text.finding_text import finding_counts, finding_lines, finding_texts
 from paddle_lab.views.text.layer_summary import layer_lines
 from paddle_lab.views.text.memory_text import memory_lines
@@ -128,20 +128,25 @@ def _layer_rows(record: Record) -> list[tuple[str, ...]]:
     """Return layer, class, ops and host time for each call of an outer layer, a heading first."""
     groups = record.groups
     depth = depths(groups["parent"])
-    outer = np.flatnonzero(depth < _DEEPEST_LAYER)[:_LAYERS]
+    outer = np.flatnonzero(depth < _DEEPEST_LAYER)
     if not len(outer):
         return []
+    # Calls in threads and generators overlap, so the parts of one may begin after the next call.
+    outer = outer[np.lexsort((outer, depth[outer], outermost(groups["parent"])[outer]))]
     spent = _time_by_group(record)
     # A saved program did not run, so it has no times.
     spent_any = bool(record.origin.duration_ns)
     heading = ("layer", "class", "ops", *(["host_time"] if spent_any else []))
     rows: list[tuple[str, ...]] = [_heading(*heading)]
-    for group in outer.tolist():
+    for group in outer[:_LAYERS].tolist():
         label = "  " * int(depth[group]) + record.text(int(groups["label"][group]))
         class_name = record.text(int(groups["class"][group]))
         ops = f"{int(groups['op_count'][group]):,}"
         time = [duration(int(spent[group]))] if spent_any else []
         rows.append((label, class_name, ops, *time))
+    if len(outer) > _LAYERS:
+        more = say("reports.more", n=len(outer) - _LAYERS)
+        rows.append((more, *[""] * (len(heading) - 1)))
     return rows
 
 

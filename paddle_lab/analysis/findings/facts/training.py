@@ -319,8 +319,10 @@ class Training:
         return found
 
     def forward_ops(self, *names: str) -> list[int]:
-        """Return the ops of the forward phase that have one of some names."""
-        return [op for op in self.facts.ops_named(names) if self.facts.phase(op) == FORWARD]
+        """Return the ops of the forward phase that have one of some names, and did not raise."""
+        facts = self.facts
+        ops = facts.ops_named(names)
+        return [op for op in ops if facts.phase(op) == FORWARD and facts.outputs(op)]
 
     # -- lines --------------------------------------------------------------------------------
 
