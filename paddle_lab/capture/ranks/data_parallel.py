@@ -16,10 +16,10 @@ from sys import _getframe
 from typing import Any, Final
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.search import with_subclasses
 from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
+from paddle_lab.capture.ranks.digests import digest_of
 from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.capture.ranks.gradient_names import GradientNames, parameters_of
 from paddle_lab.capture.ranks.patch_set import PatchSet
@@ -28,6 +28,8 @@ from paddle_lab.capture.ranks.user_stack import Line, user_stack
 _MOST_NAMES: Final = 50
 
 Buckets = tuple[tuple[str, ...], ...]
+_Reduced = tuple[Buckets, tuple[int, ...], dict[str, tuple[int, ...]]]
+"""The buckets of a model, the ranks of its group, and the ranks that reduce each parameter."""
 
 
 class DataParallelHooks(PatchSet):
@@ -54,7 +56,9 @@ class DataParallelHooks(PatchSet):
         self._names = names
         self._armed: Callable[[], Any] | None = None
         """The model whose forward call made the next backward call reduce gradients."""
-        self._buckets_in: weakref.WeakKeyDictionary[Any, Buckets] = weakref.WeakKeyDictionary()
+        self._buckets_in: weakref.WeakKeyDictionary[Any, _Reduced] = weakref.WeakKeyDictionary()
+        self._checksums: weakref.WeakKeyDictionary[Any, tuple[int, int]]
+        self._checksums = weakref.WeakKeyDictionary()
         self._backward_stack: tuple[Line, ...] = ()
         self._step = 0
         optimizer = paddle.optimizer.Optimizer
@@ -117,13 +121,13 @@ class DataParallelHooks(PatchSet):
         if model is None:
             return None
         if model not in self._buckets_in:
-            self._buckets_in[model] = _buckets_of(model)
-        buckets = self._buckets_in[model]
-        names = [name for bucket in buckets for name in bucket]
-        ranks = tuple(model.group.ranks)
-        self._names.reduced.update(dict.fromkeys(names, ranks))
+            buckets, ranks = _buckets_of(model), tuple(model.group.ranks)
+            reduced = {name: ranks for bucket in buckets for name in bucket}
+            self._buckets_in[model] = buckets, ranks, reduced
+        buckets, ranks, reduced = self._buckets_in[model]
+        self._names.reduced.update(reduced)
         if model.find_unused_parameters:
-            self._names.may_lack.update(names)
+            self._names.may_lack.update(reduced)
         return self._collectives.begin("backward", model.group.id, ranks, buckets=buckets)
 
     def _around_step(self, step: Any) -> Any:
@@ -143,15 +147,11 @@ class DataParallelHooks(PatchSet):
         parameters = parameters_of(optimizer)
         digests: dict[str, tuple[int, tuple[int, ...]]] = {}
         if not self._step & (self._step - 1):
-            with HOOKS.suspended():
-                digests = {
-                    parameter.name: (
-                        zlib.crc32(parameter.numpy().tobytes()),
-                        reduced[parameter.name],
-                    )
-                    for parameter in parameters
-                    if parameter.name in reduced and DOOR.is_initialized(parameter)
-                }
+            digests = {
+                one.name: (digest_of(one), reduced[one.name])
+                for one in parameters
+                if one.name in reduced and DOOR.is_initialized(one)
+            }
         self._events.note(
             "step",
             step=self._step,
@@ -159,8 +159,17 @@ class DataParallelHooks(PatchSet):
             backward=self._backward_stack,
             without=without and dict(islice(without.items(), _MOST_NAMES)),
             digests=digests,
-            parameters=zlib.crc32(repr([(one.name, one.shape) for one in parameters]).encode()),
+            parameters=self._checksum(optimizer, parameters),
         )
+
+    def _checksum(self, optimizer: Any, parameters: list[Any]) -> int:
+        """Return a checksum of the names and shapes of parameters."""
+        count, checksum = self._checksums.get(optimizer, (-1, 0))
+        if count != len(parameters):
+            names = repr([(one.name, one.shape) for one in parameters])
+            checksum = zlib.crc32(names.encode())
+            self._checksums[optimizer] = len(parameters), checksum
+        return checksum
 
 
 def _buckets_of(model: Any) -> Buckets:
