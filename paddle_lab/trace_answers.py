@@ -292,9 +292,8 @@ class TraceAnswers:
         Raises
         ------
         ReplayError
-            If the gradient cannot be computed. The message is the reason. Gradients that pass
-            through a PyLayer or a compiled program cannot be computed. If the code put hooks on
-            gradients, no gradient can.
+            If the gradient cannot be computed. The message is the reason. Gradients that depend on
+            a compiled program, or on a graph from before the trace, cannot be computed.
         IndexError
             If there is no such node or output.
         """

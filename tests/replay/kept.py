@@ -43,7 +43,7 @@ class KeepingLog(CallLog):
 
     def _keeper(self, op: int, output: int) -> Any:
         def keep(gradient: Any) -> None:
-            key = op, output, len(self.backward) - 1
+            key = op, output, len(self.backward.calls) - 1
             is_dense = gradient is not None and gradient.is_dense()
             self.gradients[key] = _array(gradient) if is_dense else None
 

@@ -22,8 +22,9 @@ def _gradients_are_kept(monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    ["resnet18", "transformer_encoder", "lstm", "gru_cells_bidirectional", "gan",
-     "pinn_burgers", "gradient_accumulation", "in_place"],
+    ["resnet18", "transformer_encoder", "lstm", "gan", "pinn_burgers", "gradient_accumulation",
+     "in_place", "recompute_reentrant", "recompute_saved_hooks", "autoencoder", "gradient_hook",
+     "sparse_values"],
 )  # fmt: skip
 def test_gradients_are_those_of_the_run(name):
     step = MODELS[name]()
@@ -91,9 +92,30 @@ def test_refusals():
         trace.gradient(0)
     with paddle_lab.trace(replay=True) as trace:
         y = x * 3
-        y.register_hook(lambda gradient: gradient * 2)
+        x.register_hook(lambda gradient: gradient * 2)
         y.sum().backward()
-    with pytest.raises(paddle_lab.ReplayError, match="hooks"):
-        trace.gradient(0)
+    leaf = trace.record.grad_nodes["parameter"].argmax()
+    with pytest.raises(paddle_lab.ReplayError, match="hook"):
+        trace.gradient(leaf)
     with pytest.raises(IndexError):
         trace.gradient(99)
+
+
+@pytest.mark.parametrize("hooked", ["none", "before", "in the trace"])
+def test_gradients_that_backward_calls_leave_in_leaves(hooked):
+    leaves = [paddle.create_parameter([3], "float32") for _ in range(2)]
+    if hooked == "before":
+        leaves[1].register_hook(lambda gradient: gradient * 3)  # the trace does not see this
+    with paddle_lab.trace(replay=True) as trace:
+        total = leaves[0] * leaves[0] + leaves[1] * leaves[1]
+        if hooked == "in the trace":
+            leaves[1].register_hook(lambda gradient: gradient * 3)
+        for _ in range(2):
+            total.sum().backward(retain_graph=True)
+            _ = leaves[0].grad * 1, leaves[1].grad * 1
+        leaves[0].clear_gradient(True)
+        _ = leaves[0].grad + 1
+    log = trace._replay.log
+    assert bool(log.backward._gradients) is (hooked == "none")
+    for row, key in enumerate(log.row_keys.tolist()):
+        assert trace.value(row).tobytes() == log.outputs[key][0].tobytes(), trace.ops[row]

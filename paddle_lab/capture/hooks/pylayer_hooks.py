@@ -35,6 +35,9 @@ class _ApplyCall(OpenCall):
         self._name = self._pylayer.__name__
         self._given = self.args[1:]
         self._resolved = recorder.begin_op(self._given, self.kwargs)
+        if recorder.call_log is not None:
+            at = recorder.call_log.begin_pylayer(self._name, self._given, self.kwargs)
+            self._resolved = (*self._resolved[:2], at)
         self._scope = recorder.open_scope(self.state, PYLAYER, self._name, frame)
         recorder.anchor(self.state, frame)
         self.state.pylayers.append(self._scope)
@@ -89,7 +92,10 @@ class _BackwardCall(OpenCall):
 
     def end(self) -> None:
         """Check the returned gradients while the call's scope is still open."""
-        self.recorder.pylayer_rules.note_gradients(self._forward, self.result, self.state.anchor)
+        recorder = self.recorder
+        recorder.pylayer_rules.note_gradients(self._forward, self.result, self.state.anchor)
+        if recorder.call_log is not None:
+            recorder.call_log.note_gradients(recorder.pylayers.ops.get(self._forward), self.result)
         self.leave()
 
 

@@ -76,6 +76,12 @@ class CallLogging(Protocol):
     def end(self, key: int, at: int, result: Any) -> None:
         """Note what a call returned. ``at`` is -1 for an op that did not begin here."""
 
+    def begin_pylayer(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """Note a call of a PyLayer that is about to run. Return its position, or -1."""
+
+    def note_gradients(self, key: int | None, returned: Any) -> None:
+        """Note what the ``backward`` of a PyLayer returned; ``key`` is that of its op."""
+
 
 @native_twin
 class Sinks:

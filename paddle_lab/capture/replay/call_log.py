@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from _thread import get_ident
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,10 @@ from paddle_lab.capture.evidence.collector import Collector, Forgotten
 from paddle_lab.capture.evidence.events.noting import Call, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.replay.backward_log import BackwardCall, BackwardLog
 from paddle_lab.capture.replay.call_tape import new_call_tape
 from paddle_lab.capture.replay.calls import (
+    PYLAYER,
     RecordedCall,
     Special,
     recorded_call,
@@ -25,7 +27,7 @@ from paddle_lab.capture.replay.calls import (
 from paddle_lab.capture.replay.held import HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.threads import openmp_threads
-from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_KEY, VERSION_BITS
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import Text
@@ -37,14 +39,6 @@ _WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor")
 """Methods of ``paddle.Tensor`` that may write a tensor, or change its graph, without an op."""
 _PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
 """Such methods in the table of :data:`DOOR`. They make another tensor share the memory."""
-
-
-class BackwardCall(NamedTuple):
-    """A backward call, as positions in the tape."""
-
-    at: int
-    end: int
-    """How many cells ``tape.results`` had when the call began."""
 
 
 class CallLog(Collector):
@@ -68,18 +62,15 @@ class CallLog(Collector):
         self.special: dict[int, Special] = {}
         """What few calls need in addition, by their position in the tape."""
         self.held = HeldTensors(paddle, limit_bytes)
-        self.backward: list[BackwardCall] = []
-        """The backward calls, in the order in which they began."""
+        self.backward = BackwardLog(paddle, recorder, self)
         self.row_keys: npt.NDArray[np.int64] = np.zeros(0, np.int64)
         """The key of the op in each row of the record's table ``ops``."""
         self.refused: Text | None = None
         """Why no value can be computed again; ``None`` if values can be."""
         self.threads = openmp_threads(paddle)
-        self.has_hooks = False
-        """Whether the user's code put hooks on gradients."""
         self._end: int | None = None
-        self._partial: dict[int, int] = {}
-        """The position of the call of ``paddle.grad`` that runs in a thread."""
+        self._pylayers: set[int] = set()
+        """The positions of calls of PyLayers."""
         self._generator = DOOR.default_cpu_generator()
         self._has_device = bool(paddle.is_compiled_with_cuda())
         self._patches = self._made_patches()
@@ -92,12 +83,9 @@ class CallLog(Collector):
             *(noted((tensor, name), before=self._before_write) for name in _WRITERS),
             *(noted(name, before=self._before_write) for name in _PRIVATE_WRITERS),
             AttributePatch(tensor, "data", self._around_data),
-            noted((tensor, "clear_gradient"), before=self._before_clearing),
             *(self._around_alias((tensor, name)) for name in ("detach", "contiguous")),
             *(self._around_alias(name) for name in ("use_gpudnn", "new_shared_tensor")),
-            noted("register_grad_hook", before=self._note_hook),
-            noted("run_backward", before=self._before_backward),
-            noted("run_partial_grad", before=self._before_grad),
+            *self.backward.patches(),
         ]
 
     def open(self) -> None:
@@ -115,7 +103,7 @@ class CallLog(Collector):
         for patch in reversed(self._patches):
             patch.revert()
         self._recorder.call_log = self._recorder.call_tape = None
-        self._partial.clear()
+        self.backward.close()
         self.held.keep_all()
 
     def forget(self, gone: Forgotten) -> None:
@@ -134,7 +122,7 @@ class CallLog(Collector):
         self.close()
         self.refused = self.refused or why
         self.tape = new_call_tape(self._paddle, self)
-        self.special, self.backward = {}, []
+        self.special, self.backward = {}, BackwardLog(self._paddle, self._recorder, self)
         self.held.drop()
 
     def add_rows(
@@ -151,8 +139,16 @@ class CallLog(Collector):
         return found if found and found[-1].key == key else []
 
     def calls_before(self, backward: BackwardCall) -> list[RecordedCall]:
-        """Return all calls before a backward call, and this call."""
-        return [*self._calls(backward.end), recorded_call(self.tape, backward.at, self.special)]
+        """Return all calls before a backward call and inside of it, and then this call."""
+        before = self._calls(backward.first)
+        known = {n for call in before for n in (*call.reads, *call.made)}
+        storages = {self.tape.storage_of(number) for number in known} - {NO_KEY}
+        inside = self._calls(backward.end)[len(before) :]
+        # What wrote into the memory of earlier tensors may have run after the nodes that read it.
+        inside = [call for call in inside if storages.isdisjoint(call.special.writes)]
+        last = recorded_call(self.tape, backward.at, self.special)
+        last.special = Special(amp=last.special.amp)
+        return [*before, *(call for call in inside if call.at != backward.at), last]
 
     def _calls(self, end: int | None, key: int | None = None) -> list[RecordedCall]:
         calls = []
@@ -160,6 +156,10 @@ class CallLog(Collector):
             call = recorded_call(self.tape, at, self.special)
             call.key, call.made = op, made
             call.builds_graph |= builds_graph
+            call.passed = [
+                recorded_call(self.tape, row, self.special)
+                for row in self.backward.passed.get(at, ())
+            ]
             calls.append(call)
             if op == key:
                 break
@@ -183,19 +183,36 @@ class CallLog(Collector):
         if not self.tape.is_open:
             return
         try:
-            at = self._partial.pop(get_ident(), -1) if at < 0 else at
+            at = self.backward.grads.pop(get_ident(), -1) if at < 0 else at
             tensors = list(tensors_in(result, self._type))
+            if at in self._pylayers:
+                self.backward.note_pylayer(key, at)
+                for tensor in tensors:
+                    if self.tape.numbers.find(tensor) < 0:
+                        self.hold(tensor)
             if at >= 0:
                 self.tape.end(key, at, tensors)
                 return
-            # This is a PyLayer or a program. Its results are held when they are read. Ops inside
-            # may have given these tensors numbers already.
+            # This is a program. Its results are held when they are read.
             self.tape.end(key, -1, [])
             for tensor in tensors:
                 if not tensor.stop_gradient:
                     self.tape.numbers.note(tensor, -1)
         except Exception as fault:  # noqa: BLE001
             self.fail(fault)
+
+    def begin_pylayer(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+        """Note a call of a PyLayer that is about to run. Ops inside it are noted by themselves."""
+        given = tuple(tensors_in((args, [*kwargs.values()]), self._type))
+        at = self.begin(PYLAYER, name, given, None)
+        if at >= 0:
+            self._pylayers.add(at)
+        return at
+
+    def note_gradients(self, key: int | None, returned: Any) -> None:
+        """Note what the ``backward`` of a PyLayer returned; ``key`` is that of its op."""
+        if self.tape.is_open and key in self.backward.pylayers:
+            self.backward.note_passed(self.backward.pylayers[key], returned)
 
     def fail(self, fault: Exception) -> None:
         """Give up after a fault while a call was noted; the trace goes on without a replay."""
@@ -225,15 +242,24 @@ class CallLog(Collector):
     def note_returned(self, at: int, number: int, storage: int) -> None:
         """Note that a call returned one of its arguments, and may have written into it."""
         special = self.special.setdefault(at, Special())
-        if storage in special.writes:
+        call = recorded_call(self.tape, at, self.special)
+        if storage in special.writes or call.function is PYLAYER:
             return
         special.writes.append(storage)
-        name = recorded_call(self.tape, at, self.special).name
+        name = call.name
         self.held.lose(number, Text("replay.unknown_write", op=name))
 
     def hold(self, tensor: Any) -> int:
         """Hold a tensor that no noted op made, and return its new number."""
-        storage, held = self.held.held(tensor)
+        number = self.backward.find(tensor)
+        if number >= 0:
+            version = DOOR.inplace_version(tensor) & LARGEST_VERSION
+            self.tape.numbers.note(tensor, number << VERSION_BITS | version)
+            return number
+        # Paddle may write into a gradient that it passes to the user's code.
+        is_passed = self.backward.is_running and tensor.stop_gradient and not tensor.persistable
+        storage, held = self.held.held(tensor, copies=is_passed)
+        self.backward.note_held(tensor, held)
         number = self.tape.take(storage)
         self.held.by_number[number] = held
         if held.size_bytes:
@@ -263,12 +289,13 @@ class CallLog(Collector):
                 continue
             storage, start, size_bytes = span_of(tensor)
             special.writes.append(storage)
+            self.backward.note_write(tensor)
             own = self.held.by_number.get(self.tape.numbers.find(tensor) >> VERSION_BITS)
             if self.held.keep_before_write(storage, start, size_bytes, own) and storage > 0:
                 # The write also changes other tensors. A replay on copies would not repeat that.
                 self.tape.stale.note(storage, 0, self.tape.taken)
 
-    def _keep_unseen(self, tensor: Any) -> None:
+    def keep_unseen(self, tensor: Any) -> None:
         """Copy values that are about to be overwritten without an op."""
         if self.tape.is_open and DOOR.is_initialized(tensor) and DOOR.is_dense(tensor):
             storage, start, size_bytes = span_of(tensor)
@@ -278,42 +305,14 @@ class CallLog(Collector):
 
     def _before_write(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):
-            self._keep_unseen(call.args[0])
+            self.keep_unseen(call.args[0])
             for other in call.args[1:]:
                 if isinstance(other, self._type):
-                    self._keep_unseen(other)
-
-    def _before_clearing(self, recorder: Recorder, call: Call) -> None:
-        if recorder is self._recorder and call.args[0].grad is not None:
-            self._keep_unseen(call.args[0].grad)
+                    self.keep_unseen(other)
 
     def _around_data(self, descriptor: Any) -> property:
         write = noting(descriptor.__set__, before=self._before_write)
         return property(descriptor.__get__, write, doc=descriptor.__doc__)
-
-    # -- backward -----------------------------------------------------------------------------
-
-    def _before_backward(self, recorder: Recorder, call: Call) -> None:
-        if recorder is not self._recorder:
-            return
-        for tensor, packed in self.tape.numbers.living():
-            if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
-                gradient = tensor.grad
-                if gradient is not None:  # the backward call adds to this gradient
-                    self._keep_unseen(gradient)
-        self._backward_call("run_backward", call)
-
-    def _before_grad(self, recorder: Recorder, call: Call) -> None:
-        if recorder is self._recorder:
-            self._partial[get_ident()] = self._backward_call("run_partial_grad", call)
-
-    def _backward_call(self, name: str, call: Call) -> int:
-        at = self.begin(inspect.unwrap(DOOR.now(name)), name, call.args, call.kwargs)
-        self.backward.append(BackwardCall(at, len(self.tape.results)))
-        return at
-
-    def _note_hook(self, recorder: Recorder, _call: Call) -> None:
-        self.has_hooks = self.has_hooks or recorder is self._recorder
 
     # -- the program's state ------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import numpy as np
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.rows.address_table import AddressTable
-from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_KEY, VERSION_BITS
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_KEY, NO_VERSION, VERSION_BITS
 from paddle_lab.capture.rows.object_table import ObjectTable
 from paddle_lab.capture.rows.tape import Tape
 
@@ -136,18 +136,17 @@ class CallTape:
 
     def _number(self, tensor: Any) -> int:
         packed = self.numbers.find(tensor)
-        if packed >= 0 and DOOR.inplace_version(tensor) & LARGEST_VERSION == (
-            packed & LARGEST_VERSION
-        ):
+        if packed >= 0 and packed & LARGEST_VERSION == _version(tensor):
             number = packed >> VERSION_BITS
             if number >= self.stale.find(self._storages[number], 0):
                 return number
         return self._listener.hold(tensor)
 
     def _made(self, at: int, tensor: Any, reads: set[int]) -> int:
-        if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+        if not DOOR.is_initialized(tensor):
             return self.take(NO_KEY)
-        storage = tensor.data_ptr() - DOOR.storage_offset(tensor)
+        is_dense = DOOR.is_dense(tensor)
+        storage = tensor.data_ptr() - DOOR.storage_offset(tensor) if is_dense else NO_KEY
         packed = self.numbers.find(tensor)
         if packed >= 0 and self._storages[packed >> VERSION_BITS] == storage:
             number = packed >> VERSION_BITS
@@ -155,9 +154,13 @@ class CallTape:
                 self._listener.note_returned(at, number, storage)
         else:
             number = self.take(storage)
-        version = DOOR.inplace_version(tensor) & LARGEST_VERSION
-        self.numbers.note(tensor, number << VERSION_BITS | version)
+        self.numbers.note(tensor, number << VERSION_BITS | _version(tensor))
         return number
+
+
+def _version(tensor: Any) -> int:
+    has_version = DOOR.is_dense(tensor)
+    return DOOR.inplace_version(tensor) & LARGEST_VERSION if has_version else NO_VERSION
 
 
 def new_call_tape(paddle: Any, listener: Listener) -> CallTape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from paddle_lab.capture.replay.call_tape import TENSOR
 
@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 
 BACKWARD = ("run_backward", "run_partial_grad")
 """Names of the calls that read the tensors that earlier ops saved."""
+
+PYLAYER: Final[Any] = object()
+"""The function of a call of a PyLayer. A replay returns the outputs that the ops inside it made."""
+HOOK: Final[Any] = object()
+"""The function of a call that put a hook on a tensor."""
 
 
 @dataclass(slots=True)
@@ -25,6 +30,10 @@ class Special:
     """The states of the random generators before the call, if the op may draw random numbers."""
     amp: Any = None
     """The state of automatic mixed precision, ``None`` if it was off."""
+    leaves: list[int] = field(default_factory=list)
+    """The leaves whose gradients a backward call made, in the order of these gradients."""
+    earlier: list[int] = field(default_factory=list)
+    """For each leaf: the gradient that it had before; -1 for none."""
 
 
 @dataclass(slots=True)
@@ -48,6 +57,14 @@ class RecordedCall:
     """The numbers of the returned tensors, in order."""
     builds_graph: bool = False
     special: Special = field(default_factory=Special)
+    passed: list[RecordedCall] = field(default_factory=list)
+    """For a PyLayer or hook: the gradients that it returned, one row for each backward call."""
+
+    @property
+    def needs(self) -> list[int]:
+        """The numbers of all tensors that must exist before the call runs."""
+        more = self.special.leaves + [number for number in self.special.earlier if number >= 0]
+        return [*self.reads, *more, *(number for row in self.passed for number in row.reads)]
 
 
 Result = tuple[int, int, bool, list[int]]

@@ -63,8 +63,14 @@ class HeldTensors:
         self._sharing: dict[int, list[Held]] = {}
         """By storage: the held tensors that still share the user's memory."""
 
-    def held(self, tensor: Any) -> tuple[int, Held]:
-        """Hold a tensor. Return its storage (-1 if it has none) and the held tensor."""
+    def held(self, tensor: Any, *, copies: bool = False) -> tuple[int, Held]:
+        """Hold a tensor. Return its storage (-1 if it has none) and the held tensor.
+
+        Parameters
+        ----------
+        copies
+            Whether to copy the tensor at once.
+        """
         if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
             held = Held(None, 0, 0, stop_gradient=True, has_history=False)
             if DOOR.is_initialized(tensor):
@@ -81,6 +87,9 @@ class HeldTensors:
             return storage, held
         self.size_bytes += size_bytes
         held.tensor = self._detach(tensor)
+        if copies:
+            self._copy(held)
+            return storage, held
         self._sharing.setdefault(storage, []).append(held)
         return storage, held
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import SINKS
 from paddle_lab.capture.replay.call_log import CallLog
-from paddle_lab.capture.replay.calls import BACKWARD, RecordedCall, tensors_in, thawed
+from paddle_lab.capture.replay.calls import (
+    BACKWARD,
+    HOOK,
+    PYLAYER,
+    RecordedCall,
+    tensors_in,
+    thawed,
+)
 from paddle_lab.capture.replay.threads import with_threads
 from paddle_lab.capture.rerun.contents import put_back, random_restores
 from paddle_lab.words import say
@@ -39,6 +47,29 @@ def as_array(tensor: Any) -> npt.NDArray[Any]:
     return array
 
 
+@cache
+def stand_in(paddle: Any) -> Callable[..., Sequence[Any]]:
+    """Return a function that takes the place of a PyLayer, in the graph alone."""
+
+    class StandIn(paddle.autograd.PyLayer):  # type: ignore[misc]
+        @staticmethod
+        def forward(context: Any, made: Any, *_inputs: Any) -> Any:
+            context.passed, outputs = made
+            return tuple(outputs())
+
+        @staticmethod
+        def backward(context: Any, *_gradients: Any) -> Any:
+            return context.passed()
+
+    def apply(passed: Callable[[], Any], outputs: Sequence[Any], *inputs: Any) -> Sequence[Any]:
+        made: Sequence[Any] = StandIn.apply(
+            (passed, lambda: [one.detach() for one in outputs]), *inputs
+        )
+        return made
+
+    return apply
+
+
 class Player:
     """One replay.
 
@@ -58,6 +89,9 @@ class Player:
         self._calls = calls
         self._builds_graph = any(call.name in BACKWARD for call in self._calls)
         self._written = {storage for call in self._calls for storage in call.special.writes}
+        self._needed = {number for call in self._calls for number in call.needs}
+        self._playing = -1
+        """The position of the backward call that runs."""
         self.tensors: dict[int, Any] = {}
         """The tensors of the replay, by number."""
 
@@ -66,7 +100,7 @@ class Player:
         last_use = {
             number: at
             for at, call in enumerate(self._calls)
-            for number in (*call.reads, *call.made)
+            for number in (*call.needs, *call.made)
             if number not in keep
         }
         drops: dict[int, list[int]] = {}
@@ -120,6 +154,15 @@ class Player:
         """Run one call again."""
         if call.function is None:
             return None
+        if call.function in (PYLAYER, HOOK):
+            if self._builds_graph and call.builds_graph:
+                DOOR.set_grad_enabled(True)
+                self._stand_in(call)
+            return None
+        if call.name in BACKWARD:
+            self._playing = call.at
+        for leaf, earlier in zip(call.special.leaves, call.special.earlier, strict=True):
+            self._set_gradient(leaf, earlier)
         with contextlib.ExitStack() as modes:
             builds_graph = self._builds_graph and call.builds_graph
             DOOR.set_grad_enabled(builds_graph)
@@ -133,7 +176,39 @@ class Player:
             result = call.function(*args, **kwargs)
         returned = tensors_in(result, self._paddle.Tensor)
         self.tensors.update(zip(call.made, returned, strict=False))
+        for number, leaf in zip(call.made, call.special.leaves, strict=False):
+            # The next gradient of the leaf gets the same memory.
+            if number in self._needed:
+                self.tensors[number] = self._copy(self.tensors[leaf].grad)
         return result
+
+    def _set_gradient(self, leaf: int, number: int) -> None:
+        tensor = self._tensor(leaf, stop_gradient=False)
+        tensor.clear_gradient(False)  # noqa: FBT003
+        if number >= 0:
+            tensor.grad = self._copy(self._tensor(number, stop_gradient=True))
+
+    def _copy(self, tensor: Any) -> Any:
+        return DOOR.copy_to(tensor, tensor.place, True)  # noqa: FBT003
+
+    def _stand_in(self, call: RecordedCall) -> None:
+        """Pass on the gradients that a PyLayer or a hook returned, without its code."""
+
+        def passed() -> Any:
+            later = (row for row in call.passed if row.at > self._playing)
+            row = next(later, None)
+            if row is None:
+                raise Irreplayable(say("replay.no_gradient"))
+            numbers = zip(row.reads, row.stops, strict=True)
+            return thawed(row.args, iter([self._tensor(*one) for one in numbers]))
+
+        inputs = [self._tensor(*one) for one in zip(call.reads, call.stops, strict=True)]
+        if call.function is HOOK:
+            inputs[0].register_hook(lambda _gradient: passed()[0])
+            return
+        outputs = [self._tensor(number, stop_gradient=True) for number in call.made]
+        made = stand_in(self._paddle)(passed, outputs, *inputs)
+        self.tensors.update(zip(call.made, made, strict=True))
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
@@ -186,5 +261,5 @@ class Player:
         if held.unwritten is not None:
             return self._paddle.empty(*held.unwritten)
         if self._log.tape.storage_of(number) in self._written:
-            return DOOR.copy_to(held.tensor, held.tensor.place, True)  # noqa: FBT003
+            return self._copy(held.tensor)
         return held.tensor.detach()

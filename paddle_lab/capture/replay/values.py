@@ -18,7 +18,7 @@ from paddle_lab.capture.replay.calls import RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Irreplayable, Player, as_array
 from paddle_lab.capture.rerun.fill import BYTES, filled
-from paddle_lab.capture.rows.cells import LARGEST_VERSION, VERSION_BITS
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_VERSION, VERSION_BITS
 from paddle_lab.words import Text, say
 
 _MOST_COMPARED = 4
@@ -78,7 +78,7 @@ class Replay:
         if not 0 <= output < len(call.made):
             raise IndexError(say("replay.no_output", n=len(call.made)))
         number = call.made[output]
-        calls = leading_to(calls, log.tape.storage_of)
+        calls = leading_to(calls, log.tape.storage_of, number)
         comparable = self._comparable(call)
         keep = {number, *(number for _, number in comparable)}
         player = Player(self._paddle, log, calls)
@@ -162,16 +162,16 @@ class Replay:
         """
         log = self.log
         self._check()
-        if log.has_hooks:
-            raise Irreplayable(say("replay.hooks"))
         key = int(log.row_keys[op])
         made_by = (log.calls_to(key) or [RecordedCall()])[-1]
-        if made_by.function is None or call >= len(log.backward):
+        if made_by.function is None or call >= len(log.backward.calls):
             raise Irreplayable(say("replay.boundary"))
         numbers = made_by.reads if is_leaf else made_by.made
         if not 0 <= tensor < len(numbers):
             raise IndexError(say("replay.no_output", n=len(numbers)))
-        calls = leading_to(log.calls_before(log.backward[call]), log.tape.storage_of)
+        if is_leaf and numbers[tensor] in log.backward.hooked:
+            raise Irreplayable(say("replay.hooks"))
+        calls = leading_to(log.calls_before(log.backward.calls[call]), log.tape.storage_of, -1)
         read = {number for one in calls for number in one.reads}
         if any(held.has_history for n, held in log.held.by_number.items() if n in read):
             raise Irreplayable(say("replay.boundary"))
@@ -208,6 +208,7 @@ class Replay:
                 and number not in log.held.by_number
                 and log.tape.storage_of(number) not in later
                 and not tensor.persistable
+                and packed & LARGEST_VERSION != NO_VERSION
                 and DOOR.inplace_version(tensor) & LARGEST_VERSION == packed & LARGEST_VERSION
                 and tensor.size * tensor.element_size() <= _MOST_COMPARED_BYTES
             ):

@@ -31,7 +31,8 @@ static int add_read(Reads *reads, int64_t read) {
 static int64_t number_of(CallTape *tape, PyObject *tensor) {
     const int64_t packed = ObjectTable_find_value(tape->numbers, tensor);
     if (packed >= 0) {
-        const int64_t version = tensor_version(tensor);
+        const int64_t version =
+            (packed & LARGEST_VERSION) == NO_VERSION ? NO_VERSION : tensor_version(tensor);
         if (version < 0 && PyErr_Occurred()) {
             return NO_KEY;
         }
@@ -251,11 +252,12 @@ static int64_t taken(CallTape *tape, int64_t storage) {
 
 /* The number of a tensor that a call returned; NO_KEY and an exception if it fails. */
 static int64_t made_number(CallTape *tape, int64_t at, PyObject *tensor, int *builds_graph) {
-    const int is_dense = tensor_is_initialized(tensor) == 1 ? tensor_is_dense(tensor) : 0;
-    if (is_dense != 1) {
+    const int is_initialized = tensor_is_initialized(tensor);
+    const int is_dense = is_initialized == 1 ? tensor_is_dense(tensor) : 0;
+    if (is_initialized != 1 || is_dense < 0) {
         return PyErr_Occurred() ? NO_KEY : taken(tape, NO_KEY);
     }
-    const int64_t storage = tensor_storage(tensor);
+    const int64_t storage = is_dense ? tensor_storage(tensor) : NO_KEY;
     const int64_t packed =
         PyErr_Occurred() ? NO_KEY : ObjectTable_find_value(tape->numbers, tensor);
     int64_t number = packed >> VERSION_BITS;
@@ -270,7 +272,7 @@ static int64_t made_number(CallTape *tape, int64_t at, PyObject *tensor, int *bu
         Py_XDECREF(done);
         number = done == NULL ? NO_KEY : number;
     }
-    const int64_t version = number < 0 ? NO_KEY : tensor_version(tensor);
+    const int64_t version = number < 0 ? NO_KEY : is_dense ? tensor_version(tensor) : NO_VERSION;
     const int stops = version < 0 ? 1 : tensor_stop_gradient(tensor);
     if (!stops && !*builds_graph) {
         *builds_graph = tensor_is_leaf(tensor) == 0;

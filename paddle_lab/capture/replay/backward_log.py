@@ -1,0 +1,305 @@
+"""Notes backward calls, the gradients that they leave in leaves, and those that user code returns.
+
+A backward call runs again as a whole. Two things do not: a PyLayer's ``backward`` and a hook on a
+tensor, because they are the user's code. What they returned is noted instead.
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from _thread import get_ident
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.events.noting import Call, noted
+from paddle_lab.capture.hooks.patches import AttributePatch
+from paddle_lab.capture.recorder.recorder import Recorder
+from paddle_lab.capture.replay.call_tape import CallTape
+from paddle_lab.capture.replay.calls import HOOK, Special
+from paddle_lab.capture.replay.held import Held
+from paddle_lab.capture.rows.cells import VERSION_BITS
+from paddle_lab.capture.rows.object_table import ObjectTable
+
+_NEXT_HOOK: Final = ObjectTable()
+"""The number that Paddle gives to the next hook of a leaf, if the user has put none on it."""
+
+
+class Noting(Protocol):
+    """The log of calls."""
+
+    tape: CallTape
+    special: dict[int, Special]
+
+    def begin(
+        self, function: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
+    ) -> int:
+        """Note a call that is about to run."""
+
+    def hold(self, tensor: Any) -> int:
+        """Hold a tensor that no noted op made, and return its new number."""
+
+    def keep_unseen(self, tensor: Any) -> None:
+        """Copy values that are about to be overwritten without an op."""
+
+
+@dataclass(slots=True)
+class BackwardCall:
+    """A backward call, as positions in the tape."""
+
+    at: int
+    first: int
+    """How many cells ``tape.results`` had when the call began."""
+    end: int
+    """How many cells it had when the call returned."""
+    length: int
+    """How many cells ``tape.calls`` had when the call began."""
+    leaves: list[tuple[Any, int, int]] = field(default_factory=list)
+    """While it runs: each leaf, its number, and the number of the gradient that it had, or -1."""
+
+
+@dataclass(slots=True)
+class _Gradient:
+    number: int
+    leaf: Any
+    version: int | None
+    """``None`` after an op wrote the gradient: the next version counts."""
+
+
+class BackwardLog:
+    """All backward calls of one trace.
+
+    Parameters
+    ----------
+    paddle
+        The paddle module.
+    recorder
+        The recorder whose calls are noted.
+    log
+        The log of calls.
+    """
+
+    def __init__(self, paddle: Any, recorder: Recorder, log: Noting) -> None:
+        self._paddle, self._recorder, self._log = paddle, recorder, log
+        self._copied = inspect.unwrap(DOOR.copy_to)
+        self.calls: list[BackwardCall] = []
+        """In the order in which they began."""
+        self.passed: dict[int, list[int]] = {}
+        """By the position of a call of a PyLayer or of a hook's registration: the positions at
+        which gradients were noted that this user code returned, one for each backward call."""
+        self.hooked: set[int] = set()
+        """The numbers of leaves that got a hook."""
+        self.pylayers: dict[int, int] = {}
+        """The position of each PyLayer's call, by the key of the op."""
+        self._repeats = not paddle.distributed.is_initialized()
+        """Whether backward calls run again alone give the gradients of the leaves."""
+        self._running: dict[int, list[BackwardCall]] = {}
+        self._gradients: dict[int, _Gradient] = {}
+        """By address: the gradients of leaves that noted calls made."""
+        self._hooks: list[tuple[Any, int]] = []
+        self.grads: dict[int, int] = {}
+        """By thread: the position of a call of ``paddle.grad`` that is about to be recorded."""
+
+    def patches(self) -> list[AttributePatch]:
+        """Return the patches that note backward calls, hooks and cleared gradients."""
+        clearing = self._paddle.Tensor, "clear_gradient"
+        return [
+            noted("register_grad_hook", self._note_hook),
+            noted("register_void_hook", before=self._note_void_hook),
+            noted("run_backward", self._after_backward, before=self._before_backward),
+            noted("run_partial_grad", self._after_grad, before=self._before_grad),
+            noted(clearing, self._after_clearing, before=self._before_clearing),
+        ]
+
+    def close(self) -> None:
+        """Remove our hooks from the user's tensors."""
+        for reference, hook in self._hooks:
+            if (tensor := reference()) is not None:
+                DOOR.remove_grad_hook(tensor, hook)
+        self._hooks.clear()
+        self._running.clear()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a backward call runs in this thread."""
+        return bool(self._running.get(get_ident()))
+
+    # -- gradients of leaves ------------------------------------------------------------------
+
+    def find(self, tensor: Any) -> int:
+        """Return the number of a leaf's gradient that a noted call made, or -1.
+
+        Each read of ``leaf.grad`` makes another Python object, so the address is looked up. It may
+        be another tensor's by now, so the leaf must still have its gradient there.
+        """
+        if not self._gradients or not _has_address(tensor):
+            return -1
+        address = tensor.data_ptr()
+        known = self._gradients.get(address)
+        leaf = None if known is None else known.leaf()
+        gradient = None if leaf is None else leaf.grad
+        if known is None or gradient is None or gradient.data_ptr() != address:
+            return -1
+        tape, version = self._log.tape, DOOR.inplace_version(tensor)
+        if known.version is None:
+            known.version = version
+        is_same = known.version == version and gradient.shape == tensor.shape
+        is_valid = known.number >= tape.stale.find(tape.storage_of(known.number), 0)
+        return known.number if is_same and is_valid else -1
+
+    def note_write(self, tensor: Any) -> None:
+        """Note that an op is about to write a tensor, which may be a leaf's gradient."""
+        known = self._gradients.get(tensor.data_ptr())
+        if known is not None:
+            known.version = None
+
+    def note_held(self, tensor: Any, held: Held) -> None:
+        """Note a tensor that no noted op made. After some, backward calls do not run again."""
+        if (
+            held.has_history
+            or held.lost is not None
+            or (self._repeats and not tensor.stop_gradient and _was_hooked(tensor))
+        ):
+            self._repeats = False
+
+    def _take(self, leaf: Any, gradient: Any) -> int:
+        address = gradient.data_ptr()
+        number = self._log.tape.take(address - DOOR.storage_offset(gradient))
+        version = DOOR.inplace_version(gradient)
+        self._gradients[address] = _Gradient(number, weakref.ref(leaf), version)
+        return number
+
+    def _before_clearing(self, recorder: Recorder, call: Call) -> None:
+        if recorder is self._recorder and call.args[0].grad is not None:
+            self._log.keep_unseen(call.args[0].grad)
+
+    def _after_clearing(self, recorder: Recorder, call: Call) -> None:
+        leaf = call.args[0]
+        gradient = leaf.grad if recorder is self._recorder and self._repeats else None
+        if gradient is not None and _has_address(gradient):
+            zeros = self._paddle.zeros
+            at = self._log.begin(zeros, "zeros", (gradient.shape, gradient.dtype), None)
+            if at >= 0:
+                self._log.tape.results.extend((-1, at, 0, 1, self._take(leaf, gradient)))
+
+    # -- backward calls -----------------------------------------------------------------------
+
+    def _before_backward(self, recorder: Recorder, call: Call) -> None:
+        if recorder is not self._recorder:
+            return
+        leaves = []
+        for tensor, packed in self._log.tape.numbers.living():
+            if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
+                gradient, earlier = tensor.grad, -1
+                if gradient is not None:  # the backward call adds to this gradient
+                    if self._repeats:
+                        earlier = self.find(gradient)
+                        earlier = earlier if earlier >= 0 else self._log.hold(gradient)
+                    self._log.keep_unseen(gradient)
+                leaves.append((tensor, packed >> VERSION_BITS, earlier))
+        self._begun("run_backward", call).leaves = leaves
+
+    def _after_backward(self, recorder: Recorder, _call: Call) -> None:
+        if recorder is not self._recorder:
+            return
+        call, tape = self._ended(), self._log.tape
+        leaves, call.leaves = call.leaves, []
+        # User code that ran in between may have changed gradients, too.
+        if call.at < 0 or not self._repeats or self.is_running or len(tape.calls) != call.length:
+            return
+        special = self._log.special.setdefault(call.at, Special())
+        made = []
+        for leaf, number, earlier in leaves:
+            gradient = leaf.grad
+            if gradient is not None and _has_address(gradient):
+                made.append(self._take(leaf, gradient))
+                special.leaves.append(number)
+                special.earlier.append(earlier)
+        tape.results.extend((-1, call.at, 1, len(made), *made))
+
+    def _before_grad(self, recorder: Recorder, call: Call) -> None:
+        if recorder is self._recorder:
+            self._begun("run_partial_grad", call)
+
+    def _after_grad(self, recorder: Recorder, _call: Call) -> None:
+        if recorder is self._recorder:
+            self.grads[get_ident()] = self._ended().at
+
+    def _begun(self, name: str, call: Call) -> BackwardCall:
+        tape = self._log.tape
+        at = self._log.begin(inspect.unwrap(DOOR.now(name)), name, call.args, call.kwargs)
+        begun = BackwardCall(at, len(tape.results), len(tape.results), len(tape.calls))
+        self.calls.append(begun)
+        self._running.setdefault(get_ident(), []).append(begun)
+        return begun
+
+    def _ended(self) -> BackwardCall:
+        call = self._running[get_ident()].pop()
+        call.end = len(self._log.tape.results)
+        return call
+
+    # -- the user's code in a backward call ---------------------------------------------------
+
+    def note_pylayer(self, key: int, at: int) -> None:
+        """Note a call of a PyLayer. Its ``backward`` may change gradients of leaves."""
+        self._repeats = False
+        self.pylayers[key] = at
+
+    def note_passed(self, at: int, returned: Any) -> None:
+        """Note the gradients that user code returned.
+
+        Parameters
+        ----------
+        at
+            The position of the call of the PyLayer, or of the registration of the hook.
+        returned
+            The gradients, in order.
+        """
+        returned = returned if isinstance(returned, (tuple, list)) else (returned,)
+        row = self._log.begin(None, "gradients", tuple(map(self._kept, returned)), None)
+        self.passed.setdefault(at, []).append(row)
+
+    def _note_void_hook(self, recorder: Recorder, _call: Call) -> None:
+        self._repeats = self._repeats and recorder is not self._recorder
+
+    def _note_hook(self, recorder: Recorder, call: Call) -> None:
+        if recorder is not self._recorder:
+            return
+        self._repeats, tensor = False, call.args[0]
+        at = self._log.begin(HOOK, "hook", (tensor,), None)
+        if at < 0:
+            return
+        number = self._log.tape.calls.to_list(at + 2, at + 3)[0] >> 1
+        if tensor.is_leaf:
+            self.hooked.add(number)
+            return
+        self._log.tape.results.extend((-1, at, 1, 1, number))
+        log = weakref.ref(self)
+
+        def see(gradient: Any) -> None:  # what the user's hook has made of the gradient
+            if (mine := log()) is not None:
+                mine.note_passed(at, gradient)
+
+        self._hooks.append((weakref.ref(tensor), DOOR.register_grad_hook(tensor, see)))
+
+    def _kept(self, gradient: Any) -> Any:
+        """Return a copy of a gradient that no noted op made: Paddle may write into its memory."""
+        if isinstance(gradient, self._paddle.Tensor) and self._log.tape.numbers.find(gradient) < 0:
+            return self._copied(gradient, gradient.place, True)  # noqa: FBT003
+        return gradient
+
+
+def _has_address(tensor: Any) -> bool:
+    return bool(DOOR.is_initialized(tensor) and DOOR.is_dense(tensor) and tensor.data_ptr())
+
+
+def _was_hooked(leaf: Any) -> bool:
+    """Tell whether a leaf ever had a hook. Paddle numbers hooks, so a new hook's number says it."""
+    if not leaf.is_leaf:
+        return False
+    hook = DOOR.register_grad_hook(leaf, lambda _gradient: None)
+    DOOR.remove_grad_hook(leaf, hook)
+    expected = max(_NEXT_HOOK.find(leaf), 0)
+    _NEXT_HOOK.note(leaf, hook + 1)
+    return bool(hook > expected)
