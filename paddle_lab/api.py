@@ -39,6 +39,9 @@ class Trace(TraceAnswers):
         The trace's tables; ``None`` while the trace is being recorded.
     """
 
+    comparison: Any = None
+    """The :class:`Comparison` with the trace of ``trace(against=…)``, or of :func:`rerun` with the
+    second run. If there is one, a notebook shows it in place of the trace."""
     _packed_of: Record | None = None
     """The record from which the data of the page was made. Each language has its own record."""
     _payload: bytes = b""
@@ -350,9 +353,9 @@ class Trace(TraceAnswers):
         )
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        if self._record is None:
+        if self.is_recording:
             return {"text/plain": repr(self)}
-        return self.shown()._repr_mimebundle_(**kwargs)
+        return (self.comparison or self).shown()._repr_mimebundle_(**kwargs)
 
     def __repr__(self) -> str:
         if self._record is None:

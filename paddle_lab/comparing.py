@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
     import pandas
 
     from paddle_lab.analysis.findings.finding import FindingList
+    from paddle_lab.comparison.compared import Compared
     from paddle_lab.comparison.gradient_rows import ComparedGradient, ComparedGradients
     from paddle_lab.comparison.rows import ComparedOp, ComparedTable
+    from paddle_lab.trace.record import Record
 
 
 class Comparison(Trace):
@@ -32,29 +35,55 @@ class Comparison(Trace):
         The traces.
     tolerance
         See :func:`compare`.
+    is_rerun
+        Whether ``a`` is a second run of ``b``. Then the findings are those of ``b``.
     """
 
-    a: Trace
-    b: Trace
+    def __init__(
+        self, a: Trace, b: Trace, tolerance: float = 0.0, *, is_rerun: bool = False
+    ) -> None:
+        super().__init__()
+        self.a, self.b = a, b
+        self._tolerance = tolerance
+        self._is_rerun = is_rerun
 
-    def __init__(self, a: Trace, b: Trace, tolerance: float = 0.0) -> None:
+    @property
+    def is_recording(self) -> bool:
+        """Whether trace b is still being recorded."""
+        return self.b.is_recording
+
+    @property
+    def record(self) -> Record:
+        """The tables of both traces; see :attr:`Trace.record`."""
+        if self._record is None:
+            self._record = self._union()
+        return self._record
+
+    @cached_property
+    def _compared(self) -> Compared:
         from paddle_lab.comparison.compared import compared
-        from paddle_lab.comparison.findings import comparison_notices
         from paddle_lab.comparison.origins import find_origins
+
+        with collection_paused():
+            records = self.a.view_record, self.b.view_record
+            found = compared(*records, self._tolerance, is_rerun=self._is_rerun)
+            replay = self.b._replay  # noqa: SLF001  (another object of this class)
+            if replay is not None and self.a.record.kept_values:
+                found.largest = find_origins(found, replay.in_float64)
+        return found
+
+    def _union(self) -> Record:
+        from paddle_lab.comparison.findings import comparison_notices
         from paddle_lab.comparison.union import union
 
         with collection_paused():
-            self._compared = compared(a.view_record, b.view_record, tolerance)
-            replay = b._replay  # noqa: SLF001  (another object of this class)
-            if replay is not None and a.record.kept_values:
-                self._compared.largest = find_origins(self._compared, replay.in_float64)
-            record = union(self._compared)
-        super().__init__(record)
-        self.a, self.b = a, b
-        record.origin.title = say(
-            "comparison.title", a=a.record.origin.title, b=b.record.origin.title
-        )
+            record = self._record = union(self._compared)
+        titles = {name: each.record.origin.title for name, each in (("a", self.a), ("b", self.b))}
+        record.origin.title = say("comparison.title", **titles)
         record.origin.notices = comparison_notices(self.rows, self._compared)
+        if self._is_rerun:
+            record.origin.notices += self.b.record.origin.notices
+        return record
 
     @property
     def rows(self) -> ComparedTable:
@@ -82,10 +111,15 @@ class Comparison(Trace):
 
     @property
     def findings(self) -> FindingList:
-        """The first difference as a finding, with the lines of both traces."""
-        from paddle_lab.analysis.findings.finding import FindingList
-        from paddle_lab.comparison.findings import comparison_findings
+        """The first difference as a finding, with the lines of both traces.
 
+        For a run and its second run, the findings of the run.
+        """
+        from paddle_lab.analysis.findings.finding import FindingList
+        from paddle_lab.comparison.findings import comparison_findings, findings_of_b
+
+        if self._is_rerun:
+            return FindingList(findings_of_b(self.b.findings, self._compared))
         return FindingList(comparison_findings(self.rows, self._compared))
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -147,7 +181,9 @@ def compare(a: Trace | PathLike, b: Trace | PathLike, *, tolerance: float = 0.0)
     """
     if not tolerance >= 0:  # also NaN
         raise ValueError(say("comparison.tolerance", value=repr(tolerance)))
-    return Comparison(_opened(a), _opened(b), float(tolerance))
+    found = Comparison(opened(a), opened(b), float(tolerance))
+    _ = found.record
+    return found
 
 
 def digest_decimals_of(trace: Trace) -> int:
@@ -156,7 +192,14 @@ def digest_decimals_of(trace: Trace) -> int:
     return int(decimals[0]) if len(decimals) else EXACT
 
 
-def _opened(trace: Any) -> Trace:
+def opened(trace: Any) -> Trace:
+    """Return a trace, or the trace in a file.
+
+    Raises
+    ------
+    TypeError
+        If it is neither a trace nor a path.
+    """
     if isinstance(trace, Trace):
         return trace
     if isinstance(trace, str | os.PathLike):

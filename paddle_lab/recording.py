@@ -11,13 +11,15 @@ from dataclasses import replace
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
-from paddle_lab.api import Trace
+from paddle_lab.api import PathLike, Trace
+from paddle_lab.comparing import Comparison, digest_decimals_of, opened
 from paddle_lab.garbage import collection_paused
 from paddle_lab.notebook_cells import NotebookCells, running_cells
 from paddle_lab.options import hints_options
 from paddle_lab.trace.limit import (
     DEFAULT_OPS,
     DEFAULT_REPLAY_MB,
+    EXACT,
     Keep,
     Limit,
     digest_decimals,
@@ -43,6 +45,7 @@ def trace(
     values: bool | str = False,
     digest: bool | str = False,
     decimals: int | None = None,
+    against: Trace | PathLike | None = None,
     profile: bool = False,
     log: int | None = None,
     limit: int | None = DEFAULT_OPS,
@@ -76,6 +79,9 @@ def trace(
     decimals
         To how many decimals to round values for ``digest``, so that small noise makes no
         difference.
+    against
+        A trace, or the path of a saved one, with which to compare this one:
+        ``trace.comparison``. It implies ``digest``, with the other trace's ``decimals``.
     profile
         Whether to record how long the kernels of each op and grad node took, with Paddle's own
         profiler: ``trace.kernels``. The code then takes a little longer.
@@ -117,22 +123,29 @@ def trace(
     TypeError
         For an unknown option, naming the nearest one; for a title that is no text, a limit or a
         level that is no whole number, ``grads``, ``values`` or ``digest`` that is neither a bool
-        nor text, or ``profile`` or ``replay`` that is no bool.
+        nor text, ``profile`` or ``replay`` that is no bool, or ``against`` that is no trace.
     ValueError
         For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
         10; for decimals that are not 0 to 12, or without ``digest``.
+    TraceFileError, OSError
+        If the file of ``against`` cannot be read; see :func:`load`.
     """
+    other = None if against is None else opened(against)
+    rounded = digest_decimals(digest or other is not None, decimals)
+    if other is not None and decimals is None:
+        rounded = digest_decimals_of(other)
     return Recording(
         title=title,
         check=check,
         grads=grads,
         values=values,
         digest=digest,
-        decimals=digest_decimals(digest, decimals),
+        decimals=rounded,
         profile=profile,
         log=log_level(log),
         limit=limit_of(limit, keep),
         replay_mb=replay_mb(replay, replay_limit),
+        against=other,
     )
 
 
@@ -250,6 +263,8 @@ class Recording:
         How many ops to keep, and which ones.
     replay_mb
         How many MB of tensors the trace may hold to compute values again; 0 for none.
+    against
+        The trace with which to compare.
     """
 
     def __init__(
@@ -268,6 +283,7 @@ class Recording:
         reruns: bool = False,
         limit: Limit = Limit(),  # noqa: B008  (frozen)
         replay_mb: int = 0,
+        against: Trace | None = None,
     ) -> None:
         from paddle_lab.analysis.findings.registry import chosen, evidence_for, is_all, rerun_kinds
 
@@ -296,7 +312,10 @@ class Recording:
         self._grad_region = grads if isinstance(grads, str) else None
         self._values = values
         self._kept_part = digest if isinstance(digest, str) else None
-        self._decimals = decimals
+        self._decimals = (
+            EXACT if decimals is None and "nondeterminism" in self._checks else decimals
+        )
+        self._against = against
         self.run: Run | None = None
         """This run's data, for the comparison with a second run, once the block has ended."""
         self._trace: Trace | None = None
@@ -343,6 +362,8 @@ class Recording:
             replay_bytes=self._replay_bytes,
         )
         self._trace = Trace()
+        if self._against is not None:
+            self._trace.comparison = Comparison(self._against, self._trace)
         FLIGHT.enter(self._shown_title)
         try:
             self._session.open()

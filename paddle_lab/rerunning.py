@@ -7,11 +7,15 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from paddle_lab.api import Trace
+from paddle_lab.comparing import Comparison
+from paddle_lab.notebook_cells import running_cells
 from paddle_lab.options import hints_options
 from paddle_lab.recording import Recording
+from paddle_lab.words import say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.deterministic import Setting
+    from paddle_lab.capture.rerun.runs import Rerun
 
 
 @hints_options
@@ -68,8 +72,9 @@ def rerun(
     Returns
     -------
     Trace
-        The trace of the first call; its ``findings`` name the first line that differed. If the
-        function cannot run twice, a notice of the trace says why.
+        The trace of the first call; its ``findings`` name the first line that differed. Its
+        ``comparison`` with the second call is what a notebook shows. If the function cannot run
+        twice, a notice of the trace says why.
 
     Raises
     ------
@@ -87,11 +92,23 @@ def rerun(
 
     kinds = rerun_kinds(chosen(check))
     paddle = require_paddle()
-    again = Rerun(kinds, lambda: (StateBefore(paddle, [function]), function)) if kinds else None
+
+    def prepare() -> tuple[StateBefore, Callable[[], object]]:
+        return StateBefore(paddle, [function]), function
+
+    again = Rerun(kinds, prepare, running_cells()) if kinds else None
     name = getattr(function, "__name__", type(function).__name__)
     recording = Recording(title=title or name, check=check, reruns=True)
     with recording as trace:
         function()
     if again is not None and recording.run is not None:
         trace.complete(again.finish(recording.run))
+        compare_with_second_run(trace, again)
     return trace
+
+
+def compare_with_second_run(trace: Trace, again: Rerun) -> None:
+    """Set the comparison of a run and its second run, if there was one."""
+    if again.second is not None:
+        again.second.origin.title = say("comparison.second_run")
+        trace.comparison = Comparison(Trace(again.second), trace, is_rerun=True)

@@ -41,6 +41,8 @@ class Compared:
     """The errors of rows for which they are known."""
     gradients: ComparedGradients | None = None
     """``None`` without digests of the same kind."""
+    is_rerun: bool = False
+    """Whether trace a ran after trace b, so that b's attributes "were" and a's are "now"."""
     largest: int = -1
     """The row of the op that introduced most, -1 if ops did not run again."""
 
@@ -77,7 +79,9 @@ class Compared:
         return rows
 
 
-def compared(record_a: Record, record_b: Record, tolerance: float = 0.0) -> Compared:
+def compared(
+    record_a: Record, record_b: Record, tolerance: float = 0.0, *, is_rerun: bool = False
+) -> Compared:
     """Compare two records with answer tables."""
     pool = StringPool()
     a, b = Side(record_a, pool), Side(record_b, pool)
@@ -85,6 +89,7 @@ def compared(record_a: Record, record_b: Record, tolerance: float = 0.0) -> Comp
     count = len(op_a)
     state = np.where(op_a < 0, ONLY_B, np.where(op_b < 0, ONLY_A, UNKNOWN)).astype(np.uint8)
     found = Compared(a, b, op_a, op_b, state, np.zeros(count, np.uint8), [""] * count)
+    found.is_rerun = is_rerun
     _compare_pairs(found, tolerance)
     _mark_moved(found)
     if a.decimals is not None and a.decimals == b.decimals:
@@ -159,7 +164,10 @@ def _compare_pairs(found: Compared, tolerance: float) -> None:
         row = int(rows[at])
         state[row] = DIFFERENT
         kinds = [kind for kind, is_so in differs.items() if is_so[at]]
-        reasons = [_reason(kind, a, b, int(one[at]), int(two[at])) for kind in kinds]
+        sides = (a, b, int(one[at]), int(two[at]))
+        if found.is_rerun:
+            sides = (b, a, int(two[at]), int(one[at]))
+        reasons = [_reason(kind, *sides) for kind in kinds]
         found.reason[row] = "; ".join(reasons)
 
 

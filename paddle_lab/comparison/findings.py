@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 import numpy as np
 
 from paddle_lab.analysis.findings.finding import Finding, Mark, Place
@@ -53,6 +56,19 @@ def comparison_findings(rows: ComparedTable, found: Compared) -> list[Finding]:
             grad_node=grad_node,
             marks=(Mark("origin", op=row),),
         )
+    ]
+
+
+def findings_of_b(findings: Iterable[Finding], found: Compared) -> list[Finding]:
+    """Return findings of trace b with the ops' rows in the comparison."""
+    row = [*found.rows_of("b").tolist(), -1]
+    return [
+        replace(
+            each,
+            op=row[each.op],
+            marks=tuple(replace(mark, op=row[mark.op]) for mark in each.marks),
+        )
+        for each in findings
     ]
 
 

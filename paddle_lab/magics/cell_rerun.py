@@ -12,6 +12,7 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.rerun.reach import Unrepeatable, names_in
 from paddle_lab.capture.rerun.runs import Code, Rerun
 from paddle_lab.capture.rerun.state import StateBefore
+from paddle_lab.notebook_cells import running_cells
 from paddle_lab.words import say
 
 
@@ -35,7 +36,7 @@ def cell_rerun(shell: Any, number: int, checks: Sequence[str]) -> Rerun:
         state = StateBefore(paddle, roots, [names])
         return state, lambda: exec(code, names)  # noqa: S102  (the user's own cell)
 
-    return Rerun(checks, prepare)
+    return Rerun(checks, prepare, running_cells())
 
 
 def _code_of(shell: Any, number: int) -> CodeType:

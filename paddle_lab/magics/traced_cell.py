@@ -25,6 +25,7 @@ from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.magics.stall_note import StallNote
 from paddle_lab.magics.waiting_note import WaitingNote
 from paddle_lab.recording import Recording
+from paddle_lab.rerunning import compare_with_second_run
 from paddle_lab.views.text.memory_report import LedgerLine
 from paddle_lab.words import say
 
@@ -148,6 +149,7 @@ class TracedCell:
             with capture_output():
                 record = again.finish(first, error)
             self._trace.complete(record)
+            compare_with_second_run(self._trace, again)
 
     def _keep(self) -> None:
         """Assign the trace to variables, and save it if ``--save`` is given."""
@@ -183,11 +185,14 @@ class TracedCell:
             sys.stderr.write(say("magics.no_graph", error=error) + "\n")
 
     def _compared(self) -> Trace:
-        """Return the comparison that ``--against`` requests. Without it, return the trace."""
-        if self._against is None:
-            return self._trace
+        """Return the comparison with ``--against`` or a second run. Without it, the trace."""
+        comparison: Trace | None = self._trace.comparison
         try:
-            comparison = compare(self._against, self._trace)
+            if self._against is not None:
+                comparison = compare(self._against, self._trace)
+            if comparison is None:
+                return self._trace
+            _ = comparison.record
         except Exception as error:  # noqa: BLE001  (the cell has run, and its trace is shown)
             told = f"{type(error).__name__}: {error}"
             sys.stderr.write(say("magics.not_compared", error=told) + "\n")

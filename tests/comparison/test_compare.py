@@ -33,6 +33,20 @@ def test_the_same_code_is_equal_also_from_a_file(tmp_path: Path) -> None:
     assert repr(comparison) == "<Comparison: Nothing differs: all 5 ops are equal.>"
 
 
+def test_a_recording_is_compared_with_an_earlier_trace(tmp_path: Path) -> None:
+    before = traced(decimals=2)
+    after = traced(noise=1e-4, digest=False, against=before)
+    assert after.comparison.a is before
+    assert after.comparison.b is after
+    # Rounded to the decimals of the other trace, the values after the edited op are equal.
+    states = [row.state for row in after.comparison.rows]
+    assert states == ["equal", "equal", "different", "equal", "equal"]
+    before.save(tmp_path / "a.pdlab")
+    with paddle_lab.trace(against=tmp_path / "a.pdlab") as trace:
+        assert trace.comparison.is_recording
+    assert trace.comparison.first.state == "only_a"
+
+
 def test_rows_are_a_table_of_both_traces(tmp_path: Path) -> None:
     comparison = paddle_lab.compare(traced(), traced(noise=1e-4))
     frame = comparison.to_pandas()

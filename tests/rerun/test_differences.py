@@ -37,6 +37,14 @@ def test_a_clock_in_a_layer_is_named():
     assert finding.kind == "nondeterminism"
     assert "perf_counter" in finding.code
     assert [mark.role for mark in finding.marks] == ["origin", "path"]
+    # A notebook shows the comparison with the second run.
+    found = trace.comparison
+    assert (found.first.name, found.first.state) == ("add", "different")
+    assert "perf_counter" in found.first.frame.text
+    assert found.first.reason.startswith(f"Attributes were {trace.ops[1].attributes}, now ")
+    assert found.b is trace
+    assert [row.state for row in found.rows] == ["equal", "different", "different"]
+    assert [each.message for each in found.findings] == [finding.message]
 
 
 def test_a_generator_of_ones_own_is_named_where_its_numbers_become_a_tensor():
@@ -145,6 +153,7 @@ def test_a_healthy_step_gives_the_same_twice(name):
     trace = paddle_lab.rerun(step)
     assert alarms(trace) == [], "\n".join(map(str, trace.findings))
     assert trace.record.origin.notices == []
+    assert trace.comparison.first is None
 
 
 def test_digests_tell_values_shapes_and_dtypes_apart():

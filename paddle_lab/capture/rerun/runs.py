@@ -13,6 +13,8 @@ from paddle_lab.capture.rerun.fill import BYTES, filled, is_filled
 from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.capture.rerun.state import StateBefore
 from paddle_lab.capture.session import CaptureSession
+from paddle_lab.capture.stacks.source_texts import Cells
+from paddle_lab.trace.limit import EXACT
 from paddle_lab.trace.record import Record
 from paddle_lab.words import listing, say
 
@@ -30,13 +32,20 @@ class Rerun:
         The kinds of findings that need a second run.
     prepare
         Saves the state before the code runs, and returns this state and the code.
+    cells
+        Finds notebook cells by file name; ``None`` outside of notebooks.
     """
 
     def __init__(
-        self, checks: Sequence[str], prepare: Callable[[], tuple[StateBefore, Code]]
+        self,
+        checks: Sequence[str],
+        prepare: Callable[[], tuple[StateBefore, Code]],
+        cells: Cells | None = None,
     ) -> None:
-        self._checks = checks
+        self._checks, self._cells = checks, cells
         self._refusal = ""
+        self.second: Record | None = None
+        """The record of the second run, with digests, if it was compared."""
         try:
             self._state, self._code = prepare()
         except Exception as reason:  # noqa: BLE001  (the code must run all the same)
@@ -75,7 +84,11 @@ class Rerun:
 
     def _run_again(self, first: Run) -> list[Difference]:
         self._state.refuse_cleared()
-        return _compared(first, self._recorded())
+        rounded = first.record.value_digests["decimals"]
+        second = self._recorded(int(rounded[0]) if len(rounded) else EXACT)
+        found = _compared(first, second)
+        self.second = second.record
+        return found
 
     def _fill_memory(self, _first: Run) -> list[Difference]:
         paddle = require_paddle()
@@ -93,8 +106,10 @@ class Rerun:
             found = [difference for difference in found if difference not in again]
         return found
 
-    def _recorded(self) -> Run:
-        session = CaptureSession(anchor=sys._getframe(), evidence=("rerun",))
+    def _recorded(self, decimals: int | None = None) -> Run:
+        session = CaptureSession(
+            anchor=sys._getframe(), cells=self._cells, evidence=("rerun",), decimals=decimals
+        )
         with self._state.again():
             session.open()
             try:
