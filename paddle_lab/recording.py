@@ -74,8 +74,8 @@ def trace(
     digest
         Whether to record a 64-bit digest of each op's outputs and of each gradient, and statistics.
         With them :func:`compare` finds where two traces differ. With the name of a region or the
-        path of a layer, the trace also keeps the outputs of ops inside it, but does not save them.
-        Then :func:`compare` can also say how large the differences are.
+        path of a layer, the trace also keeps the outputs of ops inside it, and saves up to 256 MiB
+        of them. Then :func:`compare` can also say how large the differences are.
     decimals
         To how many decimals to round values for ``digest``, so that small noise makes no
         difference.

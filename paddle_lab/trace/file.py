@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.kept_values import take_value_tables, with_value_tables
 from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.unpack import unpack
@@ -34,7 +35,7 @@ def save(record: Record, path: str | os.PathLike[str]) -> Path:
     OSError
         If the file cannot be written. An older file of that name is then unchanged.
     """
-    return write_atomically(path, pack(record, level=6))
+    return write_atomically(path, pack(with_value_tables(record), level=6))
 
 
 def load(path: str | os.PathLike[str]) -> Record:
@@ -57,11 +58,13 @@ def load(path: str | os.PathLike[str]) -> Record:
         raise TraceFileError(say("errors.file.too_large", path=path))
     data = path.read_bytes()
     try:
-        return unpack(data)
+        record = unpack(data)
+        take_value_tables(record)
     except TraceFileError as error:
         raise TraceFileError(
             say("errors.in_file", path=path, error=_explain(data, str(error)))
         ) from None
+    return record
 
 
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> Path:

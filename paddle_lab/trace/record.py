@@ -58,7 +58,8 @@ class Record:
     grad_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
     """Maps a row of ``grad_stats`` to the gradient itself, if requested; never saved."""
     kept_values: dict[int, npt.NDArray[Any]] = field(default_factory=dict)
-    """Maps a row of ``tensors`` to its values, if ``digest=`` named its part; never saved."""
+    """Maps a row of ``tensors`` to its values, if ``digest=`` named its part. A file has them in
+    tables."""
 
     def __post_init__(self) -> None:
         try:

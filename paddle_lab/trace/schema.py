@@ -460,6 +460,14 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     # ``decimals`` says to how many decimals values were rounded; -1 means not rounded.
     "value_digests": {"value_stat": "key:value_stats", "digest": "i64", "decimals": "i32"},
     "grad_digests": {"grad_stat": "key:grad_stats", "digest": "i64", "decimals": "i32"},
+    # Only in a file: the values that ``digest=`` kept of a region or a layer. Their bytes follow
+    # each other in ``kept_words``, each padded to 8 bytes.
+    "kept_values": {
+        "tensor": "key:tensors",
+        "dtype": "str",  # NumPy's, in little endian: "<f4"
+        "shape": "str",
+    },
+    "kept_words": {"word": "i64"},
     # Only in the record of a comparison, which has the ops of trace b and the ops that are only in
     # trace a: one row for each op. If unknown, errors are NaN, and ``ulp`` is -1.
     "compared": {
@@ -593,6 +601,8 @@ UNSEEN_TABLES: Final = (
     "rerun_differences",
     "value_digests",
     "grad_digests",
+    "kept_values",
+    "kept_words",
     "grad_targets",
     "grad_stops",
     "counters",

@@ -60,8 +60,15 @@ def test_rows_are_a_table_of_both_traces(tmp_path: Path) -> None:
     assert pyarrow.table(comparison.rows).num_rows == 5
 
 
-def test_kept_values_tell_how_large_a_difference_is() -> None:
-    comparison = paddle_lab.compare(traced(digest="part"), traced(noise=1e-4, digest="part"))
+def test_kept_values_tell_how_large_a_difference_is_also_from_files(tmp_path: Path) -> None:
+    traces = traced(digest="part"), traced(noise=1e-4, digest="part")
+    paths = [trace.save(tmp_path / f"{at}.pdlab") for at, trace in enumerate(traces)]
+    for trace, path in zip(traces, paths, strict=True):
+        kept, loaded = trace.record.kept_values, paddle_lab.load(path).record.kept_values
+        assert kept.keys() == loaded.keys()
+        assert all(np.array_equal(kept[key], loaded[key]) for key in kept)
+        assert {str(array.dtype) for array in loaded.values()} == {"float32"}
+    comparison = paddle_lab.compare(*paths)
     add = comparison.rows[3]
     assert add.name == "add"
     assert add.max_abs == pytest.approx(1e-4, rel=1e-2)

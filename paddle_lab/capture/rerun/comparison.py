@@ -100,4 +100,4 @@ def with_differences(record: Record, by_check: dict[str, list[Difference]]) -> R
             op = min(difference.op, last)
             rows.append(op, difference.slot, strings[check], strings[difference.what])
     tables = {**record.tables, "rerun_differences": rows.build()}
-    return Record(tables, strings.to_list(), record.origin, record.grad_values)
+    return Record(tables, strings.to_list(), record.origin, record.grad_values, record.kept_values)
