@@ -157,7 +157,7 @@ def measure_subject(
         context.add_init_script(path=MARKS)
         notebook = notebook_of(
             SETUP + subject.prepare + TIMERS,
-            f"{subject.magic}\n{subject.cell}\nend_s = time.time()",
+            f"{subject.magic}\n{subject.cell}\nend_s = time.time()\n{subject.show}",
             READ,
         )
         file = f"{subject.title.split(',')[0].replace(' ', '_')}_{kernel}.ipynb"

@@ -83,6 +83,23 @@ def train(steps):
         optimizer.step()
         optimizer.clear_grad()
 """
+PROGRAM = """
+def transformer(x, blocks):
+    # Without layers, the program has no groups.
+    F = nn.functional
+    for _ in range(blocks):
+        q, k, v = (F.layer_norm(x, [16]) @ wide).reshape([6, 3, 2, 8]).transpose([1, 2, 0, 3])
+        weights = F.softmax(paddle.matmul(q, k, transpose_y=True) * 0.35, -1)
+        x = x + (weights @ v).transpose([1, 0, 2]).reshape([6, 16]) @ narrow
+        x = x + F.gelu(F.layer_norm(x, [16]) @ narrow)
+    return x
+
+import paddle_lab
+wide, narrow = paddle.rand([16, 48]), paddle.rand([16, 16])
+with paddle_lab.trace() as recorded:
+    transformer(paddle.rand([6, 16]), {blocks})
+recorded.to_netron("transformer.json")
+"""
 HUB = "hub = paddle.rand([4])"
 STEP = "loss = network(x).mean()\nloss.backward()\noptimizer.step()\noptimizer.clear_grad()"
 FORWARD_BACKWARD = "network(ids).mean().backward()"
@@ -100,6 +117,8 @@ class Subject:
     bar_s: float | None = None
     """The most time from the cell's end to the first picture."""
     magic: str = "%%paddle_trace"
+    show: str = ""
+    """What the cell shows once its end is noted, if no magic shows it."""
 
 
 def straight(count: int, *, bar_s: float | None = None) -> Subject:
@@ -128,6 +147,14 @@ SUBJECTS = {
     ),
     "hub-10000": Subject(
         "10,000 consumers of a tensor", HUB, CONSUMERS.format(count=10_000), bar_s=1.0
+    ),
+    "program-10000": Subject(
+        "a saved program of 10,000 ops",
+        PROGRAM.format(blocks=530),
+        '_trace = paddle_lab.program("transformer.json")',
+        bar_s=0.5,
+        magic="",
+        show="_trace",
     ),
     "straight-1000": straight(1_000),
     "loop-1000": loop(1_000),

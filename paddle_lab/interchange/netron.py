@@ -1,12 +1,14 @@
 """The forward graph for netron.app, in the format of ``paddle.jit.save``.
 
-Netron shows the attributes of an op. In this file they include the op's line and layer. The ops
-inside an ``if`` or a ``while`` are shown next to it, as in all graphs of this package.
+Netron shows the attributes of an op. In this file they include the op's line and layer, and
+:mod:`paddle_lab.programs.pir_json` reads them back. The ops inside an ``if`` or a ``while`` are
+shown next to it, as in all graphs of this package.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 from paddle_lab.analysis.tables.ops import Op, OpTable
@@ -27,6 +29,8 @@ _DTYPES: Final = {
     "complex64": "c64",
     "complex128": "c128",
 }
+
+_ATTRIBUTE: Final = re.compile(r"(\w+)=(.*?)(?:, (?=\w+=)|$)")
 
 
 def netron_model(record: Record) -> str:
@@ -63,7 +67,10 @@ def _source(tensor: Tensor) -> dict[str, Any]:
 
 
 def _op(op: Op) -> dict[str, Any]:
-    told = {"layer": op.layer, "line": op.where, "file": op.file, "attributes": op.attributes}
+    told = {"layer": op.layer, "line": op.where}
+    if op.file:
+        told |= {"file": f"{op.file}:{op.line}", "cell": "" if op.cell is None else str(op.cell)}
+    told |= dict(_ATTRIBUTE.findall(op.attributes))
     return {
         "#": f"1.{op.name}",
         "A": [_attribute(name, text) for name, text in told.items() if text],

@@ -13,8 +13,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from paddle_lab.programs.program import Block, Op, Program, Value
+from paddle_lab.programs.program import Block, Op, Program, Stack, Value
 from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.row_writer import Frame
+from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.words import say
 
 NEWEST_VERSION: Final = 4
@@ -38,6 +40,8 @@ DTYPES: Final = {
     "f8e5m2": "float8_e5m2",
 }
 LABELS: Final = ("parameter_name", "name", "output_name")
+_LINES: Final = {"layer", "line", "file", "cell"}
+"""What :mod:`paddle_lab.interchange.netron` adds to the attributes of an op."""
 _HIDDEN: Final = {*LABELS, "stop_gradient", "persistable", "struct_name", "op_callstack", "place"}
 
 
@@ -97,8 +101,10 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
         for entry, stop in zip(data["O"], [*is_stopped, *[True] * len(data["O"])], strict=False)
     ]
     label = next((str(given[key]) for key in LABELS if key in given), "")
+    stack = _stack(given)
+    hidden = _HIDDEN | _LINES if stack else _HIDDEN
     shown = {
-        key: attribute_text(_plain(value)) for key, value in given.items() if key not in _HIDDEN
+        key: attribute_text(_plain(value)) for key, value in given.items() if key not in hidden
     }
     return Op(
         name,
@@ -106,9 +112,18 @@ def _op(data: dict[str, Any], keys: dict[int, int], values: list[Value]) -> Op:
         outputs,
         shown,
         label=label or shown.get("value", ""),
-        layer=str(given.get("struct_name") or ""),
+        layer=str(given.get("struct_name") or given.get("layer") or "").replace(".", "/"),
         blocks=blocks,
+        stack=stack,
     )
+
+
+def _stack(given: dict[str, Any]) -> Stack:
+    """Return the line that :mod:`paddle_lab.interchange.netron` wrote."""
+    file, _, line = str(given.get("file", "")).rpartition(":")
+    if not file or not line.isdigit():
+        return ()
+    return (Frame(file, int(line), "", FRAME_KINDS.index("user"), int(given.get("cell", -1))),)
 
 
 def _new(

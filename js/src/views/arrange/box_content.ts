@@ -236,6 +236,7 @@ function phaseOfGroup(kind: string, ofFirstOp: Phase): Phase {
 
 /** "7 ops"; "" if the op ran no compiled program. */
 function programNote(trace: Trace, op: number): string {
+  if (!trace.table("programs").length) return "";
   let ops = 0;
   for (const row of trace.programsOf(op)) ops += trace.at("programs", "ops", row);
   return ops ? t("count.op", { n: ops }) : "";
