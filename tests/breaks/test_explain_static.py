@@ -61,6 +61,9 @@ def test_each_break_has_its_expression_advice_and_cost(told: dict[str, Any]) -> 
     assert (loop.cause, loop.function) == ("for row in y", "skip_rows")
     assert (condition.cause, condition.function) == ("row.sum() < 0", "skip_rows")
     assert [one.function for one in told["forgiving"].breaks] == ["forgiving"]
+    # Paddle itself fails after an ``or`` whose first operand is true.
+    (one,) = told["any_active"].breaks
+    assert f"`{one.cause}` (line {one.line})" in told["any_active"].error
     for each in told.values():
         assert "breaks." not in f"{each!r}{each._repr_html_()}"
         assert each.breaks[0].where in repr(each)

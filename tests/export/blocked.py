@@ -111,6 +111,7 @@ class Three(nn.Layer):
         more = None
         if x.sum() > 1e6:  # BLOCKER: branch-types
             more = x * 2
+        order = np.argsort(x, axis=0)  # noqa: F841  (alone, Paddle exports the model)
         rows = list(reversed(x))  # BLOCKER: eager-only
         padded = nn.functional.pad(x, [0, int(x.shape[0] * 2), 0, 0])  # BLOCKER: number-needed
         padded = padded + paddle.to_tensor(np.argsort(x, axis=0))[0, 0]  # BLOCKER: numpy

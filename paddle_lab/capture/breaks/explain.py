@@ -121,6 +121,9 @@ class _Explanation:
             if not self._is_sot and self._code is not None:
                 return Explained(name, [_unconverted(error, self._code)], [], None, None, "")
             told = say("breaks.paddle_failed", error=_short(error))
+            if watched.breaks and "$resume_" in str(error):  # SOT's name of the code after a break
+                last = break_rows(watched.breaks[-1:])[-1]
+                told += say("breaks.paddle_failed_after", cause=last.cause, line=last.line)
             return Explained(name, breaks, recompilations, None, None, told)
 
     def _attempt(self, call: Callable[[], object]) -> BaseException | None:

@@ -43,11 +43,16 @@ class GuardedTranslation:
         """Each ``if`` that contains a ``return``."""
         self.ifs: dict[Place, int] = {}
         """The last line of each ``if``."""
+        self.unread: set[int] = set()
+        """Guards of values that the user's function assigns to names, but never reads."""
+        self._read: set[str] = set()
         self._loops: list[tuple[Place, int]] = []
 
     def get_static_ast(self, root: Any) -> Any:
         """Return the translated syntax tree with guards."""
         self._note_ranges(root)
+        names = [one for one in DOOR.gast.walk(root) if isinstance(one, DOOR.gast.Name)]
+        self._read = {one.id for one in names if isinstance(one.ctx, DOOR.gast.Load)}
         root = self._translate(root)
         self._block(root.body, {})
         return root
@@ -118,6 +123,9 @@ class GuardedTranslation:
         else:
             value = self._calls(value, place)
         statement.value, statement.guard = self._guarded(value, place, condition)
+        names = [getattr(one, "id", None) for one in getattr(statement, "targets", ())]
+        if names and None not in names and self._read.isdisjoint(names):
+            self.unread.add(statement.guard)
 
     def _calls(self, value: Any, place: Place) -> Any:
         """Guard the user's calls inside an expression. The expression itself has another guard."""

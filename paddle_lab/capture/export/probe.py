@@ -172,6 +172,8 @@ class Probe:
         return fault
 
     def _blame(self, error: Exception, guard: int) -> None:
+        if isinstance(error, guards.Misread) and guard in self._translation.unread:
+            return
         self._is_altered = True
         fault = fault_of(error, self._translation.places[guard])
         if fault.kind == OTHER and Place(fault.file, fault.line) in self._read_by_numpy:
