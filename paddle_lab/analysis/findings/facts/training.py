@@ -9,7 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Event, Facts
+from paddle_lab.analysis.findings.facts import (
+    EXTERNAL,
+    FORWARD,
+    GRADIENT,
+    OPTIMIZER,
+    PARAMETER,
+    Event,
+    Facts,
+)
 from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.floats import from_bits
@@ -267,6 +275,23 @@ class Training:
     @cached_property
     def _read(self) -> frozenset[int]:
         return frozenset(event.tensor for event in self.facts.events("read"))
+
+    @cached_property
+    def reads_gradients(self) -> bool:
+        """Whether an op outside of optimizer steps used a gradient.
+
+        A gradient that no step used counts as data, so data with a parameter's shape counts too.
+        """
+        facts, uses = self.facts, self.facts.record.uses
+        shapes = {facts.shape(row[0]) for rows in self.looked.values() for row in rows}
+        kinds = {EXTERNAL: shapes, GRADIENT: None}
+        pairs = zip(uses["op"].tolist(), uses["tensor"].tolist(), strict=True)
+        return any(
+            facts.phase(op) != OPTIMIZER
+            and (wanted is None or facts.shape(tensor) in wanted)
+            for op, tensor in pairs if op >= 0 and tensor >= 0
+            and (wanted := kinds.get(facts.tensor_kind(tensor), set())) != set()
+        )  # fmt: skip
 
     def is_unused(self, tensor: int) -> bool:
         """Tell whether nothing read a tensor, and it was freed before the trace ended."""

@@ -5,19 +5,24 @@ Contract: each term that should train the net is part of the tensor on which bac
 The check reports a line that computed a loss of one value at least twice, if nothing read these
 values and backward calls ran on other losses. It does not report a loss that is logged, that is
 still kept, or that has no graph.
+
+It also reports a loop that computes a loss in each turn, if only that of the last turn is used.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.ops import Mask
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
+_FEWEST_LOST = 4
 _MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "subtract", "divide"))
 
 
@@ -43,9 +48,24 @@ def find(facts: Facts) -> Iterator[Found]:
             used_stacks.add(facts.stack(op))  # kept in an attribute or a container
         if is_number and training.is_unused(result) and not facts.is_in_pylayer(op):
             by_stack.setdefault(facts.stack(op), []).append(op)
-    for ops in by_stack.values():
-        if len(ops) > 1 and facts.stack(ops[0]) not in used_stacks:
+    for stack, ops in by_stack.items():
+        if len(ops) > 1 and stack not in used_stacks:
             yield warning("unused-loss.found", facts.place(ops[0]), ops[0], n=len(ops))
+        elif len(ops) >= _FEWEST_LOST and _are_overwritten(training, ops, is_used):
+            yield warning("unused-loss.overwritten", facts.place(ops[0]), ops[0], n=len(ops))
+
+
+def _are_overwritten(training: Training, ops: list[int], is_used: Mask) -> bool:
+    """Tell whether backward calls used only the last of several losses of one line, each time."""
+    facts = training.facts
+    ends = sorted(facts.ops_before(call) - 1 for call in facts.user_backward_calls)
+    groups: dict[int, list[int]] = {}
+    for op in training.forward_ops(facts.op_name(ops[0])):
+        if facts.stack(op) == facts.stack(ops[0]):
+            groups.setdefault(bisect_right(ends, op), []).append(op)
+    last = max(groups)
+    is_last = [is_used[every[-1]] and set(every[:-1]) <= {*ops} for every in groups.values()]
+    return last > 0 and all(is_last) and min(map(len, groups.values())) > 2
 
 
 CHECK = Check(

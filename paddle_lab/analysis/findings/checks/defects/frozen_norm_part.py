@@ -52,7 +52,8 @@ def _is_ones(facts: Facts, scale: int) -> bool:
     """Tell whether a scale was made with ones and, as far as the trace knows, not changed."""
     first = facts.first_value(scale)
     maker = facts.producer(first)
-    is_first = scale == first and maker >= 0 and facts.op_name(maker) in _ONES
+    is_full = maker >= 0 and facts.op_name(maker) in _ONES
+    is_first = scale == first and is_full and "value=1.0" in facts.attributes(maker)
     return is_first and not any(
         event.tensor >= 0 and facts.first_value(event.tensor) == first
         for event in facts.events("overwritten")

@@ -1,7 +1,8 @@
-"""Functional dropout was active inside a layer in ``eval()`` mode.
+"""Functional dropout or batch norm was in training mode inside a layer in ``eval()`` mode.
 
 Contract (``paddle.nn.functional.dropout``): ``training`` is ``True`` unless
-``training=self.training`` is passed. ``scaled_dot_product_attention`` has the same argument.
+``training=self.training`` is passed. ``scaled_dot_product_attention`` has the same argument, and
+so has ``batch_norm``, which then also changes the running statistics.
 
 The check does not report Monte Carlo dropout: a Dropout layer that was itself set to ``train()``,
 or a line that passes ``training``.
@@ -20,13 +21,18 @@ from paddle_lab.analysis.findings.finding import Found, warning
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of active dropouts inside layers in ``eval()`` mode."""
     training = facts.answer(Training)
-    for op in training.forward_ops("dropout", "flash_attn"):
+    for op in training.forward_ops("dropout", "flash_attn", "batch_norm", "batch_norm_"):
         around = training.layers_around(op)
         is_active = training.attribute(op, "is_test") == "False"
         if not is_active or not around or training.attribute(op, "p") in {"0", "0.0"}:
             continue
-        place = facts.place(op)
-        if around[0] in training.evaluating and "training=" not in place.code.replace(" ", ""):
+        place, is_norm = facts.place(op), facts.op_name(op).startswith("batch_norm")
+        is_meant = "training=" in place.code.replace(" ", "")
+        if around[0] in training.evaluating and is_norm:
+            if "Norm" not in training.layer_class(around[0]):
+                layer = training.layer_class(around[0])
+                yield warning("functional-dropout.norm", place, op, layer=layer)
+        elif around[0] in training.evaluating and not is_meant:
             yield warning(
                 "functional-dropout.found", place, op, layer=training.layer_class(around[0])
             )

@@ -7,9 +7,12 @@ The check reports a net that is trained in this trace and was also called withou
 active dropout or batch statistics. The result of this call must have been compared with other data;
 for a classifier it is enough that the result was read.
 
-The check does not report samples of a generator, teachers and targets, or a pass that computes
-running statistics anew. Nor does it report Monte Carlo dropout: several passes over one input, or a
-Dropout layer that was itself set to ``train()``.
+It also reports a teacher (Hinton et al. 2015): a net that this trace does not change and whose
+result, computed without a graph in training mode, is the target of a loss.
+
+The check does not report samples of a generator, teachers that follow their student, or a pass that
+computes running statistics anew. Nor does it report Monte Carlo dropout: several passes over one
+input, or a Dropout layer that was itself set to ``train()``.
 """
 
 from __future__ import annotations
@@ -17,11 +20,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import numpy as np
+
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.ops import Mask
 from paddle_lab.analysis.findings.facts.training import LOSSES, Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 
 _COMPARING = LOSSES | {"equal", "not_equal", "accuracy"}
 _MOST = 64
@@ -35,6 +41,46 @@ def find(facts: Facts) -> Iterator[Found]:
         return
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
     scopes = facts.record.scopes["layer"]
+    ops, trained = _active(training, is_used)
+    classifiers = _classifiers(training, is_used)
+    given = Counter(_given(facts, root) for root in ops)
+    for root, op in ops.items():
+        layer = int(scopes[root])
+        # Several passes over the same input in training mode are Monte Carlo dropout.
+        if given[_given(facts, root)] > 1:
+            continue
+        is_teacher = layer not in trained and _teaches(training, root, is_used)
+        by_reading = layer in classifiers
+        if is_teacher:
+            yield warning("validated-in-train.teacher", facts.model_place(op), op)
+        elif layer in trained and _is_judged(training, op, root, is_used, by_reading=by_reading):
+            yield warning("validated-in-train.found", facts.model_place(op), op)
+
+
+def _teaches(training: Training, root: int, is_used: Mask) -> bool:
+    """Tell whether a net that nothing changes made the target of a trained loss."""
+    facts = training.facts
+    own = np.flatnonzero(facts.layer_calls[facts.record.ops["scope"]] == root).tolist()
+    read = {facts.first_value(one) for at in own for one in facts.inputs(at)}
+    held = facts.answer(GradientCuts).trained.holders.keys()
+    later = {facts.first_value(one.tensor) for one in facts.events("overwritten")
+             if one.tensor >= 0 and one.ops_before > own[0]}  # fmt: skip
+    if read & (held | later):
+        return False
+    waiting = list(facts.outputs(own[-1]))
+    for _ in range(_MOST):
+        if not waiting:
+            break
+        for reader in facts.consumers(waiting.pop()):
+            if is_used[reader]:
+                return facts.op_name(reader) in LOSSES | {"subtract"}
+            waiting.extend(facts.outputs(reader))
+    return False
+
+
+def _active(training: Training, is_used: Mask) -> tuple[dict[int, int], set[int]]:
+    """Return an active op in each call without a graph, and the layers that are trained."""
+    facts = training.facts
     ops: dict[int, int] = {}
     trained: set[int] = set()
     for op in training.forward_ops("dropout", "batch_norm", "batch_norm_"):
@@ -42,18 +88,10 @@ def find(facts: Facts) -> Iterator[Found]:
         if not around or around[-1] in training.evaluating:
             continue
         if is_used[op]:
-            trained.add(int(scopes[around[-1]]))
+            trained.add(int(facts.record.scopes["layer"][around[-1]]))
         elif _is_active(training, op) and not any(map(facts.needs_grad, facts.outputs(op))):
             ops.setdefault(around[-1], op)
-    classifiers = _classifiers(training, is_used)
-    given = Counter(_given(facts, root) for root in ops)
-    for root, op in ops.items():
-        layer = int(scopes[root])
-        # Several passes over the same input in training mode are Monte Carlo dropout.
-        if layer not in trained or given[_given(facts, root)] > 1:
-            continue
-        if _is_judged(training, op, root, is_used, by_reading=layer in classifiers):
-            yield warning("validated-in-train.found", facts.model_place(op), op)
+    return ops, trained
 
 
 def _is_active(training: Training, op: int) -> bool:

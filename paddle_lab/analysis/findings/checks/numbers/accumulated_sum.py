@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import GRADIENT, OPTIMIZER, Facts
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
@@ -41,18 +41,8 @@ def find(facts: Facts) -> Iterator[Found]:
         return
     roots = [facts.op_of_node(node) for call in calls for node in facts.roots(call)]
     is_mean = all(op >= 0 and facts.op_name(op) in {"mean", "mean_all"} for op in roots)
-    if is_mean and len(set(roots)) == len(roots) and not _is_divided(facts):
+    if is_mean and len(set(roots)) == len(roots) and not training.reads_gradients:
         yield warning("accumulated-sum.found", facts.place_of_stack(stack), roots[0], n=times[0])
-
-
-def _is_divided(facts: Facts) -> bool:
-    """Tell whether an op outside of optimizer steps used a gradient."""
-    uses = facts.record.uses
-    pairs = zip(uses["op"].tolist(), uses["tensor"].tolist(), strict=True)
-    return any(
-        tensor >= 0 and facts.tensor_kind(tensor) == GRADIENT and facts.phase(op) != OPTIMIZER
-        for op, tensor in pairs
-    )
 
 
 CHECK = Check(

@@ -1,4 +1,4 @@
-"""A mask hides the wrong positions from attention.
+"""A mask hides the wrong positions from attention, or its scores are scaled the wrong way.
 
 Contract: a mask varies along the axis of the keys, over which softmax runs; otherwise it hides no
 key. In Paddle's attention, ``True`` keeps a key; in PyTorch's ``key_padding_mask`` it hides one.
@@ -6,12 +6,15 @@ key. In Paddle's attention, ``True`` keeps a key; in PyTorch's ``key_padding_mas
 The check reports a mask with one value along the axis of the keys, if the scores get no other mask.
 It also reports a mask that keeps only the keys that hold one token, such as the padding. It does
 not report masks of segments or types.
+
+Scores are divided by ``sqrt(d)`` (Vaswani et al. 2017). The check reports only constant factors
+that make exactly ``sqrt(d)``, not those of another temperature.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import isclose, prod
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
@@ -32,6 +35,7 @@ def find(facts: Facts) -> Iterator[Found]:
         keys = facts.shape(scores)[-1:]
         if len(facts.shape(scores)) < 3 or training.attribute(softmax, "axis") != "-1":
             continue
+        yield from _scale(training, softmax)
         narrow: dict[int, bool] = {}
         for op, mask, keeps in _masks(training, scores):
             way = list(_way_back(facts, mask))
@@ -42,6 +46,34 @@ def find(facts: Facts) -> Iterator[Found]:
         if narrow and all(narrow.values()):
             op = next(iter(narrow))
             yield warning("attention-mask.queries", facts.place(op), op, n=keys[0])
+
+
+def _scale(training: Training, softmax: int) -> Iterator[Found]:
+    """Yield the op that multiplies scores by the root of their width."""
+    facts = training.facts
+    op, factor, scaling = facts.producer(facts.inputs(softmax)[0]), 1.0, -1
+    for _ in range(6):
+        inputs = facts.inputs(op) if op >= 0 else []
+        if len(inputs) == 1 and _factor(facts, op) != 1:
+            factor, scaling = factor * _factor(facts, op), op
+        if not inputs or facts.op_name(op) not in {"add", "matmul", "multiply", "divide"}:
+            return
+        width = facts.shape(inputs[0])[-1:] or (0,)
+        if facts.op_name(op) == "matmul":
+            if width[0] > 1 and scaling >= 0 and isclose(factor, width[0] ** 0.5, rel_tol=1e-4):
+                yield warning("attention-mask.scale", facts.place(scaling), scaling, n=width[0])
+            return
+        op = facts.producer(inputs[0])
+
+
+def _factor(facts: Facts, op: int) -> float:
+    """Return the constant by which an op multiplies its input; 1 for another op."""
+    try:
+        number = float(facts.attributes(op))
+    except ValueError:
+        return 1.0
+    name = facts.op_name(op)
+    return 1 / number if name == "divide" and number else number if name == "multiply" else 1.0
 
 
 def _masks(training: Training, scores: int) -> Iterator[tuple[int, int, bool]]:

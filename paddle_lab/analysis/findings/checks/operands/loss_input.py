@@ -1,8 +1,10 @@
-"""A loss got the wrong kind of values, such as probabilities instead of logits.
+"""A loss got the wrong kind of values, such as probabilities instead of logits, or padding.
 
 Contract (Paddle's documentation of each loss): ``cross_entropy`` and
 ``binary_cross_entropy_with_logits`` take logits and apply softmax or sigmoid themselves;
-``nll_loss`` and the input of ``kl_div`` are log-probabilities.
+``nll_loss`` and the input of ``kl_div`` are log-probabilities; soft labels are probabilities. The
+Dice loss (Milletari et al. 2016) compares probabilities with masks. A token that
+``Embedding(padding_idx=…)`` names as padding is no target.
 
 The op that made the values tells their kind. Values of an unknown op are not reported.
 """
@@ -16,6 +18,7 @@ from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import AFFINE, Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 
+_MASKS = frozenset(("greater_than", "greater_equal", "less_than", "equal", "one_hot"))
 _SQUASHING = {"softmax": "softmax", "sigmoid": "sigmoid", "gumbel_softmax": "softmax"}
 
 
@@ -24,41 +27,109 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     for op in training.forward_ops("cross_entropy_with_softmax"):
         takes_logits = training.attribute(op, "use_softmax") != "False"
-        kind, maker = _kind(training, facts.inputs(op)[0])
+        kind, maker = kind_of(training, facts.inputs(op)[0])
         if takes_logits and kind in {"softmax", "sigmoid"}:
             place = _place(training, op, maker)
             yield warning("loss-input.softmax", place, op, made=kind)
         elif not takes_logits and kind == "logits":
             yield warning("loss-input.no_softmax", facts.place(op), op)
+        yield from _labels(training, op)
     for op in training.forward_ops("sigmoid_cross_entropy_with_logits"):
-        kind, maker = _kind(training, facts.inputs(op)[0])
+        kind, maker = kind_of(training, facts.inputs(op)[0])
         if kind in {"softmax", "sigmoid"}:
             yield warning("loss-input.sigmoid", _place(training, op, maker), op, made=kind)
     for op in training.forward_ops("nll_loss"):
-        kind, _ = _kind(training, facts.inputs(op)[0])
+        kind, _ = kind_of(training, facts.inputs(op)[0])
         if kind in {"softmax", "sigmoid", "logits"}:
             yield warning("loss-input.nll", facts.place(op), op, made=kind)
     for op in training.forward_ops("kldiv_loss"):
         yield from _divergence(training, op)
+    yield from _overlaps(training)
+
+
+def _labels(training: Training, op: int) -> Iterator[Found]:
+    """Yield a cross entropy whose soft labels are no probabilities, or that counts padding."""
+    place, label = training.facts.place(op), training.facts.inputs(op)[1]
+    if training.attribute(op, "soft_label") == "True":
+        kind = kind_of(training, label)[0]
+        if kind in {"logits", "log"}:
+            yield warning("loss-input.soft_label", place, op, made=kind)
+    elif _has_padding(training, op):
+        yield warning("loss-input.padding", place, op)
+
+
+def _has_padding(training: Training, op: int) -> bool:
+    """Tell whether a mean of losses contains those of the padding, which is token 0."""
+    facts = training.facts
+    labels = training.origin(facts.inputs(op)[1])
+    seen = training.glance(labels)
+    if seen is None or seen.zeros * 20 < seen.elements or not _is_averaged(training, op):
+        return False
+    return training.attribute(op, "ignore_index") != "0" and any(
+        training.attribute(one, "padding_idx") == "0"
+        and training.origin(facts.inputs(one)[0]) == labels
+        for one in training.forward_ops("embedding")
+    )
+
+
+def _is_averaged(training: Training, op: int) -> bool:
+    readers = training.readers(training.facts.outputs(op)[-1])
+    return all(training.facts.op_name(one) in {"mean", "mean_all"} for one in readers)
+
+
+def _overlaps(training: Training) -> Iterator[Found]:
+    """Yield the Dice losses of logits: logits times a mask, divided by the sum of both."""
+    facts = training.facts
+    for op in training.forward_ops("multiply"):
+        pair = facts.inputs(op)
+        logits = next((one for one in pair if kind_of(training, one)[0] == "logits"), -1)
+        if len(pair) != 2 or logits < 0:
+            continue
+        mask = training.origin(pair[pair[0] == logits])
+        seen, maker = training.glance(mask), facts.producer(mask)
+        is_data = seen is not None and seen.is_whole and seen.smallest >= 0 and seen.largest <= 1
+        is_mask = is_data or (maker >= 0 and facts.op_name(maker) in _MASKS)
+        readers = training.readers(facts.outputs(op)[0])
+        is_summed = any(facts.op_name(one) == "sum" for one in readers)
+        sums = training.readers(training.origin(logits)) if is_mask and is_summed else ()
+        if any(facts.op_name(one) == "sum" and _divides(training, one) for one in sums):
+            yield warning("loss-input.dice", facts.place(op), op)
+
+
+def _divides(training: Training, op: int) -> bool:
+    """Tell whether a result, to which others may be added, divides another."""
+    facts, made = training.facts, set(training.facts.outputs(op))
+    for _ in range(3):
+        readers = [one for tensor in made for one in training.readers(tensor)]
+        if any(
+            facts.op_name(one) == "divide" and len(facts.inputs(one)) == 2
+            and facts.inputs(one)[1] in made for one in readers
+        ):  # fmt: skip
+            return True
+        made = {out for one in readers if facts.op_name(one) == "add" for out in facts.outputs(one)}
+    return False
 
 
 def _divergence(training: Training, op: int) -> Iterator[Found]:
     facts = training.facts
-    kind, _ = _kind(training, facts.inputs(op)[0])
+    kind, _ = kind_of(training, facts.inputs(op)[0])
     if kind in {"softmax", "sigmoid", "logits"}:
         yield warning("loss-input.kl", facts.place(op), op, made=kind)
         return
-    target, _ = _kind(training, facts.inputs(op)[1])
+    target, _ = kind_of(training, facts.inputs(op)[1])
     is_log = training.attribute(op, "log_target") == "True"
     if (target == "log" and not is_log) or (target == "softmax" and is_log):
         yield warning("loss-input.kl_target", facts.place(op), op, made=target)
 
 
-def _kind(training: Training, tensor: int) -> tuple[str, int]:
+def kind_of(training: Training, tensor: int) -> tuple[str, int]:
     """Return the kind of a tensor's values, and the op that made them. ``""`` if not known."""
     facts = training.facts
     op = training.origin_op(tensor)
     name = facts.op_name(op) if op >= 0 else ""
+    if name in {"divide", "multiply", "scale"} and len(facts.inputs(op)) == 1:
+        kind, maker = kind_of(training, facts.inputs(op)[0])  # a temperature
+        return ("logits", maker) if kind == "logits" else ("", op)
     if name in _SQUASHING:
         return _SQUASHING[name], op
     if name in {"log_softmax", "log"}:

@@ -1,4 +1,4 @@
-"""The seed was set to the same number before each step.
+"""The seed was set to the same number before each step, or for two nets trained side by side.
 
 Contract (``paddle.seed``, ``numpy.random.seed``): the same seed gives the same dropout, noise and
 random batches again.
@@ -7,6 +7,10 @@ The check reports a line that set the same seed at least three times, with one t
 between, if the steps used random numbers. It also reports a ``worker_init_fn`` that sets the same
 seed in each worker of a loader. It does not report different seeds, or a seed before each
 whole run.
+
+Members of an ensemble start from different weights (Lakshminarayanan et al. 2017), and so do twin
+critics. The check reports two optimizers whose steps alternate and whose nets read the same data,
+if all examined weights were equal before and after each step. Replicas read different data.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     for call in training.called("worker_init_fn")[:1]:
         yield warning("same-seed.workers", training.place(call), -1)
+    yield from _equal_nets(training)
     seeds: dict[tuple[Place, str], list[Called]] = {}
     for call in training.called("seed"):
         seeds.setdefault((training.place(call), " ".join(call.detail)), []).append(call)
@@ -60,6 +65,35 @@ def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
         seen = [training.glance(one) for op in range(start, end) for one in facts.inputs(op)]
         found.add(frozenset(one.digest for one in seen if one is not None and one.elements > 8))
     return len(found) == 1 and found != {frozenset()}
+
+
+def _equal_nets(training: Training) -> Iterator[Found]:
+    """Yield the lines that give two nets the same weights."""
+    seen: dict[tuple[tuple[int, int], ...], int] = {}
+    for number, steps in training.steps_of.items():
+        looks = [row for step in steps for row in training.looked.get(step.row, ())]
+        key = tuple((before, after) for *_, before, after in looks)
+        is_changed = len(steps) >= _FEWEST and any(changed for _, _, changed, *_ in looks)
+        first = seen.setdefault(key, number) if is_changed else number
+        tensors = {row[0] for row in looks}
+        other = training.steps_of[first]
+        own = {row[0] for step in other for row in training.looked.get(step.row, ())}
+        is_beside = first != number and steps[0].scope < other[-1].scope
+        if not is_beside or tensors & own or not _data(training, own) & _data(training, tensors):
+            continue
+        places = [training.creation_place(min(one)) for one in (tensors, own)]
+        calls = [(training.place(call), call.detail) for call in training.called("seed")]
+        seeds = [place for place, detail in calls if calls.count((place, detail)) > 1]
+        place = seeds[0] if seeds else places[0]
+        yield warning("same-seed.nets", place if place.line else training.made_at(number), -1)
+        return
+
+
+def _data(training: Training, parameters: set[int]) -> set[int]:
+    """Return the tensors that no parameter influences and that ops read with some parameters."""
+    facts = training.facts
+    read = {facts.inputs(op)[0] for one in parameters for op in training.readings(one)}
+    return {tensor for tensor in read if not training.is_fed(tensor)}
 
 
 CHECK = Check(

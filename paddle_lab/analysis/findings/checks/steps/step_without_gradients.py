@@ -8,15 +8,18 @@ reached the optimizer's parameters. The order of the calls must explain why. So 
 or weight of zero are not reported.
 
 It also reports steps of frozen parameters only, and a loop that goes on with backward calls, but
-without steps.
+without steps, and micro-batches whose gradients are cleared before the next one.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.facts.training import Called, Step, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
@@ -36,6 +39,7 @@ def find(facts: Facts) -> Iterator[Found]:
         yield warning("step-without-gradients.never", training.place(cleared[0]), n=len(calls))
     yield from _frozen(training, calls)
     if len(training.steps_of) == 1:
+        yield from _discarded(training, calls, cleared)
         yield from _stopped(training, calls, len(cleared))
     for steps in training.steps_of.values():
         looked = [step for step in steps if step.row in training.looked]
@@ -82,6 +86,31 @@ def _stopped(training: Training, calls: list[int], clears: int) -> Iterator[Foun
     if len(later) > _FEWEST:
         place = training.step_place(steps[-1])
         yield warning("step-without-gradients.stopped", place, steps[-1].last_op, n=len(later))
+
+
+def _discarded(training: Training, calls: list[int], cleared: list[Called]) -> Iterator[Found]:
+    """Yield the line that clears gradients between the micro-batches of each step.
+
+    Code that reads gradients may clear them then, and so may an attack on the data.
+    """
+    facts, ends = training.facts, [step.first_op for step in training.steps]
+    begins = [facts.ops_before(call) for call in calls]
+    counts = Counter(bisect_left(ends, at) for at in begins if at <= ends[-1])
+    stacks = {int(facts.record.backward_calls["stack"][call]) for call in calls}
+    most = max(counts.values(), default=0)
+    is_each = len(stacks) == 1 and most > 1 and set(counts.values()) == {most}
+    if not is_each or len(counts) < _FEWEST or len(cleared) < len(calls) - 1:
+        return
+    moments = [call.event.ops_before for call in cleared]
+    gaps = [any(a <= at <= b for at in moments) for a, b in pairwise(begins)]
+    leaves = facts.leaves_of_nodes(facts.nodes_of_calls(calls))
+    if (
+        all(gaps)
+        and not training.reads_gradients
+        and all(facts.tensor_kind(one) == PARAMETER for one in leaves)
+    ):
+        place = training.place(cleared[-1])
+        yield warning("step-without-gradients.discarded", place, n=most - 1, all=most)
 
 
 def _is_between(training: Training, clear: Called, calls: list[int], steps: list[Step]) -> bool:
