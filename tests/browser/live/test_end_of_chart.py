@@ -1,4 +1,4 @@
-"""How the live chart ends: it is stopped or cleared, loses its kernel, or is opened again."""
+"""How the live chart ends: it is stopped or cleared, or its kernel dies."""
 
 from __future__ import annotations
 
@@ -7,22 +7,41 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.live.live_chart import CHART_ON, MODEL, chart_of, expect_painted, start_cell
+from tests.browser.conftest import opened_notebooks
+from tests.browser.live.live_chart import CHART_ON, chart_of, start_cell
 from tests.browser.notebook_page import notebook_of
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import OpenNotebook
+    from collections.abc import Iterator
+    from pathlib import Path
 
-pytestmark = pytest.mark.alone
+    from playwright.sync_api import Browser
+
+    from tests.browser.notebook_page import NotebookPage
+    from tests.browser.server_process import JupyterServer
 
 THREADS = """import threading
 print("paddle_lab sampler" in [thread.name for thread in threading.enumerate()])"""
+DIES = "import os, signal\nos.kill(os.getpid(), 9)"
 
 
-def test_it_stops_when_its_output_is_cleared(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON, THREADS))
-    notebook.run_cell(0)
-    chart_of(notebook)
+@pytest.fixture(scope="module")
+def opened(
+    lab_server: JupyterServer, browser: Browser, screenshots: Path
+) -> Iterator[NotebookPage]:
+    for open_notebook in opened_notebooks(lab_server, browser, screenshots, "end_of_chart"):
+        yield open_notebook(notebook_of(CHART_ON, THREADS, DIES))
+
+
+@pytest.fixture
+def notebook(opened: NotebookPage) -> NotebookPage:
+    """A notebook whose first cell has just shown a chart, which is live."""
+    opened.run_cell(0)
+    chart_of(opened)
+    return opened
+
+
+def test_it_stops_when_its_output_is_cleared(notebook: NotebookPage) -> None:
     notebook.run_cell(1)
     assert notebook.output_text(1).strip() == "True"
 
@@ -41,9 +60,7 @@ def test_it_stops_when_its_output_is_cleared(lab_page: OpenNotebook):
     assert notebook.output_text(1).strip() == "False"
 
 
-def test_its_button_stops_it_and_it_says_so(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON, THREADS))
-    notebook.run_cell(0)
+def test_its_button_stops_it_and_it_says_so(notebook: NotebookPage) -> None:
     chart = chart_of(notebook)
 
     chart.get_by_role("button", name="Stop").click()
@@ -54,53 +71,11 @@ def test_its_button_stops_it_and_it_says_so(lab_page: OpenNotebook):
     assert notebook.output_text(1).strip() == "False"
 
 
-def test_a_kernel_that_ends_says_so(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON))
-    notebook.run_cell(0)
+# This test is the last, because the other tests use the kernel.
+def test_a_kernel_that_dies_is_silence_and_not_a_flat_line(notebook: NotebookPage) -> None:
     chart = chart_of(notebook)
 
-    notebook.server.end_kernels()
-
-    expect(chart.locator(".pdl-live-state")).to_have_text("Stopped: the kernel has ended")
-
-
-def test_a_kernel_that_dies_is_silence_and_not_a_flat_line(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON, "import os, signal\nos.kill(os.getpid(), 9)"))
-    notebook.run_cell(0)
-    chart = chart_of(notebook)
-
-    start_cell(notebook, 1)
+    start_cell(notebook, 2)
 
     expect(chart).to_have_attribute("data-state", "silent")
     expect(chart.locator(".pdl-live-state")).to_contain_text("the kernel has ended")
-
-
-def test_a_page_opened_again_shows_what_was_before(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON, MODEL))
-    notebook.run_cell(0)
-    chart_of(notebook)
-    notebook.run_cell(1)
-    notebook.save()
-
-    again = notebook.reopened(kernel=True)
-    # Drawing two charts at once is slow on a machine without a GPU.
-    notebook.page.close()
-
-    chart = chart_of(again)
-    expect(chart.get_by_role("list", name="Paddle, cpu")).to_contain_text("MiB")
-    # The cell ran before this page was there.
-    chart.get_by_role("button", name="All", exact=True).click()
-    expect_painted(chart, 2)
-
-
-def test_without_its_kernel_it_says_what_stood_there(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON))
-    notebook.run_cell(0)
-    chart_of(notebook)
-    notebook.save()
-    notebook.leave()
-    for kernel in (False, True):
-        again = notebook.reopened(kernel=kernel)
-        expect(again.page.locator(".pdl-live-gone")).to_contain_text("A live chart of memory stood")
-        expect(again.page.get_by_text("Loading widget")).to_have_count(0)
-        expect(again.page.get_by_text("model not found")).to_have_count(0)

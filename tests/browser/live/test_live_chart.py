@@ -3,42 +3,76 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import opened_notebooks
 from tests.browser.live.live_chart import CHART_ON, MODEL, chart_of, expect_painted, start_cell
 from tests.browser.notebook_page import notebook_of
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import OpenNotebook
-    from tests.browser.notebook_page import Theme
+    from collections.abc import Iterator
+    from pathlib import Path
 
-pytestmark = pytest.mark.alone
+    from playwright.sync_api import Browser, Locator, Request
 
-# How long to wait for what a test expects. A page is slow on a busy machine.
+    from tests.browser.notebook_page import NotebookPage, Theme
+    from tests.browser.server_process import JupyterServer
+
+    Shown = tuple[NotebookPage, Locator, list[str]]
+
 PLAIN = """import os
 begin = time.time()
 while not os.path.exists("seen") and time.time() - begin < 60:
     network(images)"""
-# A single C call, during which no other thread runs.
-HELD = "total = sum(range(60_000_000))"
 
 
-def test_it_tells_values_marks_and_what_this_machine_lacks(jupyter_page: OpenNotebook):
-    notebook = jupyter_page(notebook_of(CHART_ON, MODEL, PLAIN))
-    addresses: list[str] = []
-    notebook.page.on("request", lambda request: addresses.append(request.url))
-    notebook.run_cell(0)
-    chart = chart_of(notebook)
-    notebook.run_cell(1)
-    notebook.cell(0)
+def _keep_address(addresses: list[str], request: Request) -> None:
+    addresses.append(request.url)
+
+
+@pytest.fixture(scope="module", params=["lab", "notebook"])
+def shown(request: pytest.FixtureRequest, browser: Browser, screenshots: Path) -> Iterator[Shown]:
+    """Each application with a notebook, its chart, and the addresses that the page has loaded."""
+    name = "lab_server" if request.param == "lab" else "notebook7_server"
+    server: JupyterServer = request.getfixturevalue(name)
+    for open_notebook in opened_notebooks(server, browser, screenshots, "live_chart"):
+        notebook = open_notebook(notebook_of(CHART_ON, MODEL, PLAIN))
+        addresses: list[str] = []
+        notebook.page.on("request", partial(_keep_address, addresses))
+        if server.application == "lab":
+            notebook.command("application:toggle-left-area")
+        for index in (0, 1):
+            notebook.run_cell(index)
+        yield notebook, chart_of(notebook), addresses
+
+
+in_lab = pytest.mark.parametrize("shown", ["lab"], indirect=True)
+
+
+@pytest.fixture
+def notebook(shown: Shown) -> NotebookPage:
+    shown[0].page.set_viewport_size({"width": 1280, "height": 900})
+    shown[0].cell(0)
+    return shown[0]
+
+
+@pytest.fixture
+def chart(shown: Shown) -> Locator:
+    return shown[1]
+
+
+def test_it_tells_values_marks_and_what_this_machine_lacks(
+    notebook: NotebookPage, chart: Locator, shown: Shown
+) -> None:
+    number = (notebook.execution_count(2) or 2) + 1
     start_cell(notebook, 2)
 
     running = chart.locator(".pdl-live-running")
-    expect(running).to_contain_text("cell [3]")
-    expect(running).to_have_text(re.compile(r"cell \[3\] · (layer|conv|bn|relu|maxpool)"))
+    expect(running).to_have_text(re.compile(rf"cell \[{number}\] · (layer|conv|bn|relu|maxpool)"))
     paddle_list = chart.get_by_role("list", name="Paddle, cpu")
     for name in ("allocated", "reserved", "peak allocated"):
         item = paddle_list.get_by_role("button", name=re.compile(rf"^{name}"))
@@ -49,17 +83,17 @@ def test_it_tells_values_marks_and_what_this_machine_lacks(jupyter_page: OpenNot
     expect_painted(chart, 3)
     (notebook.server.root / "seen").touch()
     expect(running).to_have_text("")
+    notebook.wait_for_kernel()
     (notebook.server.root / "seen").unlink()
 
-    bokeh = [address for address in addresses if "bokeh" in address]
+    bokeh = [address for address in shown[2] if "bokeh" in address]
     assert bokeh, "it is fetched once the chart is there"
     assert all(address.startswith(notebook.server.url) for address in bokeh), bokeh
 
 
-def test_a_line_is_switched_off_and_on(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON))
-    notebook.run_cell(0)
-    resident = chart_of(notebook).get_by_role("button", name=re.compile("^process"))
+@in_lab
+def test_a_line_is_switched_off_and_on(chart: Locator) -> None:
+    resident = chart.get_by_role("button", name=re.compile("^process"))
 
     expect(resident).to_have_attribute("aria-pressed", "true")
     resident.click()
@@ -69,27 +103,10 @@ def test_a_line_is_switched_off_and_on(lab_page: OpenNotebook):
     expect(resident).to_have_attribute("aria-pressed", "true")
 
 
-def test_a_held_interpreter_is_a_gap(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON, HELD))
-    notebook.run_cell(0)
-    chart = chart_of(notebook)
-    expect(chart.locator(".pdl-live-gaps")).to_be_hidden()
-
-    notebook.run_cell(1)
-
-    expect(chart.locator(".pdl-live-gaps")).to_be_visible()
-    # Content below the chart does not move when the gap is out of view.
-    chart.locator(".pdl-live-chart").focus()
-    for _ in range(8):
-        notebook.page.keyboard.press("ArrowLeft")
-    notebook.page.wait_for_timeout(500)
-    expect(chart.locator(".pdl-live-gaps")).to_be_visible()
-
-
-def test_a_dragged_axis_stands_still_until_one_goes_back(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON))
-    notebook.run_cell(0)
-    chart = chart_of(notebook)
+@in_lab
+def test_a_dragged_axis_stands_still_until_one_goes_back(
+    notebook: NotebookPage, chart: Locator
+) -> None:
     expect_painted(chart, 1)
     back = chart.get_by_role("button", name="Back to now")
     expect(back).to_be_hidden()
@@ -112,14 +129,7 @@ def test_a_dragged_axis_stands_still_until_one_goes_back(lab_page: OpenNotebook)
     expect(back).to_be_hidden()
 
 
-def test_light_dark_and_narrow(jupyter_page: OpenNotebook):
-    notebook = jupyter_page(notebook_of(CHART_ON, MODEL))
-    notebook.run_cell(0)
-    chart = chart_of(notebook)
-    notebook.run_cell(1)
-    notebook.cell(0)
-    if notebook.server.application == "lab":
-        notebook.command("application:toggle-left-area")
+def test_light_dark_and_narrow(notebook: NotebookPage, chart: Locator) -> None:
     themes: tuple[Theme, ...] = ("dark", "light")
     for width in (1280, 480):
         notebook.page.set_viewport_size({"width": width, "height": 900})

@@ -1,4 +1,7 @@
-"""The live chart moves while Paddle keeps the kernel busy."""
+"""The live chart moves while Paddle keeps the kernel busy, and shows when it could not move.
+
+These tests measure time. Other programs that keep the processors busy would change the result.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,20 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+from playwright.sync_api import expect
 
+from tests.browser.conftest import opened_notebooks
 from tests.browser.live.live_chart import CHART_ON, MODEL, chart_of
 from tests.browser.notebook_page import notebook_of
 
 if TYPE_CHECKING:
-    from tests.browser.conftest import OpenNotebook
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
     from tests.browser.notebook_page import NotebookPage
+    from tests.browser.server_process import JupyterServer
 
 pytestmark = pytest.mark.alone
 
@@ -21,6 +31,8 @@ TEN_SECONDS = """begin = time.time()
 while time.time() - begin < 10:
     network(images).mean().backward()
     network.clear_gradients()"""
+# A single C call, during which no other thread runs.
+HELD = "total = sum(range(60_000_000))"
 WATCH_UPDATES = """() => {
   window.updateTimes = [];
   new MutationObserver(() => window.updateTimes.push(performance.now())).observe(
@@ -51,10 +63,34 @@ def updates_during(notebook: NotebookPage, index: int) -> tuple[float, float]:
     return len(within) / ((end - begin) / 1000), max(gaps, default=end - begin)
 
 
-def test_it_moves_while_paddle_runs(lab_page: OpenNotebook):
-    notebook = lab_page(notebook_of(CHART_ON, MODEL, TEN_SECONDS))
-    notebook.run_cell(0)
-    chart_of(notebook)
+@pytest.fixture(scope="module")
+def notebook(
+    lab_server: JupyterServer, browser: Browser, screenshots: Path
+) -> Iterator[NotebookPage]:
+    for open_notebook in opened_notebooks(lab_server, browser, screenshots, "update_rate"):
+        opened = open_notebook(notebook_of(CHART_ON, MODEL, TEN_SECONDS, HELD))
+        opened.run_cell(0)
+        chart_of(opened)
+        yield opened
+
+
+def test_a_held_interpreter_is_a_gap(notebook: NotebookPage) -> None:
+    chart = chart_of(notebook)
+    expect(chart.locator(".pdl-live-gaps")).to_be_hidden()
+
+    notebook.run_cell(3)
+
+    expect(chart.locator(".pdl-live-gaps")).to_be_visible()
+    # Content below the chart does not move when the gap is out of view.
+    chart.locator(".pdl-live-chart").focus()
+    for _ in range(8):
+        notebook.page.keyboard.press("ArrowLeft")
+    notebook.page.wait_for_timeout(500)
+    expect(chart.locator(".pdl-live-gaps")).to_be_visible()
+    chart.get_by_role("button", name="Back to now").click()
+
+
+def test_it_moves_while_paddle_runs(notebook: NotebookPage) -> None:
     notebook.run_cell(1)
     notebook.cell(0)
 
