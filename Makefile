@@ -41,8 +41,12 @@ lab: $(DONE)/lab $(DONE)/labextension
 
 # Tests, cheapest first. `make --keep-going test` continues after a target that fails.
 
-.PHONY: test lint types js-test pytest browser-test format generate
-test: lint types js-test pytest browser-test
+.PHONY: test lint-and-types lint types js-test pytest browser-test format generate
+test: lint-and-types js-test pytest browser-test
+
+# Beside each other, because each uses one core.
+lint-and-types: $(DONE)/test js/node_modules/.package-lock.json
+	$(MAKE) --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) lint types
 
 # The checks to run before a commit; they take some minutes.
 .PHONY: check
@@ -81,15 +85,15 @@ pytest: $(DONE)/test
 	  $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
 	$(if $(PYTEST_ARGS),,$(PARALLEL_PYTEST) -m "not browser" $(OWN_PROCESS))
 
-# Three processes, because the machine is idle half of the time while pages open and kernels start.
-# Tests marked `alone` run afterwards in one process. Pytest exits with 5 if PYTEST_ARGS selects no
-# test.
+# Five processes, because the machine is idle while pages open and kernels start; two cores are half
+# idle with three. Tests marked `alone` run afterwards in one process. Pytest exits with 5 if
+# PYTEST_ARGS selects no test.
 # A failed test runs once more, because a busy machine may have been too slow. The first failure is
 # shown all the same: a test that fails sometimes has found a fault that occurs sometimes.
 BROWSER_PYTEST = CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest \
-  --reruns 1 --rerun-show-tracebacks $(PYTEST_ARGS)
+  --reruns 1 --rerun-show-tracebacks $(or $(PYTEST_ARGS),tests/browser)
 browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
-	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses 3 \
+	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses 5 \
 	  --dist loadfile || [ $$? -eq 5 ]
 	$(BROWSER_PYTEST) -m "browser and alone" || [ $$? -eq 5 ]
 
