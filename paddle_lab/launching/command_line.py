@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options=shlex.split(chosen.launch),
             checks_collectives=chosen.check == "collectives",
         )
-    except OSError as error:
+    except (OSError, ValueError) as error:
         parser.error(str(error))
     try:
         code = job.run()

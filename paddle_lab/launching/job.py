@@ -57,6 +57,8 @@ class Job:
         If the directory has files.
     OSError
         If the directory cannot be created.
+    ValueError
+        For fewer than one rank.
     """
 
     def __init__(
@@ -72,6 +74,8 @@ class Job:
         tells_findings_at_end: bool = True,
         show: Callable[[RunDirectory], object] | None = None,
     ) -> None:
+        if ranks < 1:
+            raise ValueError(say("runs.few", n=ranks))
         refuse_files(directory)
         self.directory = directory.absolute()
         self._command = [

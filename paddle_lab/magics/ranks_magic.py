@@ -79,7 +79,7 @@ class RanksMagic:
             # cell.
             (directory / _SCRIPT).write_text(f"\n{cell}", encoding="utf-8")
             job.run()
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise UsageError(str(error)) from None
         finally:
             # Show nothing if no rank has written anything.

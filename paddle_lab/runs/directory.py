@@ -175,6 +175,7 @@ class RunDirectory:
         ranks = tuple(log.rank for log in own if log.exit and log.exit["error"] == error)
         message = say("runs.raised.message", rank=ranks_said(ranks), error=error.strip())
         advice = "advice" if len(ranks) < len(self._logs) else "everywhere"
+        advice = "alone" if self.world == 1 and "group" in error else advice
         lines = {one.rank: one.place for one in self.logs if one.place != NOWHERE}
         time_ns = int(first.exit["time_ns"])
         return [

@@ -11,6 +11,7 @@ import os
 import signal
 import socket
 import sys
+import threading
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -49,6 +50,7 @@ def start(program: Path, directory: Path, ranks: int, *, is_traced: bool) -> lis
         if process:
             processes.append(process)
             continue
+        threading.main_thread()._set_native_id()  # Python does not after a fork
         os.environ |= {
             "PADDLE_TRAINER_ID": str(rank),
             "PADDLE_TRAINERS_NUM": str(ranks),

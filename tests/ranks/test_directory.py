@@ -82,6 +82,8 @@ def test_a_second_run_in_a_directory_is_refused(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, LEAVE)
     with pytest.raises(FileExistsError, match="has files"):
         Job(["a.py"], ranks=2, directory=tmp_path)
+    with pytest.raises(ValueError, match="-n 0 is no number of ranks"):
+        Job(["a.py"], ranks=0, directory=tmp_path / "new")
 
 
 def test_branches_of_ranks_are_no_disagreement_but_opposite_orders_are(tmp_path: Path) -> None:

@@ -9,8 +9,10 @@ import time
 import warnings
 from _thread import LockType, RLock
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from inspect import getattr_static
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
@@ -135,12 +137,23 @@ class ThreadLook:
         return StalledThread(thread.name, lines_of(frames), state, detail, workers)
 
     def _busy_share(self, thread: int) -> float:
-        """Return which share of a core a thread has used since the last look."""
-        busy = {one.id: one.user_time + one.system_time for one in psutil.Process().threads()}
-        now_s, used_s = time.monotonic(), busy.get(thread, 0.0)
+        """Return for which share of the time since the last look a thread has used a core.
+
+        Time in which it waited for a core counts, too: a busy machine must not make it look idle.
+        """
+        now_s, used_s = time.monotonic(), _busy_s(thread)
         before_s, before_used_s = self._cpu_s.get(thread, (now_s, used_s))
         self._cpu_s[thread] = now_s, used_s
         return (used_s - before_used_s) / (now_s - before_s) if now_s > before_s else 1.0
+
+
+def _busy_s(thread: int) -> float:
+    """Return for how long a thread has run; on Linux, also for how long it waited for a core."""
+    with suppress(OSError, ValueError):
+        ran_ns, waited_ns, _ = Path(f"/proc/self/task/{thread}/schedstat").read_text().split()
+        return (int(ran_ns) + int(waited_ns)) / 1e9
+    used = [one for one in psutil.Process().threads() if one.id == thread]
+    return sum((one.user_time + one.system_time for one in used), 0.0)
 
 
 def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple[str, str]:

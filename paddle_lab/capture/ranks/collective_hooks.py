@@ -29,7 +29,7 @@ from paddle_lab.capture.ranks.process_group_methods import (
     Method,
 )
 from paddle_lab.capture.ranks.rank_setup import rank_setup
-from paddle_lab.capture.ranks.user_stack import lines_of, user_frames, variable_of
+from paddle_lab.capture.ranks.user_stack import lines_of, user_frames, variable_of, variables_of
 
 
 class CollectiveHooks(PatchSet):
@@ -137,7 +137,7 @@ class CollectiveHooks(PatchSet):
         tensor = value[0] if isinstance(value, (list, tuple)) and value else value
         is_tensor = isinstance(tensor, self._tensor_type)
         root, peer = argument(method.root), argument(method.peer)
-        name, ranks = self._names.of(tensor) if is_tensor else "", tuple(group.ranks)
+        name, ranks = self._name(tensor) if is_tensor else "", tuple(group.ranks)
         if method.op == "all_reduce" and name.endswith(".grad"):
             self._names.reduced[name.removesuffix(".grad")] = ranks
         is_equal = is_tensor and not name and method.op in GIVES_ALL_THE_SAME
@@ -155,6 +155,16 @@ class CollectiveHooks(PatchSet):
             layer=self._layers.running(_getframe(1)),
         )
         return key, ranks if is_equal else None
+
+    def _name(self, tensor: Any) -> str:
+        """Return the parameter of a gradient, also if only a variable leads to the parameter."""
+        name = self._names.of(tensor)
+        if not name:
+            for frame in user_frames(_getframe(1))[:1]:
+                for _, value in variables_of(frame):
+                    self._names.add_seen(value)
+            name = self._names.of(tensor)
+        return name
 
     def _name_of(self, kind: Any) -> str:
         """Return the name of a dtype or reduce op. Names are kept, because ``str()`` is slow."""

@@ -7,6 +7,7 @@ name, and this changes the names of later tensors.
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -14,9 +15,20 @@ from paddle_lab.capture.door import DOOR
 
 
 class GradientNames:
-    """Finds the parameter of a gradient, and notes which parameters got a gradient."""
+    """Finds the parameter of a gradient, and notes which parameters got a gradient.
 
-    def __init__(self) -> None:
+    It knows the parameters of optimizers, and those that a collective's frame has in a variable.
+
+    Parameters
+    ----------
+    layer_type
+        ``paddle.nn.Layer``.
+    """
+
+    def __init__(self, layer_type: Any) -> None:
+        self._layer_type = layer_type
+        self._seen: dict[int, weakref.ref[Any]] = {}
+        """Layers and parameters that were seen in variables, by id: ``==`` would run an op."""
         self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
         self._by_address: dict[int, str] = {}
         self._is_old = True
@@ -39,6 +51,21 @@ class GradientNames:
                 self._hooked.add(parameter.name)
                 note = partial(self._note, parameter.name)
                 self._hooks.append(parameter.register_hook(note))
+
+    def add_seen(self, value: object) -> None:
+        """Add a parameter, or the parameters of a layer."""
+        if isinstance(value, (self._layer_type, DOOR.parameter_type)):
+            seen = self._seen.get(id(value))
+            if seen is None or seen() is not value:
+                self._seen[id(value)] = weakref.ref(value)
+                self._is_old = True
+
+    def _known(self) -> Iterator[Any]:
+        for optimizer in self._optimizers:
+            yield from parameters_of(optimizer)
+        for one in [seen() for seen in self._seen.values()]:
+            if one is not None:
+                yield from one.parameters() if isinstance(one, self._layer_type) else (one,)
 
     def _note(self, name: str, _gradient: Any) -> None:
         self.got.add(name)
@@ -63,8 +90,7 @@ class GradientNames:
             self._is_old = False
             self._by_address = {
                 parameter.grad.data_ptr(): parameter.name
-                for optimizer in self._optimizers
-                for parameter in parameters_of(optimizer)
+                for parameter in self._known()
                 if parameter.grad is not None and DOOR.is_initialized(parameter.grad)
             }
         name = self._by_address.get(tensor.data_ptr(), "")

@@ -67,7 +67,7 @@ class RankSession:
         self._parts: list[PatchSet] = []
         self._check: CollectiveCheck | None = None
         if DOOR.has("collectives") and DOOR.has("optimizers") and DOOR.has("backward"):
-            names = GradientNames()
+            names = GradientNames(paddle.nn.Layer)
             masks = DropoutMasks(paddle, self._events)
             collectives = CollectiveHooks(paddle, self._events, names, masks)
             if os.environ.get(CHECK_COLLECTIVES) and DOOR.has("collective_check"):

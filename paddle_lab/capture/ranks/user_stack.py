@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any, Final
 
@@ -57,11 +58,8 @@ def user_frames(frame: FrameType | None) -> list[FrameType]:
 
 def variable_of(frame: FrameType, value: object) -> str:
     """Return the name of an object in a frame, such as ``x`` or ``inputs[0]``, else ``""``."""
-    code = frame.f_code
-    names = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
     containers = []
-    for name in names:
-        held = frame_variable(frame, name, None)
+    for name, held in variables_of(frame):
         if held is value:
             return name
         if isinstance(held, (dict, list, tuple)) and len(held) <= _MOST_ITEMS:
@@ -72,6 +70,13 @@ def variable_of(frame: FrameType, value: object) -> str:
             if item is value and isinstance(key, (str, int)):
                 return f"{name}[{key!r}]"
     return ""
+
+
+def variables_of(frame: FrameType) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the value of each variable that a frame's code uses."""
+    code = frame.f_code
+    for name in (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars):
+        yield name, frame_variable(frame, name, None)
 
 
 def _kind_of(file: str) -> int:
