@@ -4,6 +4,7 @@ import { element } from "../dom/element.ts";
 import { standInsOf } from "../model/graph/stand_ins.ts";
 import type { Store } from "../model/state/store.ts";
 import { isGraph } from "../model/state/view_state.ts";
+import { backwardLeaves, forwardLeaves, type Leaves } from "../model/visible/leaves.ts";
 import { t } from "../words/page.ts";
 import { blockLine } from "./details/allocation.ts";
 import { gradientName } from "./details/numbers/gradient.ts";
@@ -32,9 +33,20 @@ export class StatusLine {
   }
 
   shows(scene: Scene): void {
-    const all = standInsOf(this.store.trace).opTotal;
+    const { trace, hierarchy, state } = this.store;
     const boxes = scene.boxes.length;
-    this.#shown.textContent = boxes ? t("status.shown", { boxes, ops: all }) : "";
+    const { ops, opTotal, gradNodes, gradNodeTotal } = standInsOf(trace);
+    const shown: string[] = [];
+    if (state.mode !== "backward") {
+      const n = countShown(forwardLeaves(trace, hierarchy, state), ops);
+      shown.push(t(n < opTotal ? "count.op_of" : "count.op", { n, all: opTotal }));
+    }
+    if (state.mode !== "forward") {
+      const n = countShown(backwardLeaves(trace, hierarchy, state), gradNodes);
+      const isPart = n < gradNodeTotal;
+      shown.push(t(isPart ? "count.grad_node_of" : "count.grad_node", { n, all: gradNodeTotal }));
+    }
+    this.#shown.textContent = boxes ? t("status.shown", { boxes, shown: shown.join(" · ") }) : "";
   }
 
   #renderSelection(): void {
@@ -91,4 +103,9 @@ export class StatusLine {
         return t("status.hint");
     }
   }
+}
+
+/** How many ops or grad nodes of the trace the leaves in the picture stand for. */
+function countShown({ isShown }: Leaves, weights: Int32Array | undefined): number {
+  return isShown.reduce((sum, one, leaf) => sum + one * (weights?.[leaf] ?? 1), 0);
 }

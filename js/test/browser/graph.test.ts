@@ -20,6 +20,19 @@ describe.skipIf(!hasBrowser)("the graph in a browser", { timeout: 30_000 }, () =
     expect(errors).toEqual([]);
   });
 
+  test("the line below the picture counts what its boxes stand for", async () => {
+    const trace = new SyntheticTrace();
+    trace.op("relu");
+    trace.op("tanh");
+    trace.op("adamw_", { phase: "optimizer" });
+    const { page, errors } = await browser.open(trace.bytes());
+    const status = () => page.textContent(".pdl-status");
+    await expect.poll(status).toContain("2 boxes for 2 of 3 ops");
+    await page.click(".pdl-app >> text=Backward");
+    await expect.poll(status).not.toContain("ops");
+    expect(errors).toEqual([]);
+  });
+
   test("a tensor that a PyLayer hands back as it was made is not told as modified", async () => {
     const trace = new SyntheticTrace();
     const inner = trace.op("tanh");
