@@ -36,6 +36,20 @@ describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () =
     expect(panel.y >= picture.y + picture.height).toBe(isBelow);
   });
 
+  test("in a narrow page the row that tells of an error shows all its buttons", async () => {
+    const made = cellOf(2);
+    made.tables.ops.raised![0] = 1;
+    made.origin.exception = "ValueError: no\nhint";
+    Object.assign(made.origin, { stopped_file: "/tmp/4.py", stopped_line: 2, stopped_cell: 4 });
+    const viewport = { width: 300, height: 900 };
+    const { page } = await browser.open(made.bytes(), { viewport });
+    const row = (await page.locator(".pdl-banner-row").boundingBox())!;
+    for (const one of await page.locator(".pdl-banner-row > .pdl-button").all()) {
+      const { x, width } = (await one.boundingBox())!;
+      expect(x + width).toBeLessThanOrEqual(row.x + row.width);
+    }
+  });
+
   test("below the picture the panel is as high as what it says, up to half", async () => {
     const heights: number[] = [];
     for (const lineCount of [2, 8, 200]) {
