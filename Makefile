@@ -85,7 +85,7 @@ pytest: $(DONE)/test
 	  $(if $(PYTEST_ARGS),$(PYTEST_ARGS),$(OWN_PROCESS:%=--ignore=%))
 	$(if $(PYTEST_ARGS),,$(PARALLEL_PYTEST) -m "not browser" $(OWN_PROCESS))
 
-# Five processes, because the machine is idle while pages open and kernels start; two cores are half
+# Four processes, because the machine is idle while pages open and kernels start; two cores are half
 # idle with three. Tests marked `alone` run afterwards in one process. Pytest exits with 5 if
 # PYTEST_ARGS selects no test.
 # A failed test runs once more, because a busy machine may have been too slow. The first failure is
@@ -93,7 +93,7 @@ pytest: $(DONE)/test
 BROWSER_PYTEST = CHROMIUM="$$(cat $(DONE)/chromium)" $(BIN)/python -m pytest \
   --reruns 1 --rerun-show-tracebacks $(or $(PYTEST_ARGS),tests/browser)
 browser-test: $(DONE)/test $(DONE)/labextension $(DONE)/chromium
-	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses 5 \
+	$(BROWSER_PYTEST) -m "browser and not alone" --numprocesses 4 \
 	  --dist loadfile || [ $$? -eq 5 ]
 	$(BROWSER_PYTEST) -m "browser and alone" || [ $$? -eq 5 ]
 

@@ -1,9 +1,13 @@
-"""The live chart when its notebook is opened again, with its kernel and without."""
+"""The live chart when its notebook is opened again, with its kernel and without.
+
+On a busy machine the page may give up before its kernel answers, and say so instead.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.live.live_chart import CHART_ON, MODEL, chart_of, expect_painted
@@ -11,6 +15,8 @@ from tests.browser.notebook_page import notebook_of
 
 if TYPE_CHECKING:
     from tests.browser.conftest import OpenNotebook
+
+pytestmark = pytest.mark.alone
 
 
 def test_it_shows_what_was_before_and_without_its_kernel_what_stood_there(
