@@ -59,7 +59,7 @@ class Crash:
         yield self._headline()
         if self.signal in _EXPLAINED:
             yield say(f"flights.signal.{self.signal.lower()}")
-        elif not self.signal and not self.flight.was_asked and not self._ending:
+        elif not (self.signal or self.kernel_message or self.flight.was_asked or self._ending):
             yield say("flights.signal.none")
         yield from self._about_memory()
         innermost = {op.thread: op for op in self.in_flight}

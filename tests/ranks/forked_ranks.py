@@ -1,7 +1,8 @@
 """Runs planted programs in ranks that are forked from one process that has imported Paddle.
 
-``forked_ranks.py traced|plain RANKS DIRECTORY PROGRAM…`` writes each program's run to the directory
-``DIRECTORY/NAME``. When standard input ends, all ranks are killed.
+``forked_ranks.py RANKS DIRECTORY PROGRAM…`` writes each program's run to the directory
+``DIRECTORY/NAME``. A program with ``plain:`` before it is not traced; its values are in
+``DIRECTORY/NAME.plain``. When standard input ends, all ranks are killed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import psutil
 import paddle_lab
 from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
 from paddle_lab.launching.rank_program import run_rank
+
+PLAIN = "plain:"
 
 
 def free_port() -> int:
@@ -78,15 +81,15 @@ def start(program: Path, directory: Path, ranks: int, *, is_traced: bool) -> lis
 def main() -> None:
     with paddle_lab.trace():  # imports and finds once what each first trace would
         paddle.nn.Linear(2, 2)(paddle.ones([1, 2])).mean().backward()
-    ranks, directory = int(sys.argv[2]), Path(sys.argv[3])
-    programs = map(Path, sys.argv[4:])
-    running = [
-        process
-        for program in programs
-        for process in start(
-            program, directory / program.stem, ranks, is_traced=sys.argv[1] == "traced"
-        )
-    ]
+    ranks, directory = int(sys.argv[1]), Path(sys.argv[2])
+    running: list[int] = []
+    for argument in sys.argv[3:]:
+        program = Path(argument.removeprefix(PLAIN))
+        if argument.startswith(PLAIN):
+            own = directory / f"{program.stem}.plain"
+            running += start(program, own, ranks, is_traced=False)
+        else:
+            running += start(program, directory / program.stem, ranks, is_traced=True)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     sys.stdin.read()
     # Workers of a DataLoader outlive a rank that is killed.

@@ -41,10 +41,11 @@ def programs(folder: str) -> list[Path]:
 
 
 @contextmanager
-def started(how: str, paths: Sequence[Path], directory: Path) -> Iterator[None]:
-    command = [sys.executable, "-W", "ignore", str(HERE / "forked_ranks.py"), how, str(RANKS)]
+def started(paths: Sequence[Path], directory: Path) -> Iterator[None]:
+    command = [sys.executable, "-W", "ignore", str(HERE / "forked_ranks.py"), str(RANKS)]
+    plain = [f"plain:{path}" for path in paths if path.parent.name == "healthy"]
     process = subprocess.Popen(
-        [*command, str(directory), *map(str, paths)],
+        [*command, str(directory), *map(str, paths), *plain],
         stdin=subprocess.PIPE,
         start_new_session=True,
     )
@@ -64,14 +65,14 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
     runs, found = {path.stem: RunDirectory(directory / path.stem) for path in paths}, {}
     deadline = time.monotonic() + 240
     programs_by_name = {path.stem: path for path in paths}
-    with started("traced", paths, directory):
+    with started(paths, directory):
         while len(found) < len(runs) and time.monotonic() < deadline:
             time.sleep(0.2)
             for name, run in runs.items():
                 if name in found:
                     continue
                 run.read()
-                values = [value for value in run.path.glob("values.*") if value.read_text()]
+                values = [value for value in run.path.glob("values.*") if is_written(value)]
                 exits = [log for log in run.logs if log.exit is not None]
                 has_ended = len(values) == len(exits) == RANKS
                 program = programs_by_name[name]
@@ -79,7 +80,19 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
                 is_told = program.parent.name == "hangs" and expected(program) in told
                 if has_ended or is_told:
                     found[name] = Run(run)
+        values = [
+            directory / f"{name}.plain" / f"values.{rank}"
+            for name in found
+            for rank in range(RANKS)
+        ]
+        values = [value for value in values if value.parent.exists()]
+        while not all(map(is_written, values)) and time.monotonic() < deadline:
+            time.sleep(0.2)
     return found | {name: Run(run) for name, run in runs.items() if name not in found}
+
+
+def is_written(path: Path) -> bool:
+    return path.exists() and bool(path.read_text())
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +102,9 @@ def hangs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
 
 
 @pytest.fixture(scope="module")
-def desyncs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    return watched(programs("desyncs"), tmp_path_factory.mktemp("desyncs"))
-
-
-@pytest.fixture(scope="module")
-def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
-    return watched(programs("healthy"), tmp_path_factory.mktemp("healthy"))
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    paths = [*programs("desyncs"), *programs("healthy")]
+    return watched(paths, tmp_path_factory.mktemp("ended"))
 
 
 def expected(path: Path) -> tuple[dict[int, tuple[str, int]], int]:
@@ -129,8 +138,8 @@ def test_a_checked_call_raises_at_its_line_on_each_rank_and_does_not_hang(
 
 
 @pytest.mark.parametrize("path", programs("desyncs"), ids=lambda path: path.stem)
-def test_a_silent_disagreement_is_told_first(path: Path, desyncs: dict[str, Run]) -> None:
-    run = desyncs[path.stem]
+def test_a_silent_disagreement_is_told_first(path: Path, ended: dict[str, Run]) -> None:
+    run = ended[path.stem]
     assert all(log.exit["code"] == 0 for log in run._directory.logs)
     first = run.findings[0]
     assert first.kind == KINDS[path.stem]
@@ -138,26 +147,20 @@ def test_a_silent_disagreement_is_told_first(path: Path, desyncs: dict[str, Run]
 
 
 def test_healthy_jobs_have_no_findings_and_compute_the_same_as_untraced(
-    healthy: dict[str, Run], tmp_path: Path
+    ended: dict[str, Run],
 ) -> None:
-    paths = programs("healthy")
-    assert sorted(healthy) == [path.stem for path in paths]
-    assert not [finding for run in healthy.values() for finding in run.findings]
-    ends = {path: tmp_path / path.stem / "values.{}" for path in paths}
-    with started("plain", paths, tmp_path):
-        deadline = time.monotonic() + 240
-        values = [Path(str(end).format(rank)) for end in ends.values() for rank in range(RANKS)]
-        while not all(value.exists() and value.read_text() for value in values):
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
-    for value in values:
-        traced = healthy[value.parent.name].path / value.name
-        assert traced.read_text() == value.read_text()
-        assert len(value.read_text()) > 2 or value.parent.name == "objects"
+    for path in programs("healthy"):
+        run = ended[path.stem]
+        assert not run.findings
+        for rank in range(RANKS):
+            traced = (run.path / f"values.{rank}").read_text()
+            plain = run.path.with_name(f"{path.stem}.plain") / f"values.{rank}"
+            assert traced == plain.read_text()
+            assert len(traced) > 2 or path.stem == "objects"
 
 
-def test_a_run_has_the_trace_of_each_rank_and_its_collectives(healthy: dict[str, Run]) -> None:
-    run = healthy["sub_groups"]
+def test_a_run_has_the_trace_of_each_rank_and_its_collectives(ended: dict[str, Run]) -> None:
+    run = ended["sub_groups"]
     assert list(run.ranks) == [0, 1, 2, 3]
     calls = [call for one in run.collectives for call in one.calls.values()]
     # A trace has no ops for the methods of process groups, so the program counts them.
@@ -168,4 +171,4 @@ def test_a_run_has_the_trace_of_each_rank_and_its_collectives(healthy: dict[str,
     assert [call.root for call in calls if call.op == "broadcast" and len(call.ranks) == RANKS] == [
         source for source in range(4) for _ in range(RANKS)
     ]
-    assert "backward" in {one.op for one in healthy["data_parallel"].collectives}
+    assert "backward" in {one.op for one in ended["data_parallel"].collectives}
