@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     import pandas
 
     from paddle_lab.analysis.findings.finding import FindingList
+    from paddle_lab.analysis.tables.ops import Op
     from paddle_lab.comparison.compared import Compared
     from paddle_lab.comparison.gradient_rows import ComparedGradient, ComparedGradients
     from paddle_lab.comparison.rows import ComparedOp, ComparedTable
+    from paddle_lab.replayed_values import ReplayedArray
     from paddle_lab.trace.record import Record
 
 
@@ -121,6 +123,19 @@ class Comparison(Trace):
         if self._is_rerun:
             return FindingList(findings_of_b(self.b.findings, self._compared))
         return FindingList(comparison_findings(self.rows, self._compared))
+
+    def value(self, op: Op | int, output: int = 0) -> ReplayedArray:
+        """Return a value of trace b, or of trace a if the op is only there.
+
+        See :meth:`Trace.value`.
+        """
+        row = op if isinstance(op, int) else op.key
+        one, two = int(self._compared.op_a[row]), int(self._compared.op_b[row])
+        return self.b.value(two, output) if two >= 0 else self.a.value(one, output)
+
+    def gradient(self, node: int, output: int = 0, *, call: int | None = None) -> ReplayedArray:
+        """Return a gradient of trace b; see :meth:`Trace.gradient`."""
+        return self.b.gradient(node, output, call=call)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return :attr:`rows` as a data frame.

@@ -39,6 +39,7 @@ def test_the_edit_and_the_imprecise_op_are_found(
     notebook.page.keyboard.press("n")
     expect(details.get_by_role("heading", level=2)).to_contain_text("softmax")
     expect(details).to_contain_text("Its values differ")
+    expect(details.get_by_role("button", name="softmax · Cell 3, line 4")).to_have_count(1)
     notebook.screenshot("compare-edit")
     assert "now `scores = q @ k.transpose([0, 2, 1])`" in notebook.output_text(_EDIT)
     assert "subtract at variance" in notebook.output_text(_TOLERANCE)

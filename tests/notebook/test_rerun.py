@@ -96,6 +96,8 @@ def test_the_line_that_differs_is_named(shell: InteractiveShell) -> None:
         "y.backward()",
     ).raise_error()
     assert found(shell) == {("nondeterminism", 4)}
+    assert shell.user_ns["_comparison"].rows[0].state == "equal"
+    assert "is the first op that differs" in repr(shell.user_ns["_comparison"])
 
 
 def test_a_healthy_cell_has_no_finding(shell: InteractiveShell) -> None:
