@@ -109,11 +109,6 @@ class ComparedTable(Reported, Framed, RowTable[ComparedOp]):
         key = int((self._found.op_a if side == "a" else self._found.op_b)[row])
         return self._tables[side][key] if key >= 0 else None
 
-    def of_state(self, *states: str) -> Self:
-        """Return the rows with one of some states."""
-        wanted = [COMPARE_STATES.index(state) for state in states]
-        return self._with_keys(self.keys[np.isin(self._found.state[self.keys], wanted)])
-
     def _columns(self) -> dict[str, Values]:
         record, keys, found = self.record, self.keys, self._found
         table = {name: column[keys] for name, column in record.compared.columns.items()}

@@ -30,8 +30,6 @@ class BackwardFacts(TensorFacts):
     edges_in = rows("grad_edges", "target", of="grad_nodes")
     edge_source = column("grad_edges", "source")
     edge_target = column("grad_edges", "target")
-    next_nodes = rows("grad_edges", "source", "target", of="grad_nodes")
-    """The grad nodes to which a grad node passes gradients, by slot."""
     ops_before = column("backward_calls", "ops_before")
     """How many ops had been recorded when a backward call began."""
     backward_error = text_column("backward_calls", "error")
