@@ -98,7 +98,8 @@ def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
 def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
     """Yield pairs of ranks whose lines, parameters or variables differ.
 
-    Yield none for a call with a root rank.
+    Yield none for a call with a root rank. Items of a list or dict do not count: a rank may choose
+    one by its own number, such as the buffer of a ring.
     """
     first, *others = sorted(collective.calls)
     mine = collective.calls[first]
@@ -106,9 +107,12 @@ def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
         return
     for other in others:
         theirs = collective.calls[other]
+        is_item = "[" in mine.variable or "[" in theirs.variable
         for one, another in (
-            (mine.site, theirs.site), (mine.tensor, theirs.tensor), (mine.variable, theirs.variable)
-        ):  # fmt: skip
+            (mine.site, theirs.site),
+            (mine.tensor, theirs.tensor),
+            ("" if is_item else mine.variable, theirs.variable),
+        ):
             if one and another and one != another:
                 yield first, other, one, another
 

@@ -69,6 +69,14 @@ def test_a_file_that_is_cut_short_tells_what_is_there(tmp_path: Path) -> None:
     assert not paddle_lab.open_run(tmp_path).findings
 
 
+def test_ranks_may_take_the_items_of_a_list_in_their_own_order(tmp_path: Path) -> None:
+    for rank in range(2):
+        names = [f"halves[{(turn + rank) % 2}]" for turn in range(2)]
+        calls = [(begin(1, at, variable=name), end(at)) for at, name in enumerate(names)]
+        rank_file(tmp_path, rank, *calls[0], *calls[1], LEAVE)
+    assert not paddle_lab.open_run(tmp_path).findings
+
+
 def test_a_missing_rank_and_an_empty_directory_get_a_sentence_each(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, LEAVE)
     (finding,) = paddle_lab.open_run(tmp_path).findings
