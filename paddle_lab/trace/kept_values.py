@@ -66,7 +66,10 @@ def take_value_tables(record: Record) -> None:
         if end > len(words):
             raise TraceFileError(say("errors.file.damaged"))
         stored = np.frombuffer(words[at:end].tobytes()[:size_bytes], kind)
-        record.kept_values[tensor] = stored.reshape(extents)
+        try:
+            record.kept_values[tensor] = stored.reshape(extents)
+        except (ValueError, OverflowError):  # such as 2**64 beside 0
+            raise TraceFileError(say("errors.file.damaged")) from None
         at = end
     for name in ("kept_values", "kept_words"):
         record.tables[name] = Table.empty(RECORD_TABLES[name])

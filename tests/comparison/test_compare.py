@@ -14,6 +14,8 @@ import paddle_lab
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.comparison.errors import errors_between
 from paddle_lab.comparison.gradient_rows import ComparedGradient
+from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.kept_values import take_value_tables, with_value_tables
 
 
 def traced(scale: float = 1.0, *, noise: float = 0.0, **options: Any) -> paddle_lab.Trace:
@@ -83,6 +85,13 @@ def test_kept_values_tell_how_large_a_difference_is_also_from_files(tmp_path: Pa
     assert add.max_rel == pytest.approx(1e-4 / np.tanh(1), rel=1e-2)
     assert add.cosine == pytest.approx(1, abs=1e-6)
     assert (add.ulp or 0) > 100
+
+
+def test_kept_values_of_a_shape_that_no_array_has_are_refused() -> None:
+    record = with_value_tables(traced(digest="part").record)
+    record.strings[int(record.tables["kept_values"]["shape"][0])] = f"[0, {2**64}]"
+    with pytest.raises(TraceFileError):
+        take_value_tables(record)
 
 
 def test_a_tolerance_accepts_small_differences_of_values() -> None:
