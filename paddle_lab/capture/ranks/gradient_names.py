@@ -54,7 +54,8 @@ class GradientNames:
 
     def add_seen(self, value: object) -> None:
         """Add a parameter, or the parameters of a layer."""
-        if isinstance(value, (self._layer_type, DOOR.parameter_type)):
+        # isinstance() would run code of a user's proxy, which may raise.
+        if issubclass(type(value), (self._layer_type, DOOR.parameter_type)):
             seen = self._seen.get(id(value))
             if seen is None or seen() is not value:
                 self._seen[id(value)] = weakref.ref(value)
