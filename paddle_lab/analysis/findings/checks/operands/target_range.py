@@ -8,8 +8,7 @@ Losses of pairs, such as ``margin_ranking_loss``, take labels of -1 and 1.
 The check looks at the first values of targets that are data, and with ``check="all"`` also at
 targets computed from data. Targets for such an output may be outside of its range by half of the
 range, because data may have outliers. Targets of a ReLU may be below zero by half of their root
-mean square. A layer without activation starts near 0 and moves by about the learning rate in each
-step, so targets in the thousands are out of its reach.
+mean square.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from collections.abc import Iterator
 from math import inf
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.checks.operands.loss_input import kind_of
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Glance, Training
 from paddle_lab.analysis.findings.finding import Found, warning
@@ -26,7 +24,6 @@ from paddle_lab.analysis.source.stacks import stack_of
 
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, inf)}
 _ROUNDING = 0.02
-_FAR = 3000.0
 _OF_SIGNS = frozenset(
     ("margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "soft_margin_loss")
 )
@@ -63,9 +60,6 @@ def _reach(training: Training, op: int, output: int, target: Glance) -> Iterator
     name = facts.op_name(maker).rstrip("_") if maker >= 0 else ""
     readers = facts.consumers(facts.outputs(op)[0])
     is_loss = facts.op_name(op) != "subtract" or any(map(training.takes_size, readers))
-    is_far = target.root_mean_square > _FAR and is_loss
-    if is_far and kind_of(training, output)[0] == "logits":
-        yield warning("target-range.far", facts.place(op), op, **numbers)
     if name in _RANGES:
         low, high = _RANGES[name]
         room = (high - low) / 2
