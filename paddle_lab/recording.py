@@ -32,7 +32,6 @@ from paddle_lab.words import listing, say
 
 if TYPE_CHECKING:
     from paddle_lab.capture.replay.values import Replay
-    from paddle_lab.capture.rerun.comparison import Run
     from paddle_lab.capture.session import CaptureSession
 
 
@@ -312,12 +311,11 @@ class Recording:
         self._grad_region = grads if isinstance(grads, str) else None
         self._values = values
         self._kept_part = digest if isinstance(digest, str) else None
-        self._decimals = (
-            EXACT if decimals is None and "nondeterminism" in self._checks else decimals
-        )
+        self._decimals = EXACT if decimals is None and "rerun" in self._evidence else decimals
         self._against = against
-        self.run: Run | None = None
-        """This run's data, for the comparison with a second run, once the block has ended."""
+        self.hooked: set[int] | None = None
+        """The ids of tensors whose gradient hooks changed, once the block has ended; ``None`` if
+        the run cannot be compared with a second run."""
         self._trace: Trace | None = None
         self._session: CaptureSession | None = None
 
@@ -408,10 +406,8 @@ class Recording:
         else:
             record.origin.checks = self._checks
             # Only complete runs can be compared.
-            if self._session.digests is not None and not record.origin.kept:
-                from paddle_lab.capture.rerun.comparison import Run
-
-                self.run = Run(record, self._session.digests)
+            if self._session.hook_changes is not None and not record.origin.kept:
+                self.hooked = self._session.hook_changes.tensors
         record.origin = replace(record.origin, title=self._shown_title)
         record.origin.notices.extend(self._notices)
         self._drop_partial(record.origin)

@@ -101,8 +101,8 @@ def rerun(
     recording = Recording(title=title or name, check=check, reruns=True)
     with recording as trace:
         function()
-    if again is not None and recording.run is not None:
-        trace.complete(again.finish(recording.run))
+    if again is not None and recording.hooked is not None:
+        trace.complete(again.finish(trace.record, recording.hooked))
         compare_with_second_run(trace, again)
     return trace
 

@@ -18,7 +18,6 @@ from paddle_lab.capture.evidence.collector import CudaErrors
 from paddle_lab.capture.evidence.glances import Glances
 from paddle_lab.capture.evidence.gradients.collector import Gradients
 from paddle_lab.capture.evidence.values.collector import Values
-from paddle_lab.capture.evidence.values.digests import Digests
 from paddle_lab.capture.evidence.values.inside import Inside
 from paddle_lab.capture.hooks.backward_hooks import REMAINING
 from paddle_lab.capture.hooks.hooks import HOOKS
@@ -31,6 +30,7 @@ from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.recorder.faults import described, described_with_causes
 from paddle_lab.capture.recorder.recorder import SINKS, Recorder
 from paddle_lab.capture.replay.call_log import CallLog
+from paddle_lab.capture.rerun.hook_changes import HookChanges
 from paddle_lab.capture.stacks.source_texts import Cells, NoCells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK
 from paddle_lab.capture.stacks.stopped_line import stopped_at
@@ -157,14 +157,13 @@ class CaptureSession:
                 decimals=decimals,
             )
             collectors.append(gradients)
-        self.digests: Digests | None = None
-        """The collector of every op's digests, if ``"rerun"`` is among the evidence."""
         if "cuda" in evidence and self._paddle.is_compiled_with_cuda():
             collectors.append(CudaErrors(self._paddle))
+        self.hook_changes: HookChanges | None = None
+        """Notes changed gradient hooks, if ``"rerun"`` is among the evidence."""
         if "rerun" in evidence:
-            # Create this collector last: it calls the previous ``on_op``, and others replace it.
-            self.digests = Digests(self._recorder)
-            collectors.append(self.digests)
+            self.hook_changes = HookChanges()
+            collectors.append(self.hook_changes)
         self.calls: CallLog | None = None
         """The calls and tensors held to compute values again; ``None`` if none are held."""
         if replay_bytes and all(map(DOOR.has, ("replay", "random_state", "storages", "copies"))):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from dataclasses import replace
 from types import FrameType, NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -144,10 +143,9 @@ class TracedCell:
     def _run_again(self, error: BaseException | None) -> None:
         """Run the cell a second time if a check needs this."""
         again, self._rerun = self._rerun, None
-        if again is not None and self._recording.run is not None:
-            first = replace(self._recording.run, record=self._trace.record)
+        if again is not None and self._recording.hooked is not None:
             with capture_output():
-                record = again.finish(first, error)
+                record = again.finish(self._trace.record, self._recording.hooked, error)
             self._trace.complete(record)
             compare_with_second_run(self._trace, again)
 

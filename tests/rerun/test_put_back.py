@@ -9,7 +9,6 @@ import paddle
 import pytest
 
 import paddle_lab
-from paddle_lab.capture.evidence.values.digests import UNKNOWN, digest_of
 from tests.models import MODELS
 from tests.rerun.alarms import alarms
 
@@ -61,18 +60,14 @@ def test_a_step_leaves_what_it_leaves_without(name):
         found = []
 
         def once():
-            found.append(digests(step()))
+            loss, gradients = step()
+            found.append([one.numpy().tobytes() for one in (loss, *gradients.values())])
 
         for _ in range(3):
             paddle_lab.rerun(once) if again else once()
         return found
 
     assert losses(again=True) == losses(again=False)
-
-
-def digests(result):
-    loss, gradients = result
-    return [digest_of(tensor) for tensor in (loss, *gradients.values())]
 
 
 def test_gradients_come_back_with_all_that_share_them():
@@ -137,10 +132,8 @@ def test_a_graph_from_before_runs_after():
 
 
 def test_undefined_tensors_are_never_touched():
-    assert digest_of(paddle.Tensor()) == UNKNOWN
     released = paddle.ones([2])
     released._clear_data()
-    assert digest_of(released) == UNKNOWN
     holds = [paddle.Tensor(), released]
 
     def step():

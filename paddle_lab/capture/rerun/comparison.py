@@ -1,14 +1,14 @@
-"""Compares two runs of the same code, op by op."""
+"""Compares two runs of the same code, op by op, by the digests in their records."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-from paddle_lab.capture.evidence.values.digests import UNKNOWN, Digests
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES, ROLES
 from paddle_lab.trace.table import StringPool, TableBuilder
@@ -17,40 +17,7 @@ OUTPUT, EXTERNAL, PATH = "output", "external", "path"
 """What differed: an output of the op (``slot`` counts outputs), an input that no op made (``slot``
 counts inputs), or which op ran."""
 
-_INPUT = ROLES.index("input")
-
-
-@dataclass(frozen=True)
-class Run:
-    """The record and the digests of one run."""
-
-    record: Record
-    digests: Digests
-
-    @property
-    def is_concurrent(self) -> bool:
-        """Whether threads called ops alternately. Then the order of ops may differ between runs.
-
-        The order is fixed if each other thread ends before the first thread continues.
-        """
-        threads = self.record.ops["thread"]
-        turns = threads[1:][np.diff(threads) != 0].tolist()
-        others = [thread for thread in turns if thread != threads[0]]
-        return len(others) != len(set(others))
-
-    def names(self) -> list[str]:
-        """Return the ops' names, in order."""
-        return [self.record.text(name) for name in self.record.ops["name"].tolist()]
-
-    def inputs(self) -> dict[int, list[int]]:
-        """Return for each op the tensors that it read, by slot."""
-        uses = self.record.uses
-        found: dict[int, list[int]] = {}
-        columns = (uses[name].tolist() for name in ("op", "tensor", "role"))
-        for op, tensor, role in zip(*columns, strict=True):
-            if role == _INPUT and tensor >= 0:
-                found.setdefault(op, []).append(tensor)
-        return found
+_WHAT = {"input": EXTERNAL, "output": OUTPUT}
 
 
 class Difference(NamedTuple):
@@ -61,33 +28,59 @@ class Difference(NamedTuple):
     what: str
 
 
-def differences(first: Run, second: Run) -> list[Difference]:
+def is_concurrent(record: Record) -> bool:
+    """Tell whether threads called ops alternately. Then the order of ops may differ between runs.
+
+    The order is fixed if each other thread ends before the first thread continues.
+    """
+    threads = record.ops["thread"]
+    turns = threads[1:][np.diff(threads) != 0].tolist()
+    others = [thread for thread in turns if thread != threads[0]]
+    return len(others) != len(set(others))
+
+
+def differences(first: Record, second: Record) -> list[Difference]:
     """Return where the second run differs from the first, up to the first op that differs."""
-    names, other_names = first.names(), second.names()
-    inputs, other_inputs = first.inputs(), second.inputs()
+    names = zip_longest(_names(first), _names(second))
+    path = next((op for op, (name, other) in enumerate(names) if name != other), len(first.ops))
+    others = {place: value for place, _, value in _values(second)}
     found: list[Difference] = []
     seen: set[int] = set()
-    for op, (name, other_name) in enumerate(zip(names, other_names, strict=False)):
-        if name != other_name:
-            return [*found, Difference(op, -1, PATH)]
-        for slot, (tensor, other) in enumerate(
-            zip(inputs.get(op, ()), other_inputs.get(op, ()), strict=False)
-        ):
-            met, other_met = first.digests.met.get(tensor), second.digests.met.get(other)
-            if met and other_met and met != other_met and tensor not in seen:
+    for place, tensor, value in _values(first):
+        other = others.get(place)
+        if place.op < path and other is not None and other != value and tensor not in seen:
+            found.append(place)
+            if place.what == EXTERNAL:
                 seen.add(tensor)
-                found.append(Difference(op, slot, EXTERNAL))
-        found.extend(_outputs(op, first.digests, second.digests))
-    if len(names) != len(other_names):
-        found.append(Difference(min(len(names), len(other_names)) - 1, -1, PATH))
+    if path < max(len(first.ops), len(second.ops)):
+        found.append(Difference(path, -1, PATH))
     return found
 
 
-def _outputs(op: int, first: Digests, second: Digests) -> Iterator[Difference]:
-    pairs = zip(first.outputs.get(op, ()), second.outputs.get(op, ()), strict=False)
-    for slot, (one, other) in enumerate(pairs):
-        if one != other and UNKNOWN not in (one, other):
-            yield Difference(op, slot, OUTPUT)
+def _names(record: Record) -> Iterator[str]:
+    return map(record.text, record.ops["name"].tolist())
+
+
+def _values(record: Record) -> Iterator[tuple[Difference, int, tuple[int, str, str]]]:
+    """Yield the outputs of ops, and the inputs that no op made, that have a digest.
+
+    Yields
+    ------
+    tuple
+        The place where this value may differ, its tensor, and its digest, shape and dtype.
+    """
+    tensors, digests, text = record.tensors, record.value_digests, record.text
+    of_digest = record.value_stats["tensor"][digests["value_stat"]]
+    digest = dict(zip(of_digest.tolist(), digests["digest"].tolist(), strict=True))
+    producer, shape, dtype = (tensors[name].tolist() for name in ("producer", "shape", "dtype"))
+    slots: Counter[tuple[int, int]] = Counter()
+    uses = (record.uses[name].tolist() for name in ("op", "role", "tensor"))
+    for op, role, tensor in zip(*uses, strict=True):
+        slot, what = slots[op, role], _WHAT.get(ROLES[role], "")
+        slots[op, role] += 1
+        if what and tensor in digest and (what == OUTPUT or producer[tensor] < 0):
+            value = digest[tensor], text(shape[tensor]), text(dtype[tensor])
+            yield Difference(op, slot, what), tensor, value
 
 
 def with_differences(record: Record, by_check: dict[str, list[Difference]]) -> Record:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.program_log import EXECUTOR
-from paddle_lab.capture.rerun.comparison import Difference, Run, differences, with_differences
+from paddle_lab.capture.rerun.comparison import (
+    Difference,
+    differences,
+    is_concurrent,
+    with_differences,
+)
 from paddle_lab.capture.rerun.fill import BYTES, filled, is_filled
 from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.capture.rerun.state import StateBefore
@@ -51,7 +56,9 @@ class Rerun:
         except Exception as reason:  # noqa: BLE001  (the code must run all the same)
             self._refusal = _refusal(checks, reason)
 
-    def finish(self, first: Run, error: BaseException | None = None) -> Record:
+    def finish(
+        self, first: Record, hooked: Collection[int], error: BaseException | None = None
+    ) -> Record:
         """Run the code again for each check, and return the record with the differences.
 
         Afterwards the state is that after the first run, whatever the code does. If a check cannot
@@ -60,37 +67,39 @@ class Rerun:
         Parameters
         ----------
         first
-            The run that was traced.
+            The record of the first run, with digests.
+        hooked
+            The ids of tensors whose gradient hooks this run changed.
         error
             The exception that ended the first run.
         """
-        notices = first.record.origin.notices
+        notices = first.origin.notices
         if error is not None and not self._refusal:
             self._refusal = _refusal(self._checks, say("notices.unchecked.cell_error"))
         if self._refusal:
             notices.append(self._refusal)
-            return first.record
+            return first
         found: dict[str, list[Difference]] = {}
         looks = {NONDETERMINISM: self._run_again, UNWRITTEN: self._fill_memory}
         for check, look in looks.items():
             if check in self._checks:
                 try:
-                    _refuse_executors(first.record)
-                    self._state.refuse_hooked(first.digests.hooked)
+                    _refuse_executors(first)
+                    self._state.refuse_hooked(hooked)
                     found[check] = look(first)
                 except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
                     notices.append(_refusal([check], reason))
-        return with_differences(first.record, found)
+        return with_differences(first, found)
 
-    def _run_again(self, first: Run) -> list[Difference]:
+    def _run_again(self, first: Record) -> list[Difference]:
         self._state.refuse_cleared()
-        rounded = first.record.value_digests["decimals"]
+        rounded = first.value_digests["decimals"]
         second = self._recorded(int(rounded[0]) if len(rounded) else EXACT)
         found = _compared(first, second)
-        self.second = second.record
+        self.second = second
         return found
 
-    def _fill_memory(self, _first: Run) -> list[Difference]:
+    def _fill_memory(self, _first: Record) -> list[Difference]:
         paddle = require_paddle()
         if not is_filled(paddle):
             raise Unrepeatable(say("notices.unchecked.not_filled"))
@@ -106,10 +115,8 @@ class Rerun:
             found = [difference for difference in found if difference not in again]
         return found
 
-    def _recorded(self, decimals: int | None = None) -> Run:
-        session = CaptureSession(
-            anchor=sys._getframe(), cells=self._cells, evidence=("rerun",), decimals=decimals
-        )
+    def _recorded(self, decimals: int = EXACT) -> Record:
+        session = CaptureSession(anchor=sys._getframe(), cells=self._cells, decimals=decimals)
         with self._state.again():
             session.open()
             try:
@@ -120,9 +127,7 @@ class Rerun:
                     raise
                 sentence = say("notices.unchecked.second_run", fault=_short(error))
                 raise Unrepeatable(sentence) from None
-            record = session.close()
-        assert session.digests is not None
-        return Run(record, session.digests)
+            return session.close()
 
 
 def _refuse_executors(record: Record) -> None:
@@ -130,8 +135,8 @@ def _refuse_executors(record: Record) -> None:
         raise Unrepeatable(say("notices.unchecked.static_program"))
 
 
-def _compared(first: Run, second: Run) -> list[Difference]:
-    if first.is_concurrent or second.is_concurrent:
+def _compared(first: Record, second: Record) -> list[Difference]:
+    if is_concurrent(first) or is_concurrent(second):
         raise Unrepeatable(say("notices.unchecked.threads"))
     return differences(first, second)
 
