@@ -12,7 +12,7 @@ ABSENT: Final = -1
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of a device. It is a row of the record's table ``counters``.
+    """A counter of a device.
 
     Parameters
     ----------

@@ -284,9 +284,6 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     "holders": {"allocation": "key:allocations", "kind": "enum:holder_kind", "name": "str"},
     # The ends of training steps: of optimizer steps, or calls of ``paddle_lab.step()``.
     "steps": {"time_ns": "i64", "scope": "key:scopes"},
-    # Values that the sampler read while the cell ran. ``absence`` says why a counter has no values.
-    "counters": {"name": "str", "device": "str", "source": "str", "unit": "str", "absence": "str"},
-    "samples": {"counter": "key:counters", "time_ns": "i64", "value": "i64"},
     # One row for each compiled program that an op ran. If SOT split the function, there are
     # several.
     "programs": {
@@ -605,7 +602,5 @@ UNSEEN_TABLES: Final = (
     "kept_words",
     "grad_targets",
     "grad_stops",
-    "counters",
-    "samples",
 )
 """Tables with the evidence for findings; no view reads them."""

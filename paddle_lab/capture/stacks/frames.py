@@ -6,7 +6,6 @@ import linecache
 import os
 import re
 from collections.abc import Sequence
-from operator import itemgetter
 from types import CodeType
 from typing import Any
 
@@ -83,24 +82,24 @@ class FrameAssembler:
         Sources contain the text around every line of a frame. Cells and short files of the user
         are stored as a whole.
         """
-        stacks = self._rows.stacks()
-        columns: dict[str, Any] = {"frame": stacks[:, 0], "caller": stacks[:, 1]}
         frames, lines = self._frames()
-        return {
-            "stacks": Table.from_sequences(RECORD_TABLES["stacks"], columns),
-            "frames": frames,
-            "sources": self._sources(lines),
-        }
+        stacks = TableBuilder(RECORD_TABLES["stacks"])
+        for stack in self._rows.stacks():
+            stacks.append(*stack)
+        return {"stacks": stacks.build(), "frames": frames, "sources": self._sources(lines)}
 
     def _frames(self) -> tuple[Table, dict[str, list[Any]]]:
         """Return the table ``frames``, and the lines of frames in each file, in order of use."""
-        code_of, offsets = self._rows.frames().T
-        cells = np.empty((len(code_of), len(RECORD_TABLES["frames"])), np.int64)
+        frames = self._rows.frames()
+        cells = np.empty((len(frames), len(RECORD_TABLES["frames"])), np.int64)
         lines: dict[str, list[Any]] = {}
-        for rows in _rows_by_value(code_of):
-            code = self._rows.codes[code_of[rows[0]]]
+        rows_of: dict[int, list[int]] = {}
+        for row, (number, _) in enumerate(frames):
+            rows_of.setdefault(number, []).append(row)
+        for number, rows in rows_of.items():
+            code = self._rows.codes[number]
             file = code.co_filename
-            told = _positions(code, offsets[rows])
+            told = _positions(code, np.array([frames[row][1] for row in rows]))
             cells[rows, 0] = self._strings[file]
             cells[rows, 1] = self._strings[getattr(code, "co_qualname", code.co_name)]
             cells[rows, 2:6] = np.stack(told, axis=1)
@@ -125,13 +124,6 @@ def _name_called(file: str, line: int, end_line: int, column: int, end_column: i
     text = linecache.getline(file, line)
     match = _CALLEE.search(text.strip() if column < 0 else text[column:end_column])
     return match[1] if match else None
-
-
-def _rows_by_value(values: Integers) -> list[Integers]:
-    """Return the ascending rows of each distinct value. Values are sorted by their first row."""
-    order = np.argsort(values, kind="stable")
-    starts = np.flatnonzero(np.diff(values[order], prepend=-1))
-    return sorted(np.split(order, starts[1:]), key=itemgetter(0)) if len(order) else []
 
 
 def _positions(code: CodeType, offsets: Integers) -> Positions:
