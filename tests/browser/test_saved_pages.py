@@ -92,7 +92,7 @@ def test_the_fallback_survives_the_sanitizer_of_an_untrusted_notebook(
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.complete && image.naturalWidth") > 400
     expect(output.get_by_text("install it there, then reload the page")).to_be_visible()
-    output.locator("summary", has_text="Lines and their ops").click()
+    output.locator("summary", has_text="Lines and their costs").click()
     expect(output.locator("details[open] table").first).to_be_visible()
     notebook.screenshot(f"fallback_{name}")
     assert "owned" not in notebook.page.title()

@@ -43,36 +43,6 @@ def test_a_summary_has_counts_layers_slow_ops_backwards_and_notices():
     assert "  not run: 0 grad nodes of tensors that were alive at the end" in lines
 
 
-def test_a_pylayers_time_is_counted_once():
-    w = RecordWriter()
-    with w.layer("net"):
-        with w.scope("pylayer", "Swish", op=1):
-            w.op("sigmoid", duration_ns=3_000_000)
-        w.op("Swish", duration_ns=4_000_000)
-    w.tables["ops"].set(1, "is_pylayer", 1)
-    words = [line.split() for line in summary_text(with_answers(w.record())).splitlines()]
-    assert ["net", "Layer", "2", "3", "ms"] in words  # of the groups
-
-
-def test_parts_of_calls_that_overlap_stand_below_their_call():
-    w = RecordWriter()
-    scopes = []
-    for name in ("first", "second", "late"):
-        with w.scope("call", name) as scope:
-            w.op("relu")
-            w.op("sigmoid")
-        scopes.append(scope)
-    w.tables["scopes"].set(scopes[2], "parent", scopes[0])
-    for step in range(20):
-        with w.layer(f"step{step}"):
-            w.op("relu")
-    lines = summary_text(with_answers(w.record())).splitlines()
-    start = lines.index("Outer layers, regions and loops")
-    labels = [line.split()[0] for line in lines[start + 2 :][:3]]
-    assert labels == ["first(…)", "late(…)", "second(…)"]
-    assert "  and 3 more" in [line.rstrip() for line in lines]
-
-
 def test_an_empty_trace_has_a_summary():
     record = with_answers(RecordWriter().record())
     assert summary_text(record) == f"{one_line(record)}\n{'Ops: none'}"

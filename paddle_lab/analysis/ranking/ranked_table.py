@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -85,14 +86,19 @@ class RankedTable(Reported, Framed, RowList[dict[str, Any]]):
     def _report(self) -> Report:
         # Do not show a column without known values: grad nodes have no host time.
         shown = [name for name in _SHOWN if any(row[name] is not None for row in self)]
-        header = [say(f"reports.table.column.{name}") for name in (self.by, *shown)]
-        rows = [
-            (self._name(row), *(cell_text(row, name) for name in shown))
-            for row in self[:ROWS_SHOWN]
-        ]
+        header, *rows = self.shown(shown)
         title, numbers = say(f"reports.table.{self.by}", n=len(self)), range(1, len(shown))
         notes = [*time_notes(self.host), *unknown_notes(self.unknown)]
         return Report(title, header, rows, tuple(numbers), len(self), notes)
+
+    def shown(self, names: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the first rows as text: what each stands for, and its cells in some columns.
+
+        A heading comes first.
+        """
+        heading = tuple(say(f"reports.table.column.{name}") for name in (self.by, *names))
+        rows = ((self._name(row), *(cell_text(row, name) for name in names)) for row in self)
+        return [heading, *islice(rows, ROWS_SHOWN)]
 
     def _name(self, row: dict[str, Any]) -> str:
         name: str | None = row[self.columns[0]]

@@ -10,13 +10,13 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
+from paddle_lab.analysis.ranking.ranked_table import ranked_table
 from paddle_lab.analysis.tables.text_table import html_table, sentence_html
 from paddle_lab.trace.record import Record
 from paddle_lab.views.html.notebook_output import still_html
 from paddle_lab.views.svg.folding import fold
 from paddle_lab.views.svg.picture import svg_picture
 from paddle_lab.views.text.finding_text import finding_texts
-from paddle_lab.views.text.line_rows import line_rows
 from paddle_lab.views.text.summary import (
     backward_lines,
     counts,
@@ -31,10 +31,11 @@ _LARGEST_BYTES = 30_000
 _NOTE_BYTES = 500
 _ROWS = (44, 36, 30, 24, 18, 12)
 _MOST_FINDINGS = 30
+_COSTS = ("calls", "total_ns", "flops", "output_bytes")
 
 
 def fallback_html(record: Record) -> str:
-    """Return HTML for any page: a picture, the summary, and the lines that called ops.
+    """Return HTML for any page: a picture, the summary, and the costs of layers and lines.
 
     Parameters
     ----------
@@ -58,9 +59,10 @@ def still_content(record: Record) -> str:
     notices = "".join(f"<p>{escape(text)}</p>" for text in record.origin.notices)
     calls = [(line,) for line in backward_lines(record)]
     heading = [(say("reports.column.call"),)] if calls else []
-    tables = "".join(_table(title, rows) for title, rows in sections(record))
+    tables = _costs(record, "layer")
+    tables += "".join(_table(title, rows) for title, rows in sections(record))
     tables += _table(say("reports.section.backward"), [*heading, *calls])
-    tables += _table(say("reports.section.lines"), line_rows(record))
+    tables += _costs(record, "line")
     rest = f"{problems}{notices}{tables}"
     room = _LARGEST_BYTES - _NOTE_BYTES - len(rest.encode())
     head = _picture(record, room) or f"<p><b>{title}</b> {escape(counts(record))}</p>"
@@ -101,10 +103,15 @@ def _picture(record: Record, room_bytes: int) -> str:
     return ""
 
 
+def _costs(record: Record, by: str) -> str:
+    """Return a table of the costs of layers or of lines; ``""`` if no op is in one."""
+    table = ranked_table(record, by)
+    has_rows = any(row[by] is not None for row in table)
+    return _table(say(f"reports.section.{by}s"), table.shown(_COSTS) if has_rows else [])
+
+
 def _table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
     """Return a table that opens on a click. The first row is its heading."""
-    if not rows:
+    if len(rows) < 2:
         return ""
-    # HTML shows several spaces as one space.
-    body = [[cell.replace("  ", "\u00a0" * 4) for cell in row] for row in rows[1:]]
-    return f"<details><summary>{title}</summary>{html_table(rows[0], body)}</details>"
+    return f"<details><summary>{title}</summary>{html_table(rows[0], rows[1:])}</details>"

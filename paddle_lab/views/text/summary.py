@@ -6,23 +6,21 @@ from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from paddle_lab.analysis.findings.saved.failed_backward import reason
 from paddle_lab.analysis.graph.odd_siblings import odd_siblings
 from paddle_lab.analysis.ranking.ranked_table import ranked_table
 from paddle_lab.analysis.tables.ops import OpTable
 from paddle_lab.analysis.tables.summaries import BackwardCall, backward_calls
-from paddle_lab.analysis.tables.text_table import padded, text_width
+from paddle_lab.analysis.tables.text_table import text_table
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import GROUP_KINDS, PHASES, PROGRAM_KINDS
-from paddle_lab.trace.trees import depths, gathered, outermost
+from paddle_lab.trace.schema import PHASES, PROGRAM_KINDS
 from paddle_lab.views.text.finding_text import finding_counts, finding_lines, finding_texts
 from paddle_lab.views.text.layer_summary import layer_lines
 from paddle_lab.views.text.memory_text import memory_lines
 from paddle_lab.words import say
 
-_SLOWEST, _LAYERS, _DEEPEST_LAYER = 8, 20, 2
+_SLOWEST, _MOST_ODD = 8, 20
 _HANDED_ON = "(External)"
 """How Paddle begins the message of a Python error in backward; the error's own lines follow."""
 
@@ -104,50 +102,19 @@ def summary_text(record: Record) -> str:
     ops = say("reports.ops", phases=by_phase or say("errors.none"))
     parts = [[title_line(record), *([made_by] if made_by else []), ops]]
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
-    groups, *others = (_section(title, rows) for title, rows in sections(record))
-    layers = layer_lines(record, ranked_table(record, "layer"))
-    # Groups that are not in the table of layers: regions, loops, the blocks of a program.
-    listed = [GROUP_KINDS.index(kind) for kind in ("layer", "optimizer")]
-    has_others = not np.all(np.isin(record.groups["kind"], listed))
-    parts += [layers, groups if has_others else [], _odd_lines(record), *others]
+    parts += [layer_lines(record, ranked_table(record, "layer")), _odd_lines(record)]
+    parts += [_section(title, rows) for title, rows in sections(record)]
     calls = [f"  {line}" for line in backward_lines(record)] if origin.duration_ns else []
     parts.append([say("reports.section.backward"), *calls] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
 
 
 def sections(record: Record) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return tables with their titles: layers, slowest ops, compiled programs."""
+    """Return tables with their titles: slowest ops, compiled programs."""
     return [
-        (say("reports.section.groups"), _layer_rows(record)),
         (say("reports.section.slowest"), _slowest_rows(record)),
         (say("reports.programs.title"), _program_rows(record)),
     ]
-
-
-def _layer_rows(record: Record) -> list[tuple[str, ...]]:
-    """Return layer, class, ops and host time for each call of an outer layer, a heading first."""
-    groups = record.groups
-    depth = depths(groups["parent"])
-    outer = np.flatnonzero(depth < _DEEPEST_LAYER)
-    if not len(outer):
-        return []
-    # Calls in threads and generators overlap, so the parts of one may begin after the next call.
-    outer = outer[np.lexsort((outer, depth[outer], outermost(groups["parent"])[outer]))]
-    spent = _time_by_group(record)
-    # A saved program did not run, so it has no times.
-    spent_any = bool(record.origin.duration_ns)
-    heading = ("layer", "class", "ops", *(["host_time"] if spent_any else []))
-    rows: list[tuple[str, ...]] = [_heading(*heading)]
-    for group in outer[:_LAYERS].tolist():
-        label = "  " * int(depth[group]) + record.text(int(groups["label"][group]))
-        class_name = record.text(int(groups["class"][group]))
-        ops = f"{int(groups['op_count'][group]):,}"
-        time = [duration(int(spent[group]))] if spent_any else []
-        rows.append((label, class_name, ops, *time))
-    if len(outer) > _LAYERS:
-        more = say("reports.more", n=len(outer) - _LAYERS)
-        rows.append((more, *[""] * (len(heading) - 1)))
-    return rows
 
 
 def _odd_lines(record: Record) -> list[str]:
@@ -157,11 +124,11 @@ def _odd_lines(record: Record) -> list[str]:
     if not odd:
         return []
     lines = [say("reports.section.odd")]
-    for each in odd[:_LAYERS]:
+    for each in odd[:_MOST_ODD]:
         name = record.text(int(path[each.group]))
         lines.append(f"  {say('reports.odd', path=name, sentence=each.sentence)}")
-    if len(odd) > _LAYERS:
-        lines.append(f"  {say('reports.more', n=len(odd) - _LAYERS)}")
+    if len(odd) > _MOST_ODD:
+        lines.append(f"  {say('reports.more', n=len(odd) - _MOST_ODD)}")
     return lines
 
 
@@ -241,22 +208,8 @@ def _heading(*columns: str) -> tuple[str, ...]:
 def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []
-    widths = [max(text_width(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
-        "  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    return [title, *(f"  {line}" for line in lines)]
-
-
-def _time_by_group(record: Record) -> npt.NDArray[np.float64]:
-    """Return the host time of each group's ops, nested groups included, in ns."""
-    # Skip the ops of PyLayers: they last as long as the ops inside, which are counted.
-    group = record.op_groups["group"]
-    timed = np.flatnonzero((group >= 0) & (record.ops["is_pylayer"] == 0))
-    # Sums of floats are exact up to 2**53 ns, which is more than a hundred days.
-    own = np.bincount(group[timed], record.ops["duration_ns"][timed], len(record.groups))
-    return gathered(record.groups["parent"], own, np.add)
+    heading, *body = rows
+    return [title, *(f"  {line}" for line in text_table(heading, body).splitlines())]
 
 
 def _first_line(text: str) -> str:
