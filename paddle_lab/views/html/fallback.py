@@ -94,7 +94,7 @@ def _picture(record: Record, room_bytes: int) -> str:
         if most_rows > max(fitting, _ROWS[-1]):
             continue
         folded = fold(record, most_rows=most_rows)
-        picture = svg_picture(record, folded=folded, has_style_sheet=True).encode("utf-8")
+        picture = svg_picture(record, folded=folded).encode("utf-8")
         fitting = len(folded.rows) * room_bytes // len(picture)
         if len(picture) <= room_bytes:
             data = base64.b64encode(picture).decode()

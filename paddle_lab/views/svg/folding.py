@@ -7,7 +7,6 @@ drawn once: ``layers.0–11 ×12`` is a frame around the rows of ``layers.0``.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
-from paddle_lab.trace.trees import Keys, nearest_marked
+from paddle_lab.trace.trees import Keys, grouped, nearest_marked
 from paddle_lab.views.svg.group_items import GroupItems, Item
 
 _OPTIMIZER = GROUP_KINDS.index("optimizer")
@@ -135,45 +134,17 @@ def _place_ops(record: Record, folded: Folded) -> None:
     folded.is_shown = row_of_op >= 0
     # A repeated block has the same ops in the same order as the first block. Inner repetitions come
     # later in the list of frames, so they are handled first.
-    ops_inside = _ops_inside(op_group, parent)
     for frame in reversed(folded.frames):
         first, *others = frame.item.groups
-        rows = row_of_op[ops_inside(first)] if others else row_of_op[:0]
+        if not others:
+            continue
+        is_member = np.isin(np.arange(len(parent)), frame.item.groups)
+        inside = grouped(np.append(nearest_marked(parent, is_member), -1)[op_group])
+        rows = row_of_op[inside[first]]
         for other in others:
-            ops = ops_inside(other)[: len(rows)]
+            ops = inside[other][: len(rows)]
             row_of_op[ops] = rows[: len(ops)]
     folded.row_of_op = row_of_op
-
-
-def _ops_inside(op_group: Keys, parent: Keys) -> Callable[[int], Keys]:
-    """Return a function from a group to its ops at any depth, in order.
-
-    Their numbers are not always consecutive: a loop's body runs between its generator's ops.
-    """
-    parents = parent.tolist()
-    size = [1] * len(parents)
-    for group in range(len(parents) - 1, -1, -1):
-        if parents[group] >= 0:
-            size[parents[group]] += size[group]
-    # Give each group a position, and give the groups inside it the positions right after it.
-    place, free = [0] * len(parents), [0] * len(parents)
-    top = 0
-    for group, around in enumerate(parents):
-        place[group] = top if around < 0 else free[around]
-        free[group] = place[group] + 1
-        if around < 0:
-            top += size[group]
-        else:
-            free[around] += size[group]
-    place_of_op = np.array([*place, -1])[op_group]
-    order = np.argsort(place_of_op, kind="stable")
-    places = place_of_op[order]
-
-    def inside(group: int) -> Keys:
-        first, last = np.searchsorted(places, [place[group], place[group] + size[group]])
-        return np.sort(order[first:last])
-
-    return inside
 
 
 def keep_rows(folded: Folded, kept: npt.NDArray[np.bool_]) -> None:

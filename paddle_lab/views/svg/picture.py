@@ -29,7 +29,6 @@ def svg_picture(
     theme: str = "light",
     depth: int | None = None,
     folded: Folded | None = None,
-    has_style_sheet: bool = False,
 ) -> str:
     """Return the picture as SVG text.
 
@@ -45,8 +44,6 @@ def svg_picture(
         How many levels of groups to open; by default as many as fit into 60 rows.
     folded
         The rows to draw; by default they are chosen here.
-    has_style_sheet
-        See :class:`~paddle_lab.views.svg.writer.SvgWriter`.
 
     Raises
     ------
@@ -65,7 +62,7 @@ def svg_picture(
         _keep_rows_with_grad_nodes(record, folded)
     problems = _problems(record, palette)
     top = _HEADER_PX + _BANNER_PX * len(problems)
-    svg = SvgWriter(palette, has_style_sheet=has_style_sheet)
+    svg = SvgWriter(palette)
     layout = ladder_layout(folded, view=view, top=top)
     _paint_header(svg, record, layout.width, problems)
     for x, caption in ((layout.forward, "forward"), (layout.backward, "backward")):

@@ -76,14 +76,10 @@ class SvgWriter:
     ----------
     colours
         The colours for painting.
-    has_style_sheet
-        Whether to write equal styles once, in a style sheet, which makes the picture a quarter
-        smaller. A page whose policy forbids style sheets needs attributes instead.
     """
 
-    def __init__(self, colours: Palette, *, has_style_sheet: bool = False) -> None:
+    def __init__(self, colours: Palette) -> None:
         self.colours = colours
-        self._classes: dict[str, str] | None = {} if has_style_sheet else None
         self._elements: list[str] = []
 
     def rect(
@@ -91,11 +87,11 @@ class SvgWriter:
     ) -> None:
         """Add a rectangle."""
         size = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"'
-        self._elements.append(f"<rect {size}{self._look(style)}/>")
+        self._elements.append(f"<rect {size}{_look(style)}/>")
 
     def path(self, data: str, **style: object) -> None:
         """Add a line."""
-        self._elements.append(f'<path d="{data}"{self._look({"fill": "none", **style})}/>')
+        self._elements.append(f'<path d="{data}"{_look({"fill": "none", **style})}/>')
 
     def text(self, x: float, y: float, *spans: Span, tooltip: str = "", **style: object) -> None:
         """Add a line of text. ``y`` is the baseline. The spans follow one another."""
@@ -105,40 +101,28 @@ class SvgWriter:
             shown = {"font_size": span.size_px, "fill": span.colour}
             shown["font_weight"] = 600 if span.is_bold else None
             gap = ' dx="7"' if i else ""
-            parts.append(f"<tspan{gap}{self._look(shown)}>{xml_text(span.text)}</tspan>")
+            parts.append(f"<tspan{gap}{_look(shown)}>{xml_text(span.text)}</tspan>")
         where = f'x="{x:g}" y="{y:g}"'
-        self._elements.append(f"<text {where}{self._look(style)}>{title}{''.join(parts)}</text>")
+        self._elements.append(f"<text {where}{_look(style)}>{title}{''.join(parts)}</text>")
 
     def document(self, width: float, height: float, *, title: str) -> str:
         """Return the whole picture as text."""
         size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
-        rules = "".join(f".{name}{{{rule}}}" for rule, name in (self._classes or {}).items())
         return "\n".join(
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}" role="img">',
                 f"<title>{xml_text(title)}</title>",
-                f"<style>{rules}</style>" if rules else "",
                 f'<rect width="{width:g}" height="{height:g}" fill="{self.colours.ground}"/>',
                 *self._elements,
                 "</svg>",
             )
         )
 
-    def _look(self, style: dict[str, object]) -> str:
-        """Return a style as attributes, or as a class that elements with this style share."""
-        known = {
-            name.replace("_", "-"): value for name, value in style.items() if value is not None
-        }
-        if self._classes is None:
-            return "".join(f' {name}="{_text(value)}"' for name, value in known.items())
-        # In a style sheet a font size needs a unit; in an attribute it does not.
-        rule = ";".join(
-            f"{name}:{_text(value)}{'px' if name == 'font-size' else ''}"
-            for name, value in known.items()
-        )
-        return (
-            f' class="{self._classes.setdefault(rule, f"c{len(self._classes)}")}"' if rule else ""
-        )
+
+def _look(style: dict[str, object]) -> str:
+    """Return a style as attributes."""
+    known = {name.replace("_", "-"): value for name, value in style.items() if value is not None}
+    return "".join(f' {name}="{_text(value)}"' for name, value in known.items())
 
 
 def _text(value: object) -> str:
