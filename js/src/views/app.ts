@@ -22,7 +22,6 @@ import type { ValueSource } from "./facts/value_answer.ts";
 import { mountFindings } from "./findings/findings_bar.ts";
 import { Following } from "./following.ts";
 import { mountNormLegend } from "./gradients/norm_legend.ts";
-import { mountContextMenu } from "./isolate/context_menu.ts";
 import { mountIsolationBar } from "./isolate/isolation_bar.ts";
 import { listenToKeys } from "./keyboard/keyboard.ts";
 import { keepNotebookKeysAway } from "./keyboard/notebook_keys.ts";
@@ -201,7 +200,6 @@ export function mountApp(root: HTMLElement, prepared: Prepared, options: AppOpti
     mountBanner(parts.banner, store, options.isStandalone, options.notices),
     mountNormLegend(parts.canvas, store),
     mountIsolationBar(parts.isolation, store),
-    mountContextMenu(parts.app, canvas, store, () => tooltip.hide()),
     listenToKeys(parts.app, store, canvas),
     keepNotebookKeysAway(parts.app),
     watchTheme(() => {

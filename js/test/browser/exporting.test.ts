@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SyntheticTrace } from "../records/synthetic.ts";
 import { encoder } from "../records/synthetic_nets.ts";
-import { BrowserOfTests, type HostedWindow, hasBrowser, selected } from "./page.ts";
+import { BrowserOfTests, type HostedWindow, hasBrowser } from "./page.ts";
 
 async function choose(page: Page, menu: string, entry: string): Promise<void> {
   await page.getByRole("button", { name: menu, exact: true }).click();
@@ -25,38 +24,6 @@ describe.skipIf(!hasBrowser)("the export menu in a browser", { timeout: 30_000 }
   const browser = new BrowserOfTests();
   beforeAll(() => browser.start(), 60_000);
   afterAll(() => browser.stop());
-
-  test("the ops are saved as a table", async () => {
-    const { page, errors } = await browser.open(encoder(1).bytes());
-    const { name, text } = await saved(page, "Save ops as CSV");
-    expect(name).toBe("cell-4-ops.csv");
-    const [head, ...rows] = text.trimEnd().split("\n");
-    expect(head).toMatch(/^\ufeffop,name,layer,phase,file,line,/);
-    const count = (await page.textContent(".pdl-summary"))!.split(" ")[0];
-    expect(String(rows.length)).toBe(count);
-    expect(rows[0]).toMatch(/^0,/);
-    expect(errors).toEqual([]);
-  });
-
-  test("the slowest ops are two clicks away, whatever is selected, and lead to their boxes", async () => {
-    const trace = new SyntheticTrace();
-    for (const time of [10, 4000, 7000, 20]) {
-      const { op } = trace.op(`op_${time}`);
-      trace.tables.ops.duration_ns![op] = time;
-    }
-    const { page, errors } = await browser.open(trace.bytes());
-    await page.getByRole("button", { name: "Panel", exact: true }).click();
-    await choose(page, "View", "Slowest ops");
-    const rows = page.locator(".pdl-slowest tr");
-    await expect.poll(() => rows.allTextContents()).toHaveLength(4);
-    expect(await rows.first().textContent()).toMatch(/^op_7000 #2 .*7 µs63 %$/);
-    await rows.first().getByRole("button").click();
-    expect(await selected(page)).toBe("op 2");
-    await expect.poll(() => rows.count()).toBe(0);
-    await choose(page, "View", "Slowest ops");
-    await expect.poll(() => rows.count()).toBe(4);
-    expect(errors).toEqual([]);
-  });
 
   test("a page saves no page of itself", async () => {
     const { page } = await browser.open(encoder(1).bytes());

@@ -41,8 +41,6 @@ export class Store {
   readonly #firstOpen: FirstOpen;
   /** Listeners that show a line of source in the panel. */
   readonly onSource = new Set<SourceListener>();
-  /** Listeners that show a part of the overview in the panel. */
-  readonly onOverview = new Set<(part: string) => void>();
   #state: ViewState;
   readonly #listeners = new Set<StoreListener>();
   #past: ViewState[] = [];
@@ -165,14 +163,6 @@ export class Store {
   showAll(): void {
     const { isolation } = this.#state;
     this.update({ isolation: undefined, wayFrom: NOTHING, ...isolation?.before });
-  }
-
-  /** Show a part of the overview, and clear the selection. */
-  showOverview(part: string): void {
-    this.update({ selection: { kind: "none" }, panelOpen: true });
-    for (const listener of this.onOverview) {
-      listener(part);
-    }
   }
 
   /** The highlighted ops: 1 for each. */

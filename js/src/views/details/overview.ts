@@ -12,7 +12,6 @@ import type { PanelContext } from "../facts/context.ts";
 import { type Fact, facts, heading, list, MOST_ITEMS, section, small } from "../facts/facts.ts";
 import { depthSection } from "../gradients/depth_curve.ts";
 import { lineOfBackwardCall } from "../names/backward_call.ts";
-import { slowestSection } from "./slowest.ts";
 
 export function overviewDetails(context: PanelContext): HTMLElement[] {
   const { trace, totals } = context;
@@ -53,7 +52,6 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
       !!origin.created && [t("overview.at"), readableTime(origin.created)],
     ]),
     ...depthSection(context),
-    ...slowestSection(context),
     ...backwardCalls(context),
   ];
 }

@@ -1,10 +1,10 @@
-/** The export menu: saves the picture, a page with the graph, the ops, or the living memory blocks. */
+/** The export menu: saves the picture, a page with the graph, the table, or the living memory blocks. */
 
 import { copyText } from "../../dom/clipboard.ts";
-import { element } from "../../dom/element.ts";
-import { keepInside, menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
+import { codeText, element } from "../../dom/element.ts";
+import { keepInside, menuItem, mountMenu } from "../../dom/menu.ts";
 import { saveFile } from "../../dom/save_file.ts";
-import { csvOf, tabbedOf } from "../../dom/table_text.ts";
+import { type Cell, csvOf, tabbedOf } from "../../dom/table_text.ts";
 import { readTheme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
@@ -16,7 +16,6 @@ import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
 import type { TableView } from "../table/view.ts";
 import type { TimeView } from "../time/view.ts";
-import { opTable } from "./export_ops.ts";
 import {
   type Drawing,
   drawnPng,
@@ -24,7 +23,6 @@ import {
   type PictureStyle,
   svgOf,
 } from "./export_picture.ts";
-import { opList } from "./export_text.ts";
 
 /** An export that takes longer than this shows that it is working. */
 const SOON_MS = 200;
@@ -54,13 +52,8 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   const menu = mountMenu(root, t("export.export"), () => [
     ...(shown.table() ? [] : pictureItems()),
     !shown.isPage && pageItem(),
-    ...aliveItems(shown.memory()),
-    ...tableItems(shown.table()),
-    item(t("export.copy_ops"), async () => refuseUnless(await copyText(opText(), root))),
-    item(t("export.save_ops"), () => save(opText(), "text/plain", "txt")),
-    item(t("export.save_ops_csv"), () =>
-      save(spreadsheet(opTable(trace, ops())), "text/csv", "csv", "ops"),
-    ),
+    ...rowItems("alive", shown.memory()?.alive),
+    ...rowItems("table", shown.table()?.cells),
   ]);
   const said = element("span", { class: "pdl-visually-hidden", role: "status" });
   said.addEventListener("click", () => {
@@ -92,10 +85,8 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
 
   /** Show `short` on the button for a moment, and pass `text` to screen readers. */
   function say(short: string, text: string): void {
-    // Parts with odd numbers were between backticks.
-    const parts = text.split("`");
-    said.replaceChildren(...parts.map((part, at) => (at % 2 ? element("code", {}, part) : part)));
-    menu.toggle.title = parts.join("");
+    said.replaceChildren(codeText(text));
+    menu.toggle.title = said.textContent;
     menu.toggle.textContent = short;
     clearTimeout(saying);
     saying = setTimeout(() => {
@@ -141,39 +132,20 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
         item(t("export.save_svg"), () => save(svgOf(drawing()), "image/svg+xml", "svg")),
       item(t("export.save_png"), async () => save(await png(), "image/png", "png")),
       canCopyImages() && item(t("export.copy_png"), copyPng),
-      menuLine(),
     ];
   }
 
-  function tableItems(table: ReturnType<Shown["table"]>): HTMLElement[] {
-    if (!table) return [];
+  /** Copies or saves rows: those of the table, or the living blocks. */
+  function rowItems(what: "table" | "alive", rows: (() => Cell[][]) | undefined): HTMLElement[] {
+    if (!rows) return [];
     return [
-      item(t("export.copy_table"), async () =>
-        refuseUnless(await copyText(tabbedOf(table.cells()), root)),
-      ),
-      item(t("export.save_table"), () => save(spreadsheet(table.cells()), "text/csv", "csv")),
+      item(t(`export.copy_${what}`), async () => {
+        const isDone = await copyText(tabbedOf(rows()), root);
+        if (!isDone) throw new Error(t("export.no_clipboard"));
+      }),
+      // Spreadsheets recognize UTF-8 by the byte order mark.
+      item(t(`export.save_${what}`), () => save(`\ufeff${csvOf(rows())}`, "text/csv", "csv")),
     ];
-  }
-
-  function aliveItems(memory: ReturnType<Shown["memory"]>): (HTMLElement | false)[] {
-    return [
-      memory !== undefined &&
-        item(t("export.copy_alive"), async () =>
-          refuseUnless(await copyText(tabbedOf(memory.alive()), root)),
-        ),
-      memory !== undefined &&
-        item(t("export.save_alive"), () => save(spreadsheet(memory.alive()), "text/csv", "csv")),
-    ];
-  }
-
-  /** The ops that a search found, or else all ops. */
-  function ops(): readonly number[] {
-    const { matches } = store.state;
-    return matches.length > 0 ? matches : Array.from({ length: trace.opCount }, (_, op) => op);
-  }
-
-  function opText(): string {
-    return opList(trace, ops());
   }
 
   function copyPng(): Promise<void> {
@@ -196,15 +168,6 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
   return menu.dispose;
 }
 
-/** CSV with a byte order mark, by which spreadsheets recognize UTF-8. */
-function spreadsheet(rows: Parameters<typeof csvOf>[0]): string {
-  return `\ufeff${csvOf(rows)}`;
-}
-
 function canCopyImages(): boolean {
   return typeof ClipboardItem !== "undefined" && typeof navigator.clipboard?.write === "function";
-}
-
-function refuseUnless(done: boolean): void {
-  if (!done) throw new Error(t("export.no_clipboard"));
 }

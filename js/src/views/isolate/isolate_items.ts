@@ -1,9 +1,9 @@
-/** The ways to isolate a part of the graph: in the menu of the picture, and in the panel. */
+/** The ways to isolate a part of the graph: buttons in the panel. */
+
 import { button, element } from "../../dom/element.ts";
-import { menuItem, menuLine } from "../../dom/menu.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
-import { beginWay, canIsolate, isolateSelection, leave } from "../actions/isolating.ts";
+import { beginWay, canIsolate, isolateSelection } from "../actions/isolating.ts";
 
 interface Item {
   readonly name: "ancestors" | "descendants" | "way" | "neighbours";
@@ -22,21 +22,6 @@ function itemsOf(store: Store): Item[] {
     isolate("descendants", "d"),
     { name: "way", key: "w", act: () => beginWay(store) },
     isolate("neighbours", "l"),
-  ];
-}
-
-/** The items of a menu for the selection. */
-export function isolateMenu(store: Store): (HTMLElement | false)[] {
-  const isEnabled = canIsolate(store);
-  return [
-    ...itemsOf(store).map(({ name, key, act }) =>
-      menuItem(t(`isolate.${name}_title`), act, { isEnabled, note: key }),
-    ),
-    menuLine(),
-    menuItem(t("isolate.show_all"), () => leave(store), {
-      isEnabled: store.state.isolation !== undefined,
-      note: "Esc",
-    }),
   ];
 }
 

@@ -1,6 +1,5 @@
 /** The side panel: details of the selection, and the source. */
 
-import { copyButton } from "../../dom/clipboard.ts";
 import { button, element } from "../../dom/element.ts";
 import { traceTotals } from "../../model/graph/trace_totals.ts";
 import type { LineNow } from "../../model/state/open_source_event.ts";
@@ -17,7 +16,6 @@ import { gradientDetails } from "../details/numbers/gradient.ts";
 import { opDetails } from "../details/op.ts";
 import { overviewDetails } from "../details/overview.ts";
 import { tensorDetails } from "../details/tensor.ts";
-import { detailsText } from "../details/text.ts";
 import type { PanelContext } from "../facts/context.ts";
 import type { ValueSource } from "../facts/value_answer.ts";
 import { isolateButtons } from "../isolate/isolate_items.ts";
@@ -105,13 +103,6 @@ export function mountPanel(
   // The view may have had a selection before the panel was mounted. Show it.
   turnToSelection(store.state.selection);
 
-  store.onOverview.add(showOverview);
-  function showOverview(part: string): void {
-    renderDetails();
-    turnTo("details");
-    pages.details.querySelector(`[data-part="${part}"]`)?.scrollIntoView({ block: "nearest" });
-  }
-
   function catchUp(): void {
     if (isOther) turnToSelection(store.state.selection);
     if (!isWritten && !pages.details.hidden) turnTo("details");
@@ -131,12 +122,7 @@ export function mountPanel(
       ? (document.activeElement as HTMLElement)
       : null;
     const [head, ...rest] = detailsOf(context, store.state.selection);
-    pages.details.replaceChildren(
-      ...(head ? [head] : []),
-      ...isolateButtons(store),
-      ...rest,
-      copyButton(t("panel.copy_text"), () => detailsText(pages.details)),
-    );
+    pages.details.replaceChildren(...(head ? [head] : []), ...isolateButtons(store), ...rest);
     if (!focused) return;
     // The pressed element was removed. Focus the element that replaced it, or the heading if there
     // is none.
@@ -193,7 +179,6 @@ export function mountPanel(
     store.onSource.delete(showSource);
     unsubscribe();
     pages.log.dispatchEvent(new Event("pdl-dispose"));
-    store.onOverview.delete(showOverview);
     source.dispose();
     disposeSplitter();
     root.replaceChildren();

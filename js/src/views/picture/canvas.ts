@@ -90,12 +90,6 @@ export class GraphCanvas {
     return this.#scene;
   }
 
-  /** The part at a position in the page, in CSS px from the window's corner. */
-  hitAtPoint(clientX: number, clientY: number): Hit | undefined {
-    const bounds = this.element.getBoundingClientRect();
-    return this.#hitAt(clientX - bounds.left, clientY - bounds.top);
-  }
-
   get camera(): Camera {
     return this.#glide?.to ?? this.#camera;
   }

@@ -39,7 +39,5 @@ export function mountViewMenu(root: HTMLElement, store: Store): () => void {
   return mountMenu(root, t("view_menu.view"), () => [
     ...(isGraph(store.state.mode) ? graphItems() : []),
     check(t("view_menu.outline"), "outlineOpen"),
-    store.trace.opCount > 0 && menuLine(),
-    store.trace.opCount > 0 && menuItem(t("slowest.title"), () => store.showOverview("slowest")),
   ]).dispose;
 }

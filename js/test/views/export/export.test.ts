@@ -6,15 +6,12 @@ import {
   type PictureStyle,
   svgOf,
 } from "../../../src/views/export/export_picture.ts";
-import { opList } from "../../../src/views/export/export_text.ts";
 import {
   EMPTY_SCENE,
   type Scene,
   type SceneBox,
   type SceneEdge,
 } from "../../../src/views/scene/scene.ts";
-import { SyntheticTrace } from "../../records/synthetic.ts";
-import { encoder } from "../../records/synthetic_nets.ts";
 
 const HOSTILE = `</text><script>alert(1)</script>"'&\u0000\ud800\u{1f600}`;
 
@@ -170,17 +167,6 @@ test("file names hold no path", () => {
   expect(fileName("../../etc/passwd\u0000", "png")).toBe("etc-passwd.png");
   expect(fileName("训练 步骤 1", "svg")).toBe("训练-步骤-1.svg");
   expect(fileName("…", "txt")).toBe("trace.txt");
-});
-
-test("ops as text stand in columns", async () => {
-  const trace = await encoder(1).trace();
-  const lines = opList(trace, [0, 2]).split("\n");
-  expect(lines).toHaveLength(2);
-  expect(lines[0]).toMatch(
-    /^#0 {2}linear {2}embed +4\.py, line 2 .* \[4, 16\] \[16, 16\] \[16\] -> \[4, 16\]$/,
-  );
-  expect(lines[0]!.indexOf("4.py, line 2")).toBe(lines[1]!.indexOf("4.py, line 2"));
-  expect(opList(await new SyntheticTrace().trace(), [])).toBe("");
 });
 
 /** Where the shapes stand in a picture of edges that leave one box, in world px: left and right end, and height. */
