@@ -46,6 +46,14 @@ describe.skipIf(!hasBrowser)("the export menu in a browser", { timeout: 30_000 }
     expect(errors).toEqual([]);
   });
 
+  test("the ops are saved as a table", async () => {
+    const { page, errors } = await browser.open(encoder(1).bytes());
+    const { text } = await saved(page, "Save the ops (CSV)");
+    const count = (await page.textContent(".pdl-summary"))!.split(" ")[0];
+    expect(String(text.trimEnd().split("\n").length - 1)).toBe(count);
+    expect(errors).toEqual([]);
+  });
+
   test("what went wrong in the kernel is told", async () => {
     const { page } = await browser.openWidget(encoder(1).bytes());
     await page.evaluate(() => {

@@ -7,6 +7,7 @@ import { saveFile } from "../../dom/save_file.ts";
 import { type Cell, csvOf, tabbedOf } from "../../dom/table_text.ts";
 import { readTheme } from "../../dom/theme.ts";
 import type { Store } from "../../model/state/store.ts";
+import { TableState } from "../../model/table/table_state.ts";
 import { t } from "../../words/page.ts";
 import { ColourInk } from "../colour/colour_ink.ts";
 import type { MemoryView } from "../memory/view.ts";
@@ -14,6 +15,8 @@ import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
+import { tableCells } from "../table/export_table.ts";
+import { rowText } from "../table/labels.ts";
 import type { TableView } from "../table/view.ts";
 import type { TimeView } from "../time/view.ts";
 import {
@@ -53,7 +56,7 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     ...(shown.table() ? [] : pictureItems()),
     !shown.isPage && pageItem(),
     ...rowItems("alive", shown.memory()?.alive),
-    ...rowItems("table", shown.table()?.cells),
+    ...(shown.table() ? rowItems("table", shown.table()?.cells) : rowItems("ops", opRows)),
   ]);
   const said = element("span", { class: "pdl-visually-hidden", role: "status" });
   said.addEventListener("click", () => {
@@ -135,8 +138,18 @@ export function mountExportMenu(root: HTMLElement, store: Store, shown: Shown): 
     ];
   }
 
-  /** Copies or saves rows: those of the table, or the living blocks. */
-  function rowItems(what: "table" | "alive", rows: (() => Cell[][]) | undefined): HTMLElement[] {
+  /** One row for each op. */
+  function opRows(): Cell[][] {
+    const state = new TableState(store, (rows, row) => rowText(trace, rows, row).name);
+    state.choose("each");
+    return tableCells(trace, state);
+  }
+
+  /** Copies or saves rows: those of the table, all ops, or the living blocks. */
+  function rowItems(
+    what: "table" | "ops" | "alive",
+    rows: (() => Cell[][]) | undefined,
+  ): HTMLElement[] {
     if (!rows) return [];
     return [
       item(t(`export.copy_${what}`), async () => {
