@@ -44,11 +44,11 @@ def explain_static(function: Callable[..., object], /, *inputs: Any, **named: An
     require_paddle()
     told = explain(function, inputs, named)
     breaks = [
-        Break(one.kind, one.file, one.line, cell_of(one.file), one.cause, one.said, one.function)
+        Break(one.file, one.line, cell_of(one.file), one.kind, one.cause, one.said, one.function)
         for one in told.breaks
     ]
     recompilations = [
         Recompilation(one.file, one.line, cell_of(one.file), *one.missed, one.function)
         for one in told.recompilations
     ]
-    return BreakMap(told.function, breaks, recompilations, told.pieces, told.eager_ops, told.error)
+    return BreakMap(told.function, breaks, recompilations, *told[3:])

@@ -72,6 +72,18 @@ def test_each_break_has_its_expression_advice_and_cost(told: dict[str, Any]) -> 
 def test_the_eager_ops_are_those_that_paddle_ran(told: dict[str, Any]) -> None:
     assert told["as_float"].eager_ops == 0
     assert told["without_gradient"].eager_ops == 1  # y - target; the helper is a program
+    assert not told["as_float"].has_small_pieces
+
+
+def few_ops(y: Any) -> Any:
+    return y * 2 if y.mean() > 0.5 else y - 1
+
+
+def test_pieces_that_are_too_small_to_compile_are_explained() -> None:
+    found = paddle_lab.explain_static(few_ops, x)
+    assert [one.kind for one in found.breaks] == ["if"]
+    assert (found.pieces, found.has_small_pieces) == (0, True)
+    assert "MIN_GRAPH_SIZE" in repr(found)
 
 
 @pytest.mark.parametrize("function", healthy.FUNCTIONS, ids=name_of)

@@ -58,6 +58,8 @@ class Explained(NamedTuple):
     """How many ops ran outside of these programs; None if unknown."""
     error: str
     """Why the explanation is incomplete; empty if it is complete."""
+    has_small_pieces: bool = False
+    """Whether SOT ran pieces eagerly because they have too few ops to be compiled."""
 
 
 def explain(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explained:
@@ -108,8 +110,8 @@ class _Explanation:
             found = [recompilation_row(one) for one in (*earlier, *watched.recompilations)]
             recompilations = list(dict.fromkeys(found))
             if error is None:
-                counts = self._counted()
-                return Explained(name, breaks, recompilations, *counts, "")
+                has_small = bool(watched.eager_lines)
+                return Explained(name, breaks, recompilations, *self._counted(), "", has_small)
             own = self._attempt(lambda: self._eager(*self._args, **self._kwargs))
             if own is not None:
                 place, error_text = _place(own), _short(own)

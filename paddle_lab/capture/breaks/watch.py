@@ -60,7 +60,8 @@ class Watched:
         self.versions: dict[CodeType, list[Any]] = {}
         """Guards of versions that were compiled before, which SOT cannot see during this call."""
         self.eager_lines: set[str] = set()
-        """Lines of pieces that are too small to be compiled, in the form of a traceback."""
+        """Lines of pieces that are too small to be compiled, in the form of a traceback; "" for a
+        line that SOT does not know."""
         self.namespaces: dict[int, tuple[dict[str, Any], dict[str, Any]]] | None = None
         """Maps the id of a translated function's globals to the globals and an earlier copy of
         them; None if not wanted. SOT adds its own names to globals."""
@@ -166,7 +167,7 @@ def _noting_small_pieces(is_small: Any) -> Callable[..., Any]:
         with suppress(Exception):
             for statement in result[1][0].statements if answer else ():
                 for watched in _open:
-                    watched.eager_lines.update(statement.stmt_stack[::2])
+                    watched.eager_lines.update(statement.stmt_stack[::2] or ("",))
         return answer
 
     return noted

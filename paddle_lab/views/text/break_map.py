@@ -6,21 +6,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paddle_lab.analysis.source.stacks import place
-from paddle_lab.analysis.tables.text_table import html_table, sentence_html
+from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.words import say
 
 
 @dataclass(frozen=True)
-class Break:
+class _Placed:
+    file: str
+    line: int
+    """The line number, counted from 1. Of a recompilation, the first that reads the value."""
+    cell: int | None
+    """Execution count of the notebook cell, None for a file."""
+
+    @property
+    def where(self) -> str:
+        """``"Cell 4, line 7"`` or ``"model.py:31"``."""
+        return place(self.file, self.line, self.cell)
+
+
+@dataclass(frozen=True)
+class Break(_Placed):
     """A line at which ``to_static`` breaks the graph, or a function that it runs eagerly."""
 
     kind: str
     """``"if"``, ``"while"``, ``"for"``, ``"print"``, ``"tensor-value"``, ``"numpy"`` and others."""
-    file: str
-    line: int
-    """The line number, counted from 1."""
-    cell: int | None
-    """Execution count of the notebook cell, None for a file."""
     cause: str
     """The expression; empty if the source is unknown."""
     reason: str
@@ -42,23 +51,19 @@ class Break:
             return say("breaks.eager", function=self.function)
         return say("breaks.split")
 
-    @property
-    def where(self) -> str:
-        """``"Cell 4, line 7"`` or ``"model.py:31"``."""
-        return place(self.file, self.line, self.cell)
-
     def __str__(self) -> str:
         return say("breaks.row", place=self.where, kind=self.kind, cause=self.cause or self.reason)
 
+    def consequences(self) -> tuple[str, str]:
+        """Return the effect and the advice, as two lines."""
+        advice = say("breaks.advice_line", text=self.advice)
+        return say("breaks.effect", text=self.effect), advice
+
 
 @dataclass(frozen=True)
-class Recompilation:
+class Recompilation(_Placed):
     """A function that was compiled again because a value had changed."""
 
-    file: str
-    line: int
-    """The first line of the function that reads the value, from 1."""
-    cell: int | None
     cause: str
     """The expression that changed: ``"n"``, ``"x.shape[0]"``, ``"self.training"``."""
     before: str
@@ -71,11 +76,6 @@ class Recompilation:
     def advice(self) -> str:
         """What to do."""
         return say("breaks.recompiled_advice")
-
-    @property
-    def where(self) -> str:
-        """``"Cell 4, line 7"`` or ``"model.py:31"``."""
-        return place(self.file, self.line, self.cell)
 
     def __str__(self) -> str:
         change = change_text(self.cause, self.before, self.now)
@@ -102,25 +102,24 @@ class BreakMap:
     """How many ops one call ran outside these programs, by Paddle's profiler; None if unknown."""
     error: str = ""
     """Why the examination of the function is incomplete; empty if it is complete."""
+    has_small_pieces: bool = False
+    """Whether Paddle ran pieces eagerly because they have too few ops to be compiled."""
 
     def __repr__(self) -> str:
         lines = [*self._head()]
         for one in self.breaks:
-            lines += [f"  {one}", f"    {say('breaks.effect', text=one.effect)}"]
-            lines.append(f"    {say('breaks.advice_line', text=one.advice)}")
+            lines += [f"  {one}", *(f"    {line}" for line in one.consequences())]
         return "\n".join([*lines, *self._changes()])
 
     def _repr_html_(self) -> str:
-        columns = ("place", "kind", "code", "effect", "advice")
-        head = [say(f"breaks.column.{one}") for one in columns]
-        rows = [
-            (one.where, one.kind, f"`{one.cause or one.reason}`", one.effect, one.advice)
-            for one in self.breaks
+        # A list fits every width. A table with advice and code is cut in a narrow window.
+        items = [
+            "<br>".join(map(sentence_html, (str(one), *one.consequences()))) for one in self.breaks
         ]
-        table = html_table(head, rows, numbers=(len(columns),)) if rows else ""
         told = [f"<p>{sentence_html(line)}</p>" for line in self._head()]
+        breaks = f"<ol><li>{'</li><li>'.join(items)}</li></ol>" if items else ""
         changes = [f"<p>{sentence_html(line.strip())}</p>" for line in self._changes()]
-        return "".join([*told, table, *changes])
+        return "".join([*told, breaks, *changes])
 
     def _head(self) -> Iterator[str]:
         if self.breaks:
@@ -129,11 +128,12 @@ class BreakMap:
             if self.pieces != 0:
                 yield say("breaks.none", function=self.function)
             else:
-                is_small = self.eager_ops is not None and self.eager_ops < _FEWEST_OPS
-                yield say("breaks.too_small" if is_small else "breaks.none_ran")
+                yield say("breaks.none_ran")
         if self.pieces is not None:
             key = "pieces" if self.eager_ops is None else "cost"
             yield say(f"breaks.{key}", pieces=self.pieces, eager_ops=self.eager_ops)
+        if self.has_small_pieces:
+            yield say("breaks.too_small")
         if self.error:
             yield self.error
 
@@ -142,7 +142,3 @@ class BreakMap:
             yield f"  {one}"
         if self.recompilations:
             yield f"    {say('breaks.advice_line', text=self.recompilations[0].advice)}"
-
-
-_FEWEST_OPS = 10
-"""Paddle compiles only pieces with at least this many ops. ``MIN_GRAPH_SIZE`` changes it."""
