@@ -202,8 +202,6 @@ async function measure(browser, address, figures) {
   await steps.take("time: zoom", ZOOM);
   await shoot("time");
   await steps.take("time: by stack", `document.querySelector('[data-nesting="stack"]').click();`);
-  await steps.take("time: in order", PRESS("In order of time"));
-  await steps.take("time: zoom, in order", ZOOM);
   await steps.take("time: back", `document.querySelector(".pdl-time-crumbs button").click();`);
   await context.close();
   return errors;

@@ -90,17 +90,10 @@ export class StatusLine {
       }
       case "allocation":
         return blockLine(trace, selection.allocation);
-      default:
-        if (this.store.state.mode === "memory") {
-          return t("status.hint_memory");
-        }
-        if (this.store.state.mode === "table") {
-          return t("status.hint_table");
-        }
-        if (this.store.state.mode === "time") {
-          return t("status.hint_time");
-        }
-        return t("status.hint");
+      default: {
+        const { mode } = this.store.state;
+        return isGraph(mode) ? t("status.hint") : t(`status.hint_${mode}`);
+      }
     }
   }
 }

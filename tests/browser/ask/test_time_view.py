@@ -122,17 +122,6 @@ def test_boxes_of_a_stack_last_as_long_as_the_record_says(
     assert compared > 12
 
 
-def test_in_the_order_of_time_each_op_has_its_own_time(
-    page: Page, training: tuple[Trace, int]
-) -> None:
-    record = training[0].view_record
-    page.get_by_role("button", name="In order of time").click()
-    for op in (0, 40, len(record.ops) - 1):
-        select_op(page, op)
-        duration_ns = str(record.ops["duration_ns"][op])
-        expect(page.locator(".pdl-icicle")).to_have_attribute("data-cursor-ns", duration_ns)
-
-
 def test_click_zoom_and_back(page: Page, training: tuple[Trace, int]) -> None:
     record = training[0].view_record
     whole_ns = shown_ns(page, "total")

@@ -1,13 +1,13 @@
 /** The blocks of a device, by start. */
 
 import type { Column } from "../../trace/columns.ts";
+import { numberOrder } from "../../trace/number_order.ts";
 import { SCOPE_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { type Events, eventsOf } from "./events.ts";
 import { EARLIER, MEMORY_KINDS } from "./kinds.ts";
 import { countedSpan, unmetBytes } from "./known_totals.ts";
 import { type PhaseChanges, phaseChanges } from "./phases.ts";
-import { timeOrder } from "./time_order.ts";
 
 /**
  * The number of a block is its position here. A block is alive from its start until just before its
@@ -131,7 +131,7 @@ function rowsByStart(own: readonly number[], startOf: Column, hasUnmet: boolean)
     start_ns[at] = Math.max(0, startOf[row]!);
   });
   const rows = new Int32Array(own.length + Number(hasUnmet)).fill(-1);
-  timeOrder(start_ns).forEach((at, position) => {
+  numberOrder(start_ns).forEach((at, position) => {
     rows[position + Number(hasUnmet)] = own[at]!;
   });
   return rows;

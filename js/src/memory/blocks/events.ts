@@ -1,5 +1,5 @@
 /** The starts and ends of blocks in the order of time, and the bytes that are alive after each. */
-import { timeOrder } from "./time_order.ts";
+import { numberOrder } from "../../trace/number_order.ts";
 
 /** All starts and ends in the order of time. At equal times, ends come before starts. */
 export interface Events {
@@ -83,5 +83,5 @@ function endedBlocks(end_ns: Float64Array): Int32Array {
       ends_ns[count++] = end_ns[block]!;
     }
   }
-  return timeOrder(ends_ns.subarray(0, count)).map((at) => ended[at]!);
+  return numberOrder(ends_ns.subarray(0, count)).map((at) => ended[at]!);
 }

@@ -1,7 +1,8 @@
 /** The blocks that were alive at a moment, or at the peak of a span of time. */
+
+import { countBefore, countUntil } from "../../trace/number_order.ts";
 import type { Blocks } from "./blocks.ts";
 import { highestWithin } from "./events.ts";
-import { countBefore, countUntil } from "./time_order.ts";
 
 /** The selected moment. If a span is selected, this is the moment of its peak. */
 export interface Moment {

@@ -1,6 +1,7 @@
 /** The times at which the phase changes. */
+
+import { countUntil } from "../../trace/number_order.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { countUntil } from "./time_order.ts";
 
 /** The times at which the phase changes, for the blocks of one device. */
 export interface PhaseChanges {

@@ -1,8 +1,9 @@
 /** The addresses of blocks at a moment, and the free memory between them. */
+
+import { numberOrder } from "../../trace/number_order.ts";
 import type { Trace } from "../../trace/trace.ts";
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveAt } from "../blocks/moment.ts";
-import { timeOrder } from "../blocks/time_order.ts";
 
 /** Allocators round sizes up to multiples of this. A smaller gap is not free memory. */
 const ALIGNMENT_BYTES = 256;
@@ -49,7 +50,7 @@ export function mapBlocks(
   const address = trace.table("allocations").column("address");
   const alive = aliveAt(blocks, time_ns).filter((block) => blocks.rows[block]! >= 0);
   const addresses = Float64Array.from(alive, (block) => address[blocks.rows[block]!]!);
-  const order = timeOrder(addresses);
+  const order = numberOrder(addresses);
   // First put all regions one after the other, then cut the whole length into rows.
   const spans = { blocks: [] as number[], from: [] as number[], to: [] as number[] };
   const largestGap_bytes = largestFreeGap(

@@ -1,8 +1,8 @@
 /** Finds a window in which a block is large enough to see, even if it is small and short-lived. */
 
+import { countUntil } from "../../trace/number_order.ts";
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
-import { countUntil } from "../blocks/time_order.ts";
 import { chooseBlocks, MOST_MOVES } from "./stack_choice.ts";
 import { LEAST_HEIGHT_PX, type Window } from "./stack_window.ts";
 

@@ -1,7 +1,8 @@
 /** Chooses the blocks in a window that are drawn one by one, and their order in the stack. */
+
+import { countUntil } from "../../trace/number_order.ts";
 import type { Blocks } from "../blocks/blocks.ts";
 import { aliveCount } from "../blocks/moment.ts";
-import { countUntil } from "../blocks/time_order.ts";
 import { LEAST_HEIGHT_PX, LEAST_WIDTH_PX, type Window } from "./stack_window.ts";
 
 /** The largest number of blocks in a picture. */

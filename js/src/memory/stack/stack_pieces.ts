@@ -1,5 +1,5 @@
 /** The positions of stacked blocks over time. When a block ends, the blocks above it move down. */
-import { countBefore } from "../blocks/time_order.ts";
+import { countBefore } from "../../trace/number_order.ts";
 
 export interface PieceColumns {
   /** The blocks that have pieces, from the bottom up. */

@@ -3,11 +3,12 @@
  * blocks above it move down. Blocks that are too small or too many form a band on top. So the
  * outline is always the exact total.
  */
+
+import { countBefore, countUntil, numberOrder } from "../../trace/number_order.ts";
 import type { Blocks } from "../blocks/blocks.ts";
 import { highestWithin } from "../blocks/events.ts";
 import { MEMORY_KINDS } from "../blocks/kinds.ts";
 import { aliveAt } from "../blocks/moment.ts";
-import { countBefore, countUntil, timeOrder } from "../blocks/time_order.ts";
 import { Band } from "./stack_band.ts";
 import { chooseBlocks, MOST_BLOCKS } from "./stack_choice.ts";
 import { Stack } from "./stack_pieces.ts";
@@ -148,7 +149,7 @@ function changesOf({ start_ns, end_ns }: Blocks, window: Window, chosen: Int32Ar
     ...starts.map((slot) => start_ns[chosen[slot]!]!),
   ]);
   const slots = [...ends.map((slot) => ~slot), ...starts];
-  const order = timeOrder(all_ns);
+  const order = numberOrder(all_ns);
   return {
     first,
     times_ns: Float64Array.from(order, (at) => all_ns[at]!),

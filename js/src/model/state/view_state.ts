@@ -41,7 +41,7 @@ export interface Isolation {
 export type Mode = "forward" | "backward" | "ladder" | "memory" | "table" | "time";
 
 /** Whether a mode shows a graph. */
-export function isGraph(mode: Mode): boolean {
+export function isGraph(mode: Mode): mode is "forward" | "backward" | "ladder" {
   return mode === "forward" || mode === "backward" || mode === "ladder";
 }
 

@@ -75,13 +75,13 @@ export function membersOf(
 ): number[] {
   const { kind, key } = tree.of(box);
   const members: number[] = [];
-  if (tree.isMerged && (kind === "op" || kind === "backward" || kind === "grad_node")) {
+  if (kind === "op" || kind === "backward" || kind === "grad_node") {
     const { op, call, gradNode = call } = spans;
     const keys = kind === "op" ? op : kind === "backward" ? call : gradNode;
     for (let span = 0; span < spans.length; span++) {
       if (boxOfSpan[span] === box) members.push(keys[span]!);
     }
-  } else if (tree.isMerged && kind === "group") {
+  } else if (kind === "group") {
     boxOfPlace.forEach((other, place) => {
       if (other === box && places.kind[place] === kind) members.push(places.key[place]!);
     });

@@ -1,4 +1,8 @@
-/** Makes a tree of boxes from the spans of a thread. The time between spans also has boxes. */
+/**
+ * Makes a tree of boxes from the spans of a thread. Equal siblings share a box. The time between
+ * spans also has boxes.
+ */
+
 import type { Column } from "../../trace/columns.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
@@ -15,9 +19,7 @@ export interface GrownTree {
   readonly spans: Spans;
   /** The box of each span. */
   readonly boxOfSpan: Int32Array;
-  /**
-   * The box of each place, -1 for none. If boxes are in the order of time, this is the last box.
-   */
+  /** The box of each place, -1 for none. */
   readonly boxOfPlace: Int32Array;
 }
 
@@ -26,14 +28,9 @@ export interface GrownTree {
  * its first op to its last op. A gap between two spans belongs to the innermost place that contains
  * both.
  */
-export function growTree(
-  trace: Trace,
-  places: Places,
-  thread: number,
-  isMerged: boolean,
-): GrownTree {
+export function growTree(trace: Trace, places: Places, thread: number): GrownTree {
   const spans = spansOf(trace, thread);
-  const grower = new Grower(trace, places, new TimeTree(isMerged), spans);
+  const grower = new Grower(trace, places, new TimeTree(), spans);
   const begin_ns = thread === CELL_THREAD ? 0 : (spans.start_ns[0] ?? 0);
   let until_ns = begin_ns;
   let outer = -1;
@@ -63,7 +60,7 @@ export function growTree(
 /** The tree of the kernels of ops and grad nodes. Equal ones in the same place share a box. */
 export function growKernels(trace: Trace, places: Places): GrownTree {
   const spans = kernelSpans(trace);
-  const grower = new Grower(trace, places, new TimeTree(true), spans);
+  const grower = new Grower(trace, places, new TimeTree(), spans);
   for (let span = 0; span < spans.length; span++) grower.addSpan(span);
   return grower.finish();
 }
@@ -106,16 +103,12 @@ class Grower {
 
   addSpan(span: number): void {
     const { tree, spans } = this;
-    if (!tree.isMerged && span > 0) this.#leave(this.#common(span - 1, span), span - 1);
     const around = this.#enter(this.#placeOfSpan[span]!);
     const { kind, key } = this.#leafOf(span);
     const known = kind === "op" ? this.#ops : this.#others;
     const like = kind === "op" ? this.#keyOfOp(around, key) : this.#keyOf(around, kind, key);
-    let box = tree.isMerged ? known.get(like) : undefined;
-    if (box === undefined) {
-      box = tree.add(around, kind, key);
-      if (tree.isMerged) known.set(like, box);
-    }
+    const box = known.get(like) ?? tree.add(around, kind, key);
+    known.set(like, box);
     tree.grow(box, spans.self_ns[span]!, (kind === "op" && this.#weights?.[key]) || 1);
     this.#boxOfSpan[span] = box;
   }
@@ -127,9 +120,7 @@ class Grower {
    */
   addGap(before: number, after: number, gap_ns: number, own_ns: number): void {
     const kind = before < 0 ? "before" : after >= this.spans.length ? "after" : "outside";
-    const place = kind === "outside" ? this.#common(before, after) : -1;
-    if (!this.tree.isMerged && before >= 0) this.#leave(place, after - 1);
-    const around = this.#enter(place);
+    const around = this.#enter(kind === "outside" ? this.#common(before, after) : -1);
     const taken_ns = Math.min(gap_ns, own_ns);
     if (taken_ns > 0) this.#addOutside(around, "own", taken_ns);
     if (gap_ns > taken_ns) this.#addOutside(around, kind, gap_ns - taken_ns);
@@ -137,7 +128,7 @@ class Grower {
 
   #addOutside(around: number, kind: BoxKind, ns: number): void {
     const { tree } = this;
-    if (!tree.isMerged || kind === "before") {
+    if (kind === "before") {
       tree.grow(tree.add(around, kind, -1), ns);
       return;
     }
@@ -204,20 +195,12 @@ class Grower {
       const kind = places.kind[inner];
       if (kind) {
         const key = box * places.likenessEnd + places.likeness[inner]!;
-        const known = tree.isMerged ? this.#inside.get(key) : undefined;
-        box = known ?? tree.add(box, kind, places.key[inner]!);
-        if (tree.isMerged) this.#inside.set(key, box);
+        box = this.#inside.get(key) ?? tree.add(box, kind, places.key[inner]!);
+        this.#inside.set(key, box);
         tree.grow(box, 0);
       }
       this.#boxOfPlace[inner] = box;
     }
     return box;
-  }
-
-  /** Drop the boxes of the places around a span, up to a place that stays open. */
-  #leave(place: number, span: number): void {
-    for (let at = this.#placeOfSpan[span]!; at >= 0 && at !== place; at = this.places.parent[at]!) {
-      this.#boxOfPlace[at] = -1;
-    }
   }
 }

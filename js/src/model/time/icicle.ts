@@ -65,14 +65,9 @@ function partsIn(tree: TimeTree, around: Part, px: number, width_px: number): Pa
     if (run_px >= width_px * WIDEST_RUN) end();
   };
   for (const box of around.only ?? tree.children(around.box)) {
-    const isNarrow = tree.total_ns(box) * px < NARROWEST_PX;
-    if (!isNarrow) {
-      end();
-      parts.push({ box });
-    } else if (tree.isMerged) narrow.push(box);
-    else join(box);
+    if (tree.total_ns(box) * px < NARROWEST_PX) narrow.push(box);
+    else parts.push({ box });
   }
-  end();
   narrow.forEach(join);
   end();
   return parts;

@@ -14,8 +14,6 @@ export interface TimeChoice {
   readonly measure: Measure;
   readonly nesting: Nesting;
   readonly thread: number;
-  /** Whether equal neighbouring boxes are merged; otherwise boxes are in order of time. */
-  readonly isMerged: boolean;
   /** The parts from the root to the part that fills the view. */
   readonly trail: readonly Part[];
   /** The part that the keys move. */
@@ -23,12 +21,10 @@ export interface TimeChoice {
 }
 
 const ROOT: Part = { box: 0 };
-const LONGEST_HISTORY = 100;
 
 export class TimeState {
   #choice: TimeChoice;
   #grown: GrownTree | undefined;
-  #past: (readonly Part[])[] = [];
   readonly #listeners = new Set<(choice: TimeChoice, previous: TimeChoice) => void>();
 
   constructor(readonly store: Store) {
@@ -44,7 +40,6 @@ export class TimeState {
       measure: "host",
       nesting,
       thread: CELL_THREAD,
-      isMerged: true,
       trail: [ROOT],
       cursor: ROOT,
     };
@@ -63,11 +58,11 @@ export class TimeState {
   }
 
   get grown(): GrownTree {
-    const { measure, thread, isMerged } = this.#choice;
+    const { measure, thread } = this.#choice;
     this.#grown ??=
       measure === "kernels"
         ? growKernels(this.trace, this.places)
-        : growTree(this.trace, this.places, thread, isMerged);
+        : growTree(this.trace, this.places, thread);
     return this.#grown;
   }
 
@@ -82,9 +77,8 @@ export class TimeState {
   }
 
   /** Nest the boxes again, and show the root. */
-  regrow(change: Partial<Pick<TimeChoice, "measure" | "nesting" | "thread" | "isMerged">>): void {
+  regrow(change: Partial<Pick<TimeChoice, "measure" | "nesting" | "thread">>): void {
     this.#grown = undefined;
-    this.#past = [];
     this.#become({ ...change, trail: [ROOT], cursor: ROOT });
   }
 
@@ -100,26 +94,16 @@ export class TimeState {
     if (part.only) path.push(part);
     // A part that consists of several boxes stays on the trail.
     const known = new Set(trail.map(({ box }) => box));
-    this.#go([...trail, ...path.filter(({ box, only }) => only || !known.has(box))], part);
+    const inner = path.filter(({ box, only }) => only || !known.has(box));
+    this.#become({ trail: [...trail, ...inner], cursor: part });
   }
 
-  /** Let a part on the trail fill the view. */
-  zoomOut(at: number): void {
+  /** Let a part on the trail fill the view; `false` if there is no such part. */
+  zoomOut(at: number): boolean {
     const { trail } = this.#choice;
-    this.#go(trail.slice(0, at + 1), trail[at]!);
-  }
-
-  /** Return to the part that filled the view before; `false` if there is none. */
-  back(): boolean {
-    const trail = this.#past.pop();
-    if (!trail) return false;
-    this.#become({ trail });
+    if (at < 0) return false;
+    this.#become({ trail: trail.slice(0, at + 1), cursor: trail[at]! });
     return true;
-  }
-
-  #go(trail: readonly Part[], cursor: Part): void {
-    this.#past = [...this.#past.slice(1 - LONGEST_HISTORY), this.#choice.trail];
-    this.#become({ trail, cursor });
   }
 
   #become(change: Partial<TimeChoice>): void {

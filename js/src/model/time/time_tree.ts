@@ -41,8 +41,7 @@ export class TimeTree {
   readonly #counts: number[] = [];
   #children: RowsByKey | undefined;
 
-  /** @param isMerged whether equal siblings share a box; otherwise boxes are in order of time */
-  constructor(readonly isMerged: boolean) {
+  constructor() {
     this.add(-1, "root", -1);
   }
 

@@ -230,10 +230,9 @@ export class IcicleView {
         return true;
       case "Escape":
       case "Backspace":
-        return state.back();
+        return state.zoomOut(state.choice.trail.length - 2);
       case "f":
-        state.zoomOut(0);
-        return true;
+        return state.zoomOut(0);
       default:
         return false;
     }

@@ -73,13 +73,6 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
     })),
     (nesting) => state.regrow({ nesting }),
   );
-  const order = button(
-    t("time.in_order"),
-    () => state.regrow({ isMerged: !state.choice.isMerged }),
-    {
-      title: t("time.in_order_title"),
-    },
-  );
   const threads = element("span", {}, ...threadChooser(state));
   const summary = element("span", { class: "pdl-soft", role: "status" });
   const crumbs = element("nav", { class: "pdl-time-crumbs", "aria-label": t("time.crumbs") });
@@ -94,7 +87,6 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
       { class: "pdl-memory-bar" },
       nestings.element,
       hasKernels && measures.element,
-      order,
       threads,
       element("span", { class: "pdl-grow" }),
       summary,
@@ -118,9 +110,8 @@ function mountParts(section: HTMLElement, store: Store, state: TimeState): TimeV
     nestings.press(state.choice.nesting);
     const { measure } = state.choice;
     measures.press(measure);
-    // Kernels have no start time and no thread.
-    order.hidden = threads.hidden = measure === "kernels";
-    order.setAttribute("aria-pressed", String(!state.choice.isMerged));
+    // Kernels have no thread.
+    threads.hidden = measure === "kernels";
     const { trail } = state.choice;
     crumbs.hidden = trail.length < 2;
     crumbs.replaceChildren(

@@ -4,10 +4,10 @@ import { heldAtEnd } from "../../../src/memory/blocks/held.ts";
 import { reservedSteps } from "../../../src/memory/blocks/marks.ts";
 import { totalColumns } from "../../../src/memory/blocks/moment.ts";
 import { phaseSpans } from "../../../src/memory/blocks/phases.ts";
-import { timeOrder } from "../../../src/memory/blocks/time_order.ts";
 import { mapBlocks } from "../../../src/memory/map/block_map.ts";
 import { hitAt } from "../../../src/memory/stack/hit.ts";
 import { stackBlocks } from "../../../src/memory/stack/stacking.ts";
+import { numberOrder } from "../../../src/trace/number_order.ts";
 import { HOLDER_KINDS } from "../../../src/trace/protocol.ts";
 import { MemoryWriter, randomNumbers } from "../../records/made_memory.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
@@ -151,7 +151,7 @@ test("times are sorted as by any other way, equal ones left in order", () => {
     new Float64Array(0),
   ]) {
     const expected = [...times.keys()].sort((a, b) => times[a]! - times[b]! || a - b);
-    expect([...timeOrder(times)]).toEqual(expected);
+    expect([...numberOrder(times)]).toEqual(expected);
   }
 });
 

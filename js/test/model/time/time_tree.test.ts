@@ -19,11 +19,11 @@ class TimedTrace extends SyntheticTrace {
   }
 }
 
-async function grow(made: SyntheticTrace, nesting: Nesting = "layer", isMerged = true, thread = 0) {
+async function grow(made: SyntheticTrace, nesting: Nesting = "layer", thread = 0) {
   if (!made.tables.own_times.op!.length) made.add("own_times", { op: -1, own_ns: 0 });
   const trace = await made.trace();
   const places = placesOf(trace, new Hierarchy(trace), nesting);
-  return { trace, places, grown: growTree(trace, places, thread, isMerged) };
+  return { trace, places, grown: growTree(trace, places, thread) };
 }
 
 /** "kind key total" of each box, indented by its depth. */
@@ -110,29 +110,6 @@ describe("a tree of time", () => {
       "  own -1 191 x5",
       "  outside -1 89 x2",
       "  after -1 150",
-    ]);
-    expectSums(grown, 1000);
-  });
-
-  test("in the order of time, each call has its own box", async () => {
-    const { grown } = await grow(twoCalls(), "layer", false);
-    expect(drawn(grown)).toEqual([
-      "root -1 1000",
-      "  before -1 100",
-      "  group 0 150",
-      "    op 0 100",
-      "    outside -1 30",
-      "    op 1 20",
-      "  outside -1 50",
-      "  op 2 100",
-      "  outside -1 50",
-      "  group 1 80",
-      "    op 3 50",
-      "    outside -1 10",
-      "    op 4 20",
-      "  outside -1 70",
-      "  op 5 200",
-      "  after -1 200",
     ]);
     expectSums(grown, 1000);
   });
@@ -257,7 +234,7 @@ describe("a tree of time", () => {
     const made = twoCalls();
     const op = made.at("relu", 320, 340);
     made.tables.ops.thread![op] = 3;
-    const { grown, trace } = await grow(made, "layer", true, 3);
+    const { grown, trace } = await grow(made, "layer", 3);
     expect(threadsOf(trace)).toEqual([0, 3]);
     expect(drawn(grown)).toEqual(["root -1 20", `  op ${op} 20`]);
     expectSums((await grow(made)).grown, 1000);
@@ -282,9 +259,7 @@ describe("a tree of time", () => {
     }
     made.origin.duration_ns = now + 200;
     for (const nesting of ["layer", "loop"] as const) {
-      for (const isMerged of [true, false]) {
-        expectSums((await grow(made, nesting, isMerged)).grown, now + 200);
-      }
+      expectSums((await grow(made, nesting)).grown, now + 200);
     }
   });
 
@@ -338,16 +313,5 @@ describe("an icicle", () => {
     const near = icicle(grown.tree, { box, only: only! }, 1000).filter(({ row }) => row === 1);
     expect(near).toHaveLength(100);
     expect(near.reduce((sum, { width_px }) => sum + width_px, 0)).toBeCloseTo(1000);
-  });
-
-  test("in the order of time, narrow boxes stay where they are, in parts to zoom into", async () => {
-    const made = new TimedTrace();
-    made.origin.duration_ns = 100_000;
-    for (let at = 0; at < 10_000; at++) made.at("relu", at * 10, at * 10 + 10);
-    const { grown } = await grow(made, "layer", false);
-    const inner = icicle(grown.tree, { box: 0 }, 1000).filter(({ row }) => row === 1);
-    expect(inner).toHaveLength(16);
-    expect(inner.reduce((sum, { only }) => sum + only!.length, 0)).toBe(10_000);
-    expect(inner.reduce((sum, { total_ns }) => sum + total_ns, 0)).toBe(100_000);
   });
 });

@@ -1,7 +1,7 @@
 /** Draws the stacked picture on a canvas, straight from its columns. */
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
-import { countUntil } from "../../../memory/blocks/time_order.ts";
 import type { StackPicture } from "../../../memory/stack/stack_window.ts";
+import { countUntil } from "../../../trace/number_order.ts";
 import type { Frame, Places } from "./frame.ts";
 import { faded, type MemoryPalette } from "./palette.ts";
 

