@@ -1,6 +1,7 @@
 /** Turns packed bytes into a mounted view, for the widget and for the page without Jupyter. */
+
+import { nextTask } from "./dom/after_paint.ts";
 import { showFailure } from "./dom/failure.ts";
-import { nextTask } from "./dom/next_task.ts";
 import { readFont } from "./dom/theme.ts";
 import { Store } from "./model/state/store.ts";
 import type { Mode } from "./model/state/view_state.ts";

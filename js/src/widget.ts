@@ -3,6 +3,7 @@
  * small, because every saved notebook contains it. The view comes packed with the model, or from the
  * JupyterLab plugin; in that case the model's copy is dropped before the notebook is saved.
  */
+
 import type { AnyModel } from "@anywidget/types";
 import { showFailure } from "./dom/failure.ts";
 import {
@@ -14,8 +15,9 @@ import {
 } from "./jupyter/kept_data.ts";
 import { announce, countView } from "./jupyter/presence.ts";
 import { type StandInTrait, takePlace } from "./jupyter/take_place.ts";
-import { importScript, unpackScript } from "./loading/packed_script.ts";
 import { offeredView, soonOfferedView, type WidgetViewModule } from "./offered_view.ts";
+import { decodeBase64 } from "./trace/base64.ts";
+import { inflate } from "./trace/inflate.ts";
 import type { WidgetState } from "./widget_view.ts";
 import { t } from "./words/loader.ts";
 import { speak } from "./words/say.ts";
@@ -83,3 +85,24 @@ async function loadView(model: Model): Promise<WidgetViewModule> {
 }
 
 export default { initialize, render };
+
+/**
+ * Unpack the script of the view, which is base64 of a zlib stream.
+ *
+ * @returns the text of the script, whose variable `bundled` has the exports
+ */
+async function unpackScript(packed: string): Promise<string> {
+  return new TextDecoder().decode(await inflate(decodeBase64(packed)));
+}
+
+/** Run a script and return its exports. It is loaded from a blob, like widgets. */
+async function importScript<Exports>(script: string): Promise<Exports> {
+  const blob = new Blob([`${script}\n;export default bundled;`], { type: "text/javascript" });
+  const address = URL.createObjectURL(blob);
+  try {
+    const module: { default: Exports } = await import(/* @vite-ignore */ address);
+    return module.default;
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}

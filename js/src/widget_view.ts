@@ -1,9 +1,9 @@
 /** The view as a widget, synchronised with the traits in Python. */
+
 import type { AnyModel } from "@anywidget/types";
 import css from "built-widget.css";
 import { showFailure } from "./dom/failure.ts";
 import { installStyle } from "./dom/install_style.ts";
-import { askForPage } from "./jupyter/asked_page.ts";
 import { ask } from "./jupyter/asking.ts";
 import { inGraph } from "./model/state/owner.ts";
 import type { Mode, Selection } from "./model/state/view_state.ts";
@@ -128,4 +128,14 @@ function followKernel(model: AnyModel<WidgetState>, { store }: App): void {
   } else if (selection.kind === "op" || selection.kind === "grad_node") {
     store.select({ kind: "none" });
   }
+}
+
+/**
+ * Ask the kernel for the graph as an HTML page. Only the kernel has the whole trace and the scripts.
+ *
+ * @throws Error with a readable message if no kernel answers, or the kernel makes no page
+ */
+async function askForPage(model: AnyModel): Promise<Blob> {
+  const { buffers } = await ask(model, "page", {}, () => t("export.no_kernel"));
+  return new Blob(buffers, { type: "text/html" });
 }

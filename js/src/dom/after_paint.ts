@@ -1,5 +1,4 @@
 /** Waits until the screen is painted. */
-import { nextTask } from "./next_task.ts";
 
 /** How long to wait for a frame. A hidden page does not paint frames. */
 const PATIENCE_MS = 250;
@@ -12,5 +11,20 @@ export function afterPaint(): Promise<void> {
       clearTimeout(timer);
       resolve(nextTask().then(nextTask));
     });
+  });
+}
+
+/**
+ * Resolves in a new task, after waiting tasks. A timer would be slower: in a hidden page it runs
+ * once a second.
+ */
+export function nextTask(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(0);
   });
 }

@@ -2,9 +2,10 @@
  * Tells the kernel that a widget's output was cleared or deleted, so that the kernel closes the
  * widget.
  */
+
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
-import { modelId } from "./graph_mime.ts";
-import { managerOf } from "./widget_manager.ts";
+import type { IRenderMimeRegistry, Renderer } from "@jupyterlab/rendermime";
+import { modelId, WIDGET_MIME_TYPE } from "./graph_mime.ts";
 
 /** How long to wait: a cell may only have been moved, or its deletion may be undone. */
 const PATIENCE_MS = 2000;
@@ -50,4 +51,35 @@ function isNamed(tracker: INotebookTracker, panel: NotebookPanel, id: string): b
 
 function kernelId({ sessionContext }: NotebookPanel): string | undefined {
   return sessionContext.session?.kernel?.id;
+}
+
+/** The parts of a notebook's widget manager that the plugin uses. */
+interface WidgetModel {
+  send(content: Record<string, unknown>, callbacks: object): void;
+}
+
+/** The used parts of `ManagerBase` of @jupyter-widgets/base-manager. */
+interface WidgetManager {
+  has_model(model_id: string): boolean;
+  get_model(model_id: string): Promise<WidgetModel>;
+}
+
+/** A notebook has a widget manager as soon as its kernel is known. */
+const MANAGER_LIMIT_MS = 5000;
+
+/** @returns `undefined` if the notebook has no widget manager within `MANAGER_LIMIT_MS` */
+async function managerOf(rendermime: IRenderMimeRegistry): Promise<WidgetManager | undefined> {
+  const renderer = rendermime.createRenderer(WIDGET_MIME_TYPE);
+  try {
+    return await managerOfRenderer(renderer);
+  } finally {
+    renderer.dispose();
+  }
+}
+
+/** The manager of a widget renderer. There is no other way to get it. */
+function managerOfRenderer(renderer: Renderer): Promise<WidgetManager | undefined> {
+  const { _manager } = renderer as { _manager?: { readonly promise?: Promise<WidgetManager> } };
+  const later = new Promise<undefined>((resolve) => setTimeout(resolve, MANAGER_LIMIT_MS));
+  return Promise.race([_manager?.promise, later]);
 }

@@ -10,9 +10,9 @@ import { LiveRenderer } from "./live_renderer.ts";
 import { type Page, rendererFactory } from "./output_renderer.ts";
 import { findCell } from "./source/find_cell.ts";
 import flash_css from "./source/flash.css";
+import { revealCell } from "./source/mark_line.ts";
 import { openFile } from "./source/open_file.ts";
 import { OPEN_SOURCE_EVENT, type OpenSourceRequest, readRequest } from "./source/request.ts";
-import { revealCell } from "./source/reveal_cell.ts";
 
 /** A lower rank than that of widgets, which is -10, so that these renderers are preferred. */
 const GRAPH_RANK = -20;

@@ -6,9 +6,8 @@ import type { Controls } from "./controls.ts";
 import { absences, busiestDevice, paddleDevices, panelsOf } from "./counters/lines.ts";
 import type { Span } from "./counters/messages.ts";
 import type { Received } from "./counters/received.ts";
-import { clockTime, localOffset } from "./figure/clock.ts";
 import { Figure } from "./figure/figure.ts";
-import { TimeWindow, type Window } from "./figure/time_window.ts";
+import { clockTime, localOffset, TimeWindow, type Window } from "./figure/time_window.ts";
 
 export interface LiveFigureOptions {
   readonly height_px: number;

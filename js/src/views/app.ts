@@ -1,8 +1,7 @@
 /** The whole graph view: builds its parts and updates them together. */
 
-import { afterPaint } from "../dom/after_paint.ts";
+import { afterPaint, nextTask } from "../dom/after_paint.ts";
 import { button, element } from "../dom/element.ts";
-import { nextTask } from "../dom/next_task.ts";
 import { readTheme, watchTheme } from "../dom/theme.ts";
 import type { Store } from "../model/state/store.ts";
 import type { Selection, ViewState } from "../model/state/view_state.ts";

@@ -1,6 +1,5 @@
 /** Updates the parts that describe the picture, after the new picture is on screen. */
-import { afterPaint } from "../dom/after_paint.ts";
-import { nextTask } from "../dom/next_task.ts";
+import { afterPaint, nextTask } from "../dom/after_paint.ts";
 
 export class Following {
   readonly #due = new Set<() => void>();

@@ -1,11 +1,12 @@
 /** The plot of one panel: its axes, its lines, the gaps, and the pointer's line. */
+
 import type { Plot } from "@bokeh/bokehjs/build/js/lib/models/plots/plot";
 import type { Range1d } from "@bokeh/bokehjs/build/js/lib/models/ranges/range1d";
 import type { ColumnDataSource } from "@bokeh/bokehjs/build/js/lib/models/sources/column_data_source";
 import type { DatetimeTicker } from "@bokeh/bokehjs/build/js/lib/models/tickers/datetime_ticker";
 import type { BokehModels } from "../../charts/bokeh_loader.ts";
-import { byteTicks } from "../../charts/byte_axis.ts";
 import type { Theme } from "../../dom/theme.ts";
+import { formatBytes } from "../../words/quantities.ts";
 import type { Line, Panel } from "../counters/lines.ts";
 
 /** Space for the labels of values. */
@@ -179,4 +180,20 @@ function addLine(
   });
   renderers.push(plot.add_glyph(steps, samples));
   return { counter, renderers };
+}
+
+/** A ticker and a formatter for an axis of bytes. */
+function byteTicks(models: BokehModels, desired_num_ticks = 5) {
+  // Bokeh's usual way to write a formatter compiles text, which pages may forbid.
+  class ByteFormatter extends models.TickFormatter {
+    static override __name__ = "ByteFormatter";
+    override doFormat(ticks: string[] | number[]): string[] {
+      return ticks.map((tick) => (Number(tick) < 0 ? "" : formatBytes(Math.round(Number(tick)))));
+    }
+  }
+  const mantissas = Array.from({ length: 10 }, (_, power) => 2 ** power);
+  return {
+    ticker: new models.AdaptiveTicker({ base: 1024, mantissas, desired_num_ticks }),
+    formatter: new ByteFormatter(),
+  };
 }

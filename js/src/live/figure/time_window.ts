@@ -1,4 +1,7 @@
-/** The span of time that the chart shows: the newest seconds, or a span that the user chose. */
+/**
+ * The span of time that the chart shows: the newest seconds, or a span that the user chose; and
+ * wall-clock times.
+ */
 
 /** Times in ms since the sampler's start. */
 export interface Window {
@@ -46,4 +49,20 @@ export class TimeWindow {
     const span_ms = Math.min(this.#span_ms, Math.max(now_ms - first_ms, LEAST_SPAN_MS));
     return this.#looking_at ?? { start_ms: now_ms - span_ms, end_ms: now_ms };
   }
+}
+
+/**
+ * The offset from the sampler's ms to the ms that Bokeh, which has no time zones, shows as local
+ * time.
+ */
+export function localOffset(epoch_ms: number): number {
+  return epoch_ms - new Date(epoch_ms).getTimezoneOffset() * 60_000;
+}
+
+/** The local time as text: `14:03:12.5`. */
+export function clockTime(epoch_ms: number): string {
+  const date = new Date(epoch_ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const tenths = Math.floor(date.getMilliseconds() / 100);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${tenths}`;
 }

@@ -1,4 +1,5 @@
 /** The line above the picture that says what is isolated, or asks for the other end of a path. */
+
 import { button, element } from "../../dom/element.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
@@ -11,7 +12,6 @@ import {
 import { backwardLeaves, forwardLeaves, type Leaves } from "../../model/visible/leaves.ts";
 import { t } from "../../words/page.ts";
 import { leave } from "../actions/isolating.ts";
-import { selectionName } from "../names/selection_name.ts";
 
 /**
  * @param root the `.pdl-isolation` element
@@ -101,4 +101,33 @@ export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
     unsubscribe();
     root.replaceChildren();
   };
+}
+
+/** "linear #3", "layers.0", "weight"; "" if nothing is selected. */
+function selectionName({ trace }: Pick<Store, "trace">, selection: Selection): string {
+  switch (selection.kind) {
+    case "op":
+      return `${trace.opLabel(selection.op)} #${selection.op}`;
+    case "grad_node":
+      return trace.gradNodeLabel(selection.gradNode);
+    case "group":
+      return trace.groupName(selection.group);
+    case "tensor": {
+      const { tensor } = selection;
+      const producer = trace.at("tensors", "producer", tensor);
+      const name = trace.textAt("tensors", "path", tensor) || trace.tensorLabel(tensor);
+      const of = producer >= 0 ? `${trace.opLabel(producer)} #${producer}` : "";
+      return of ? t("isolate.output_of", { op: of }) : name || t("isolate.tensor");
+    }
+    case "gradient": {
+      const node = trace.at("grad_edges", "source", selection.edge);
+      return node >= 0 ? t("isolate.gradient_from", { node: trace.gradNodeLabel(node) }) : "";
+    }
+    case "line":
+      return t("isolate.line", { line: selection.line });
+    case "allocation":
+      return t("isolate.block");
+    case "none":
+      return "";
+  }
 }

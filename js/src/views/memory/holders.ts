@@ -11,7 +11,7 @@ import { t } from "../../words/page.ts";
 import { formatBytes } from "../../words/quantities.ts";
 import { joined } from "../../words/say.ts";
 import { holderLabel } from "../details/allocation.ts";
-import { swatch } from "./figure/swatch.ts";
+import { swatch } from "./figure/palette.ts";
 
 const MOST_BLOCKS = 12;
 const MOST_HOLDERS = 200;

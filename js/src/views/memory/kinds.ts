@@ -6,7 +6,7 @@ import type { MemoryState } from "../../memory/memory_state.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
 import { formatBytes } from "../../words/quantities.ts";
-import { swatch } from "./figure/swatch.ts";
+import { swatch } from "./figure/palette.ts";
 
 /** @returns a function that disposes of the legend */
 export function mountKinds(root: HTMLElement, store: Store, memory: MemoryState): () => void {

@@ -23,10 +23,9 @@ import { type Hit, SceneIndex } from "../scene/scene_index.ts";
 import { wholeParts } from "../scene/taken.ts";
 import { anchored } from "./anchor.ts";
 import { deepestInFirstView, firstView } from "./first_view.ts";
-import { Glide } from "./glide.ts";
 import { Painting } from "./painting.ts";
 import { listenToPointer, type PointerActions } from "./pointer.ts";
-import { Transition } from "./transition.ts";
+import { Glide, Transition } from "./transition.ts";
 
 const SMALLEST_SCALE = 0.02;
 const EDGE_REACH_PX = 5;

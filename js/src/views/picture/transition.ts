@@ -1,5 +1,6 @@
 /** Animates the change from one scene to the next, so that the eye can follow. */
-import type { Rectangle } from "../scene/camera.ts";
+
+import type { Camera, Rectangle } from "../scene/camera.ts";
 import { type Extent, extentOf, touch } from "../scene/extent.ts";
 import type { Scene, SceneBox, SceneFrame } from "../scene/scene.ts";
 import type { Found } from "../scene/scene_index.ts";
@@ -76,4 +77,30 @@ const BESIDE_PX = 200;
 function touching(items: readonly Rectangle[], area: Extent): number[] {
   const near = { ...area, left: area.left - BESIDE_PX, right: area.right + BESIDE_PX };
   return [...items.keys()].filter((key) => touch(extentOf(items[key]!), near));
+}
+
+/** The camera while it moves from one place to another. */
+const GLIDE_MS = 180;
+
+export class Glide {
+  constructor(
+    readonly from: Camera,
+    readonly to: Camera,
+    readonly start_ms: number,
+  ) {}
+
+  isOver(now_ms: number): boolean {
+    return now_ms - this.start_ms >= GLIDE_MS;
+  }
+
+  at(now_ms: number): Camera {
+    const t = Math.min(1, Math.max(0, (now_ms - this.start_ms) / GLIDE_MS));
+    const eased = 1 - (1 - t) ** 3;
+    const mix = (a: number, b: number): number => a + (b - a) * eased;
+    return {
+      x: mix(this.from.x, this.to.x),
+      y: mix(this.from.y, this.to.y),
+      scale: mix(this.from.scale, this.to.scale),
+    };
+  }
 }

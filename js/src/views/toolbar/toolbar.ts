@@ -1,9 +1,10 @@
 /** The toolbar: which graph is shown, and how. */
 
 import { button, element } from "../../dom/element.ts";
+import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
 import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
-import type { Mode, ViewState } from "../../model/state/view_state.ts";
+import { isGraph, type Mode, type ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
 import { formatDuration } from "../../words/quantities.ts";
 import { isOffered, switchMode } from "../actions/jump.ts";
@@ -13,7 +14,6 @@ import { mountExportMenu, type Shown } from "../export/export.ts";
 import { openHelp } from "../keyboard/help.ts";
 import { mountSearch } from "../search/search.ts";
 import { mountCallChooser } from "./call_chooser.ts";
-import { mountViewMenu } from "./view_menu.ts";
 
 const MODES: readonly Mode[] = ["forward", "backward", "ladder", "memory", "table", "time"];
 
@@ -118,4 +118,43 @@ function summaryOf({ trace }: Store): string[] {
     duration_ns ? formatDuration(duration_ns) : "",
     paddle ? `Paddle ${paddle}` : "",
   ].filter(Boolean);
+}
+
+/**
+ * The view menu: switches and less common commands.
+ *
+ * @param root a `.pdl-menu` element
+ * @returns a function that removes the menu
+ */
+function mountViewMenu(root: HTMLElement, store: Store): () => void {
+  const check = (
+    label: string,
+    name: "showShapes" | "showNorms" | "showParameters" | "showOptimizer" | "outlineOpen",
+  ): HTMLElement => {
+    const isChecked = store.state[name];
+    return menuItem(label, () => store.update({ [name]: !isChecked }), { isChecked });
+  };
+  // Without a graph, only the item of the outline has an effect.
+  const graphItems = (): (HTMLElement | false)[] => [
+    menuItem(t("view_menu.open_all"), () => store.openAll(), { isEnabled: !store.isAllOpen }),
+    menuItem(t("view_menu.close_all"), () => store.closeAll(), { isEnabled: !store.isAllClosed }),
+    menuItem(
+      t("view_menu.fold_repeats"),
+      () => store.update({ unfolded: new Set(), taken: new Set() }),
+      {
+        isEnabled: store.state.unfolded.size + store.state.taken.size > 0,
+      },
+    ),
+    menuItem(t("view_menu.undo"), () => store.undo(), { isEnabled: store.canUndo, note: "Ctrl+Z" }),
+    menuItem(t("view_menu.redo"), () => store.redo(), { isEnabled: store.canRedo, note: "Ctrl+Y" }),
+    menuLine(),
+    check(t("view_menu.shapes"), "showShapes"),
+    store.gradients.isRecorded && check(t("view_menu.norms"), "showNorms"),
+    check(t("view_menu.parameters"), "showParameters"),
+    check(t("view_menu.optimizer"), "showOptimizer"),
+  ];
+  return mountMenu(root, t("view_menu.view"), () => [
+    ...(isGraph(store.state.mode) ? graphItems() : []),
+    check(t("view_menu.outline"), "outlineOpen"),
+  ]).dispose;
 }

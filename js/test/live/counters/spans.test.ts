@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Spans } from "../../../src/live/counters/spans.ts";
+import { Spans } from "../../../src/live/counters/received.ts";
 
 test("a span that ran is told again when it has ended", () => {
   const spans = new Spans();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { BlockMap } from "../../../src/memory/map/block_map.ts";
-import { type MapKey, stepInMap } from "../../../src/memory/map/map_steps.ts";
+import { type MapKey, stepInMap } from "../../../src/memory/map/block_map.ts";
 
 /** Blocks 0 and 1, free memory, then block 2, which reaches into the second row, and block 3. */
 const map: BlockMap = {

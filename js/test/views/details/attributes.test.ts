@@ -1,7 +1,7 @@
 /** Attributes of ops: where one ends, and which are as nobody gave them. */
 
 import { expect, test } from "vitest";
-import { attributesOf, splitAttributes } from "../../../src/views/details/attributes.ts";
+import { attributesOf, splitAttributes } from "../../../src/views/details/op.ts";
 import { SyntheticTrace } from "../../records/synthetic.ts";
 
 test.each([

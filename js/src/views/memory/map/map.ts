@@ -2,8 +2,7 @@
 import { element } from "../../../dom/element.ts";
 import { reservedSteps } from "../../../memory/blocks/marks.ts";
 import { litAllocations } from "../../../memory/lit.ts";
-import { type BlockMap, mapBlocks } from "../../../memory/map/block_map.ts";
-import { MAP_KEYS, stepInMap } from "../../../memory/map/map_steps.ts";
+import { type BlockMap, MAP_KEYS, mapBlocks, stepInMap } from "../../../memory/map/block_map.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import type { Store } from "../../../model/state/store.ts";
 import { t } from "../../../words/page.ts";

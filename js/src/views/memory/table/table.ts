@@ -19,7 +19,7 @@ import {
   formatShare,
 } from "../../../words/quantities.ts";
 import { type Segments, segments } from "../../controls.ts";
-import { shareBarStyle, swatch } from "../figure/swatch.ts";
+import { shareBarStyle, swatch } from "../figure/palette.ts";
 import { TableHead } from "./table_head.ts";
 
 const PAGE_ROWS = 100;

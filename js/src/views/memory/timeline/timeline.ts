@@ -14,12 +14,12 @@ import { ChartFrame, emptied } from "../figure/chart_frame.ts";
 import { paintFigure } from "../figure/figure.ts";
 import { MARGINS } from "../figure/frame.ts";
 import type { Marks } from "../figure/marks.ts";
+import { marksOf } from "../figure/marks.ts";
 import { listenToOverview, paintOverview, type Totals } from "../figure/overview.ts";
 import type { LitBlocks } from "../figure/stack_paint.ts";
 import { memoryPicture } from "./picture.ts";
 import { serves, windowFor } from "./picture_window.ts";
 import { listenToTimeline, type TimelineMoves, ZOOM_STEP } from "./pointer.ts";
-import { marksOf } from "./run_marks.ts";
 import { ShownWindow } from "./shown_window.ts";
 import { tooltipLines } from "./tooltip.ts";
 
