@@ -15,9 +15,8 @@ import { NormInk } from "../paint/norm_ink.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import { TextMeasure } from "../scene/measure.ts";
 import type { Scene } from "../scene/scene.ts";
-import { tableCells } from "../table/export_table.ts";
 import { rowText } from "../table/labels.ts";
-import type { TableView } from "../table/view.ts";
+import { type TableView, tableCells } from "../table/view.ts";
 import type { TimeView } from "../time/view.ts";
 import {
   type Drawing,

@@ -98,7 +98,7 @@ export function mountTable(root: HTMLElement, store: Store): TableView {
 }
 
 /** Unrounded numbers, in the units of their column names; empty if unknown. */
-function tableCells(trace: Trace, state: TableState): Cell[][] {
+export function tableCells(trace: Trace, state: TableState): Cell[][] {
   const { data, order } = state;
   const { rows, sums, dtypes } = data;
   const hasUnknown = sums.get("flops")?.unknown.some((count) => count > 0) === true;
