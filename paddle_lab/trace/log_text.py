@@ -15,7 +15,7 @@ from paddle_lab.words import say
 Int64s = npt.NDArray[np.int64]
 
 _HEADER: Final = re.compile(
-    r"^\t*([IWEF])(\d{4} \d\d:\d\d:\d\d)\.(\d{6}) +(\d+) ([^\s:\]]+):(\d+)\] ?", re.MULTILINE
+    r"\n\t*([IWEF])(\d{4} \d\d:\d\d:\d\d)\.(\d{6}) +(\d+) ([^\s:\]]+):(\d+)\] ?"
 )
 """``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, month and day with the local time,
 thread, file, line. Entries inside a PyLayer are indented."""
@@ -70,24 +70,17 @@ def read_log(data: bytes, *, year: int) -> LogEntries:
     year
         The year of the first entry, which glog does not write.
     """
-    log = data.decode("utf-8", "replace")
-    headers = list(_HEADER.finditer(log))
-    ends = [*(one.start() for one in headers), len(log)][1:]
-    texts = [log[one.end() : end].strip("\n") for one, end in zip(headers, ends, strict=True)]
-    fields = list(zip(*(one.groups() for one in headers), strict=True)) or [()] * 6
-    severity, stamp, micro, thread, file, line = fields
+    parts = _HEADER.split("\n" + data.decode("utf-8", "replace"))
+    severity, stamp, micro, thread, file, line, texts = (parts[at::7] for at in range(1, 8))
     # Many entries were written in the same second.
-    second_ns = dict.fromkeys(stamp, 0)
-    for one in second_ns:
-        second_ns[one] = _second_ns(one, year, stamp[0])
+    second_ns = {one: _second_ns(one, year, stamp[0]) for one in dict.fromkeys(stamp)}
     wall_ns = np.array([second_ns[one] for one in stamp], np.int64) + _integers(micro) * 1000
-    return LogEntries(
-        list(severity), wall_ns, _integers(thread), list(file), _integers(line), texts
-    )
+    text = [one.strip("\n") for one in texts]
+    return LogEntries(severity, wall_ns, _integers(thread), file, _integers(line), text)
 
 
 def _integers(texts: Iterable[str]) -> Int64s:
-    return np.array([int(text) for text in texts], np.int64)
+    return np.array(list(map(int, texts)), np.int64)
 
 
 def _second_ns(stamp: str, year: int, first: str) -> int:
