@@ -564,22 +564,10 @@ FINDING_TABLES: Final[dict[str, Columns]] = {
     },
 }
 
-STAND_IN_TABLES: Final[dict[str, Columns]] = {
-    # In a copy that a notebook stores: ops and grad nodes that replace several others, and how many
-    # they replace.
-    "stand_ins": {
-        "op": "key:ops",
-        "grad_node": "key:grad_nodes",
-        "count": "i32",
-        "leaves": "i32",  # grad nodes among them that accumulate into a parameter
-    },
-}
-
 VIEW_TABLES: Final[dict[str, Columns]] = {
     **RECORD_TABLES,
     **ANSWER_TABLES,
     **FINDING_TABLES,
-    **STAND_IN_TABLES,
 }
 
 UNSEEN_TABLES: Final = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
-
 import numpy as np
 import pytest
 
@@ -13,8 +11,7 @@ from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FINDING_TABLES, RECORD_TABLES, SCOPE_KINDS, VIEW_TABLES
 from paddle_lab.trace.table import Table
 from paddle_lab.trace.unpack import unpack
-from paddle_lab.views.reduction.closed_groups import closed_groups
-from paddle_lab.views.reduction.contraction import contracted
+from paddle_lab.views.reduction.first_ops import first_ops
 from paddle_lab.views.reduction.stored import stored_payload, without_detail
 from paddle_lab.views.reduction.timeline import with_small_blocks_summed_up
 from paddle_lab.words import say
@@ -68,34 +65,8 @@ def rounded_network() -> Record:
     return without_detail(timed_network())[0]
 
 
-def closed(record: Record, most_ops: int) -> Record:
-    """Return the record with as many groups open as ``most_ops`` allows."""
-    return contracted(record, closed_groups(record, most_ops=most_ops))
-
-
 def op_names(record: Record) -> list[str]:
     return [record.text(code) for code in record.ops["name"].tolist()]
-
-
-def reached(sources: np.ndarray, targets: np.ndarray, start: int, end: int) -> bool:
-    """Return whether a path of edges leads from one row to another."""
-    seen, waiting = {start}, [start]
-    while waiting:
-        found = set(targets[sources == waiting.pop()].tolist()) - seen
-        seen |= found
-        waiting.extend(found)
-    return end in seen
-
-
-def totals(record: Record) -> tuple[int, int]:
-    """Return how many ops and grad nodes a record stands for."""
-    table = record.stand_ins
-    of_ops = table["op"] >= 0
-    more = table["count"] - 1
-    return (
-        len(record.ops) + int(more[of_ops].sum()),
-        len(record.grad_nodes) + int(more[~of_ops].sum()),
-    )
 
 
 def test_a_small_trace_is_stored_as_it_is():
@@ -104,113 +75,57 @@ def test_a_small_trace_is_stored_as_it_is():
     assert stored_payload(record, payload) is payload
 
 
-def test_the_first_of_equal_blocks_stays_open_and_all_are_told_in_full():
+def test_the_first_ops_stay_with_their_grad_nodes():
     record = network()
-    stored = closed(record, 1 + 4 + (BLOCKS - 1) + 1)
-    assert op_names(stored) == [
-        "full",
-        *("linear", "relu", "gelu", "add"),
-        *["4 ops, not stored"] * (BLOCKS - 1),
-        "sum",
-    ]
-    assert totals(stored) == (len(record.ops), len(record.grad_nodes))
+    kept = 1 + 4 * 10 + 2
+    stored = first_ops(record, kept)
+    assert op_names(stored) == op_names(record)[:kept]
+    made_by = stored.grad_nodes["op"]
+    assert made_by[made_by >= 0].tolist() == [4 * (block + 1) for block in range(10)]
+    assert (made_by < 0).sum() == 10
+    assert len(stored.grad_edges) == 10 + 9
+    assert (stored.op_edges["source"] < stored.op_edges["target"]).all()
+    assert stored.layers["path"].tolist() == [stored.strings.index(one) for one in layers(11)]
+
+
+def layers(count: int) -> list[str]:
+    return ["net", *(f"net.blocks.{block}" for block in range(count))]
+
+
+def test_a_group_that_lacks_its_last_ops_is_unlike_its_siblings():
+    stored = first_ops(network(), 1 + 4 * 10 + 2)
     blocks = stored.groups["parent"] >= 0
-    assert stored.groups["op_count"][blocks].tolist() == [4] * BLOCKS
-    assert len(set(stored.groups["structure"][blocks].tolist())) == 1
-    leaves = stored.stand_ins["leaves"][stored.stand_ins["grad_node"] >= 0]
-    assert leaves.tolist() == [1] * (BLOCKS - 1)
+    assert stored.groups["op_count"].tolist() == [4 * 10 + 2, *[4] * 10, 2]
+    *whole, cut = stored.groups["structure"][blocks].tolist()
+    assert len(set(whole)) == 1
+    assert cut == -1
 
 
-def test_where_all_groups_are_closed_one_op_stands_for_what_each_holds():
+def test_backward_calls_after_the_last_op_are_left_out():
     record = network()
-    stored = closed(record, 1)
-    assert op_names(stored) == ["full", f"{4 * BLOCKS + 1} ops, not stored"]
-    names = [stored.text(code) for code in stored.grad_nodes["name"].tolist()]
-    assert names == [f"{2 * BLOCKS} grad nodes, not stored"]
-    assert totals(stored) == (len(record.ops), len(record.grad_nodes))
+    assert len(first_ops(record, len(record.ops)).backward_members) == len(record.backward_members)
+    stored = first_ops(record, 20)
+    assert len(stored.backward_calls) == 0
+    assert len(stored.backward_members) == len(stored.grad_roots) == 0
+    assert len(stored.grad_nodes) > 0
 
 
-def test_where_there_is_room_nothing_is_closed():
+def test_a_finding_about_a_later_op_stays_without_a_box():
     record = network()
-    assert (closed_groups(record, most_ops=len(record.ops)) == -1).all()
-
-
-def test_what_stands_for_many_has_the_lines_that_all_of_them_share():
-    w = RecordWriter()
-    x = w.op("full", line=2)
-    with w.layer("net", "Net"):
-        for block in range(6):
-            with w.layer(f"net.blocks.{block}", "Block"), w.call("forward", line=30 + block):
-                x = w.op("tanh", w.op("relu", x, line=10), line=11)
-    stored = closed(with_answers(w.record()), 8)
-    assert len(stored.ops) == 1 + 2 + 5
-    for op in range(3, len(stored.ops)):
-        stack = int(stored.ops["stack"][op])
-        assert int(stored.frames["line"][stored.stacks["frame"][stack]]) == 28 + op
-        assert stored.stack_frames["frame"][stack] == stored.stacks["frame"][stack]
-
-
-def test_a_block_unlike_the_others_stays_open_before_copies_do():
-    names = op_names(closed(network(odd=7), 1 + 4 + 5 + (BLOCKS - 2) + 1))
-    assert "tanh" in names
-    assert names.count("linear") == 2
-
-
-def test_of_equal_blocks_the_last_ones_are_closed_first():
-    stored = closed(network(), 1 + 10 * 4 + (BLOCKS - 10) + 1)
-    assert op_names(stored)[:41].count("linear") == 10
-    assert op_names(stored)[41:-1] == ["4 ops, not stored"] * (BLOCKS - 10)
-
-
-def test_of_equal_steps_the_first_keeps_its_equal_blocks_before_the_others_open():
-    w = RecordWriter()
-    x = w.op("full")
-    for step in range(3):
-        with w.layer(f"step.{step}", "Step"):
-            for block in range(4):
-                with w.layer(f"step.{step}.{block}", "Block"):
-                    x = w.op("tanh", w.op("relu", x))
-    stored = closed(with_answers(w.record()), 11)
-    first = ["full", *["relu", "tanh"] * 4]
-    assert op_names(stored) == [*first, *["8 ops, not stored"] * 2]
-
-
-def test_the_op_that_a_finding_points_at_stays():
-    record = network()
-    op = next(op for op in range(len(record.ops)) if record.text(record.ops["name"][op]) == "gelu")
-    op += 4 * 30
-    row = {**{name: [0] for name in FINDING_TABLES["findings"]}, "op": [op], "grad_node": [-1]}
+    row = {**{name: [0, 0] for name in FINDING_TABLES["findings"]}, "op": [3, 30]}
+    row["grad_node"] = [-1, -1]
     findings = Table.from_sequences(FINDING_TABLES["findings"], row)
-    marks = Table.empty(FINDING_TABLES["finding_marks"])
+    mark = {"finding": [0, 1], "role": [0, 0], "op": [3, 30], "grad_node": [-1, -1]}
+    marks = Table.from_sequences(FINDING_TABLES["finding_marks"], mark)
     tables = {**record.tables, "findings": findings, "finding_marks": marks}
-    stored = closed(Record(tables, record.strings, record.origin), BLOCKS + 6)
-    left = int(stored.findings["op"][0])
-    assert op_names(stored)[left] == "gelu"
-    assert op_names(stored).count("gelu") == 1
+    stored = first_ops(Record(tables, record.strings, record.origin), 20)
+    assert stored.findings["op"].tolist() == [3, -1]
+    assert stored.finding_marks["op"].tolist() == [3]
 
 
-def test_what_is_left_is_one_piece_forward_and_backward():
-    record = network()
-    for most_ops in (1, BLOCKS + 6, 100):
-        stored = closed(record, most_ops)
-        edges = stored.op_edges
-        assert reached(edges["source"], edges["target"], 0, len(stored.ops) - 1)
-        assert (edges["source"] < edges["target"]).all()
-        pairs = list(zip(edges["source"].tolist(), edges["target"].tolist(), strict=True))
-        assert len(pairs) == len(set(pairs))
-        edges, root = stored.grad_edges, int(stored.grad_roots["grad_node"][0])
-        first = int(np.flatnonzero(stored.grad_nodes["op"] >= 0)[0])
-        assert reached(edges["source"], edges["target"], root, first)
-        members = stored.backward_members["grad_node"].tolist()
-        assert sorted(members) == list(range(len(stored.grad_nodes)))
-        own = stored.grad_nodes["op"] >= 0
-        groups = stored.op_groups["group"][stored.grad_nodes["op"][own]]
-        assert stored.grad_node_groups["group"][own].tolist() == groups.tolist()
-
-
-@pytest.mark.parametrize("most_ops", [1, BLOCKS + 6, 100])
-def test_what_is_left_refers_to_rows_that_are_there(most_ops):
-    stored = closed(network(odd=3), most_ops)
+@pytest.mark.parametrize("most", [1, BLOCKS + 6, 100])
+def test_what_is_left_refers_to_rows_that_are_there(most):
+    stored = first_ops(network(odd=3), most)
     for name, columns in VIEW_TABLES.items():
         for column, kind in columns.items():
             if kind.startswith("key:") and name in stored.tables:
@@ -246,7 +161,9 @@ def test_gradients_go_with_the_edges_that_they_passed():
         "grad_stats": Table.from_sequences(schema, rows),
         "grad_histograms": Table.from_sequences(RECORD_TABLES["grad_histograms"], counted),
     }
-    stored = closed(Record(tables, record.strings, record.origin), BLOCKS + 6)
+    record = Record(tables, record.strings, record.origin)
+    record.backward_calls["ops_before"][:] = 0
+    stored = first_ops(record, 4 * 12)
     assert len(stored.grad_stats) == 1
     edge = int(stored.grad_stats["grad_edge"][0])
     assert stored.grad_edges["source"][edge] == stored.grad_stats["grad_node"][0]
@@ -276,7 +193,6 @@ def test_where_nothing_fits_one_op_stands_for_all_and_a_notice_says_so():
     stored = unpack(packed)
     assert op_names(stored) == ["5,000 ops, not stored"]
     assert stored.ops["duration_ns"][0] == record.ops["duration_ns"].sum()
-    assert b'"stand_ins":{"rows":1,' in zlib.decompress(packed[12:])
     assert stored.origin.notices[0].startswith(
         "This notebook stores a reduced copy of the trace, without its graph."
     )
@@ -358,15 +274,15 @@ def test_what_a_copy_does_without_first_leaves_every_op():
 
 
 @pytest.mark.parametrize("over", [1.05, 1.1, 1.25])
-def test_the_room_is_filled_with_blocks_that_stay_open(over):
+def test_the_room_is_filled(over):
     record = rounded_network()
     limit_bytes = int(len(pack(record, level=6)) / over)
     packed = stored_payload(record, pack(record), limit_bytes=limit_bytes)
     stored = unpack(packed)
-    opened = [stored.text(code) for code in stored.ops["name"].tolist()].count("linear")
-    assert 1 < opened < 1000
+    assert 1 < len(stored.ops) < len(record.ops)
     assert len(packed) > 0.85 * limit_bytes
-    assert "the inside of some groups" in stored.origin.notices[0]
+    told = f"the ops after the first {len(stored.ops):,}. "
+    assert told in stored.origin.notices[0]
 
 
 def test_the_nearer_the_limit_the_less_is_lost():

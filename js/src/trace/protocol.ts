@@ -341,7 +341,6 @@ export const TABLES = {
     op: "key:ops",
     grad_node: "key:grad_nodes",
   },
-  stand_ins: { op: "key:ops", grad_node: "key:grad_nodes", count: "i32", leaves: "i32" },
 } as const satisfies Record<string, Record<string, ColumnType>>;
 
 export type TableName = keyof typeof TABLES;

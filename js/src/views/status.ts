@@ -1,7 +1,6 @@
 /** The line below the picture: the selection, and how many ops are shown. */
 
 import { element } from "../dom/element.ts";
-import { standInsOf } from "../model/graph/stand_ins.ts";
 import type { Store } from "../model/state/store.ts";
 import { isGraph } from "../model/state/view_state.ts";
 import { backwardLeaves, forwardLeaves, type Leaves } from "../model/visible/leaves.ts";
@@ -35,16 +34,16 @@ export class StatusLine {
   shows(scene: Scene): void {
     const { trace, hierarchy, state } = this.store;
     const boxes = scene.boxes.length;
-    const { ops, opTotal, gradNodes, gradNodeTotal } = standInsOf(trace);
+    const { opCount, gradNodeCount } = trace;
     const shown: string[] = [];
     if (state.mode !== "backward") {
-      const n = countShown(forwardLeaves(trace, hierarchy, state), ops);
-      shown.push(t(n < opTotal ? "count.op_of" : "count.op", { n, all: opTotal }));
+      const n = countShown(forwardLeaves(trace, hierarchy, state));
+      shown.push(t(n < opCount ? "count.op_of" : "count.op", { n, all: opCount }));
     }
     if (state.mode !== "forward") {
-      const n = countShown(backwardLeaves(trace, hierarchy, state), gradNodes);
-      const isPart = n < gradNodeTotal;
-      shown.push(t(isPart ? "count.grad_node_of" : "count.grad_node", { n, all: gradNodeTotal }));
+      const n = countShown(backwardLeaves(trace, hierarchy, state));
+      const isPart = n < gradNodeCount;
+      shown.push(t(isPart ? "count.grad_node_of" : "count.grad_node", { n, all: gradNodeCount }));
     }
     this.#shown.textContent = boxes ? t("status.shown", { boxes, shown: shown.join(" · ") }) : "";
   }
@@ -98,7 +97,7 @@ export class StatusLine {
   }
 }
 
-/** How many ops or grad nodes of the trace the leaves in the picture stand for. */
-function countShown({ isShown }: Leaves, weights: Int32Array | undefined): number {
-  return isShown.reduce((sum, one, leaf) => sum + one * (weights?.[leaf] ?? 1), 0);
+/** How many ops or grad nodes the picture contains. */
+function countShown({ isShown }: Leaves): number {
+  return isShown.reduce((sum, one) => sum + one, 0);
 }

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import VIEW_TABLES
 from paddle_lab.trace.table import Table
-from paddle_lab.trace.trees import Keys, gathered, nearest_marked
+from paddle_lab.trace.trees import gathered
 
 Flags = npt.NDArray[np.bool_]
 Tables = dict[str, Table]
@@ -31,17 +31,34 @@ _DETAILS: Final = {
         ("kernel_times", "op"),
         ("program_ops", "op"),
         ("compared", "op"),
+        ("op_edges", "source"),
+        ("op_edges", "target"),
+        ("finding_marks", "op"),
     ),
     "grad_nodes": (
         ("inner_grad_nodes", "grad_node"),
         ("kernel_times", "grad_node"),
         ("program_grad_nodes", "grad_node"),
+        ("grad_edges", "source"),
+        ("grad_edges", "target"),
+        ("grad_roots", "grad_node"),
+        ("grad_targets", "grad_node"),
+        ("backward_members", "grad_node"),
+        ("finding_marks", "grad_node"),
     ),
     "tensors": (("value_stats", "tensor"), ("tensor_layers", "tensor")),
     "scopes": (("turns", "scope"),),
     "grad_edges": (("grad_stats", "grad_edge"),),
-    "groups": (("odd_siblings", "group"),),
-    "backward_calls": (("backward_times", "backward_call"),),
+    "groups": (("odd_siblings", "group"), ("odd_siblings", "typical")),
+    "backward_calls": (
+        ("backward_times", "backward_call"),
+        ("grad_roots", "backward_call"),
+        ("grad_targets", "backward_call"),
+        ("grad_stops", "backward_call"),
+        ("grad_stats", "backward_call"),
+        ("losses", "backward_call"),
+        ("backward_members", "backward_call"),
+    ),
     "grad_stats": (("grad_histograms", "grad_stat"),),
     "value_stats": (("value_histograms", "value_stat"), ("value_deviations", "value_stat")),
 }
@@ -59,14 +76,7 @@ def changed(table: Table, **columns: npt.NDArray[Any]) -> Table:
     return Table({**table.columns, **cast})
 
 
-def keep_rows(
-    tables: Tables,
-    name: str,
-    stays: Flags,
-    *,
-    image: Keys | None = None,
-    whole: Flags | None = None,
-) -> None:
+def keep_rows(tables: Tables, name: str, stays: Flags) -> None:
     """Drop rows of a table, and update the keys of these rows in all other tables.
 
     Parameters
@@ -77,20 +87,14 @@ def keep_rows(
         The table that loses rows.
     stays
         Which rows of the table stay, shape ``[rows]``.
-    image
-        The row that replaces each row, -1 for none. By default no row is replaced.
-    whole
-        The rows whose details in other tables stay. By default these are all rows that stay.
     """
-    details = stays if whole is None else whole
     for other, column in _DETAILS.get(name, ()):
-        key = tables[other][column]
-        keep_rows(tables, other, (key < 0) | np.append(details, False)[key])
+        if other in tables:
+            key = tables[other][column]
+            keep_rows(tables, other, (key < 0) | np.append(stays, False)[key])
     rows = np.flatnonzero(stays)
     new_keys = np.full(len(stays) + 1, -1, np.int32)
     new_keys[rows] = np.arange(len(rows))
-    if image is not None:
-        new_keys[:-1] = new_keys[image]
     for table in (name, *_IN_STEP.get(name, ())):
         tables[table] = taken(tables[table], rows)
     for other, columns in _references(name, tables):
@@ -98,39 +102,24 @@ def keep_rows(
         tables[other] = changed(tables[other], **new)
 
 
-def keep_distinct(tables: Tables, name: str, *columns: npt.NDArray[Any]) -> None:
-    """Drop rows that are equal to an earlier row in all of ``columns``."""
-    number = np.zeros(len(tables[name]), np.int64)
-    for column in columns:
-        pairs = number << 32 | (column.astype(np.int64) + 1)
-        _, first, number = np.unique(pairs, return_index=True, return_inverse=True)
-    stays = np.zeros(len(tables[name]), np.bool_)
-    stays[first] = True
-    keep_rows(tables, name, stays)
-
-
-def keep_used(tables: Tables, name: str, *, parent: str = "", unless: tuple[str, ...] = ()) -> None:
+def keep_used(tables: Tables, name: str, *, parent: str = "") -> None:
     """Drop the rows that no other table refers to.
 
     Parameters
     ----------
     parent
         The column with each row's parent. The ancestors of a used row also stay.
-    unless
-        Tables whose references do not count. They then refer to the nearest ancestor that stays.
     """
     used = np.zeros(len(tables[name]), np.bool_)
     tell_more = {other for other, _ in _DETAILS.get(name, ())}
     for other, columns in _references(name, tables):
-        if other != name and other not in tell_more and other not in unless:
+        if other != name and other not in tell_more:
             for column in columns:
                 keys = tables[other][column]
                 used[keys[keys >= 0]] = True
-    if not parent:
-        keep_rows(tables, name, used)
-        return
-    used = gathered(tables[name][parent], used, np.logical_or)
-    keep_rows(tables, name, used, image=nearest_marked(tables[name][parent], used))
+    if parent:
+        used = gathered(tables[name][parent], used, np.logical_or)
+    keep_rows(tables, name, used)
 
 
 def with_used_strings(record: Record) -> Record:

@@ -1,8 +1,8 @@
 """What a notebook stores of a trace: the whole trace, a reduced copy, or a single op.
 
 A copy first drops data that is large and rarely used, but keeps every op. If it is still too large,
-it drops the inside of some groups, as few as possible, and combines small blocks of memory. If no
-copy is small enough, a single op replaces all ops.
+it drops the last ops, as few as possible, and combines small blocks of memory. If no copy is small
+enough, a single op replaces all ops.
 """
 
 from __future__ import annotations
@@ -18,13 +18,11 @@ from paddle_lab.trace.pack import pack
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import (
     RECORD_TABLES,
-    STAND_IN_TABLES,
     UNSEEN_TABLES,
     VIEW_TABLES,
 )
 from paddle_lab.trace.table import StringPool, Table
-from paddle_lab.views.reduction.closed_groups import closed_groups
-from paddle_lab.views.reduction.contraction import contracted
+from paddle_lab.views.reduction.first_ops import first_ops
 from paddle_lab.views.reduction.rows import changed, with_used_strings
 from paddle_lab.views.reduction.timeline import with_small_blocks_summed_up
 from paddle_lab.words import listing, say
@@ -36,13 +34,9 @@ _LEVEL: Final = 6
 """Level of zlib. Level 9 saves 2 to 4 % of a copy of 180,000 ops, and takes four times as long."""
 _LEVEL_SAVES: Final = 1.5
 """A fast-compressed payload is at most this many times larger than a slowly compressed one."""
-_DETAIL_SAVES: Final = 5
-"""The data that a copy drops makes a payload at most this many times larger."""
 _TRIES: Final = 4
-_FULL_ENOUGH: Final = 0.8
-_FIRST_AIM, _AIM = 0.5, 0.93
-"""The share of the room that each try aims to fill. With fewer ops each op takes more bytes. So the
-first try, which knows only the size of the whole, aims low."""
+_AIM: Final = 0.93
+"""The share of the room that each try aims to fill. With fewer ops each op takes more bytes."""
 _FEWEST: Final = 20
 """A copy has at least this many ops and this many blocks of memory."""
 _TIME_STEP_NS: Final = 1024
@@ -77,13 +71,10 @@ def stored_payload(
         if len(whole) <= limit_bytes:
             return whole
     every, told = without_detail(record)
-    size = len(payload)
-    if size <= limit_bytes * _DETAIL_SAVES:
-        stored = _packed(every, told)
-        if len(stored) <= limit_bytes:
-            return stored
-        size = len(stored)
-    return _fullest(every, told, size, limit_bytes) or _summary(record)
+    stored = _packed(every, told)
+    if len(stored) <= limit_bytes:
+        return stored
+    return _fullest(every, told, len(stored), limit_bytes) or _summary(record)
 
 
 def without_detail(record: Record) -> tuple[Record, list[str]]:
@@ -120,13 +111,12 @@ def without_detail(record: Record) -> tuple[Record, list[str]]:
 
 
 def reduced(record: Record, most: int) -> tuple[Record, list[str]]:
-    """Return the record with about ``most`` ops and blocks, and the names of the dropped data."""
+    """Return the record with few enough ops and blocks, and the names of the dropped data."""
     told = []
     copy = record
     if len(record.ops) > most:
-        copy = contracted(record, closed_groups(record, most_ops=most))
-    if len(copy.ops) < len(record.ops):
-        told.append("insides")
+        copy = first_ops(record, most)
+        told.append("later_ops")
     with_sums = with_small_blocks_summed_up(copy, most_blocks=most)
     if with_sums is not copy:
         told.append("blocks")
@@ -134,25 +124,17 @@ def reduced(record: Record, most: int) -> tuple[Record, list[str]]:
 
 
 def _fullest(record: Record, told: list[str], size: int, limit_bytes: int) -> bytes:
-    """Return the largest packed copy that is small enough, ``b""`` if there is none."""
-    low, high = (0, 0), (max(len(record.ops), len(record.allocations)), size)
-    best = b""
-    for tries_left in range(_TRIES, 0, -1):
-        # Guess the size from the last copy, as if all ops took the same number of bytes.
-        aim = _FIRST_AIM if tries_left == _TRIES else _AIM
-        share = (limit_bytes * aim - low[1]) / max(1, high[1] - low[1])
-        most = low[0] + int((high[0] - low[0]) * min(share, 0.9))
-        if most < _FEWEST or (tries_left == 1 and not best):
-            most = _FEWEST
+    """Return a packed copy that fills most of the room, ``b""`` if none is small enough."""
+    most = max(len(record.ops), len(record.allocations))
+    for _ in range(_TRIES):
+        # Guess the number from the size of the last copy, as if all ops took the same room.
+        most = max(_FEWEST, int(most * _AIM * limit_bytes / size))
         copy, more = reduced(record, most)
         stored = _packed(copy, told + more)
-        if len(stored) > limit_bytes:
-            high = most, len(stored)
-        else:
-            best, low = stored, (most, len(stored))
-        if most == _FEWEST or len(best) > limit_bytes * _FULL_ENOUGH:
-            break
-    return best
+        size = len(stored)
+        if size <= limit_bytes:
+            return stored
+    return b""
 
 
 def _summary(record: Record) -> bytes:
@@ -161,9 +143,8 @@ def _summary(record: Record) -> bytes:
     def cut(text: str) -> str:
         return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
 
-    count = len(record.ops)
     one = Record.empty()
-    one.strings = ["", say("reports.reduced.ops_here", n=count)]
+    one.strings = ["", say("reports.reduced.ops_here", n=len(record.ops))]
     ops: dict[str, Sequence[int]] = {
         name: [-1 if kind.startswith("key:") else 0] for name, kind in RECORD_TABLES["ops"].items()
     }
@@ -177,20 +158,12 @@ def _summary(record: Record) -> bytes:
         notices=[],
         checks=[],
     )
-    summary = with_answers(one)
-    stand_in: dict[str, Sequence[int]] = {
-        "op": [0],
-        "grad_node": [-1],
-        "count": [count],
-        "leaves": [0],
-    }
-    summary.tables["stand_ins"] = Table.from_sequences(STAND_IN_TABLES["stand_ins"], stand_in)
-    return _packed(summary, ["graph"])
+    return _packed(with_answers(one), ["graph"])
 
 
 def _packed(record: Record, told: list[str]) -> bytes:
     """Return a packed record with a notice that names the dropped data."""
-    parts = listing([say(f"reports.reduced.{name}") for name in told])
+    parts = listing([say(f"reports.reduced.{name}", n=len(record.ops)) for name in told])
     notices = [say("reports.reduced", parts=parts), *record.origin.notices]
     origin = dataclasses.replace(record.origin, notices=notices)
     return pack(Record(record.tables, record.strings, origin), level=_LEVEL)

@@ -5,7 +5,6 @@ import type { Trace } from "../../trace/trace.ts";
 import { eachUse } from "../../trace/uses.ts";
 import { comparisonOf } from "../graph/comparison.ts";
 import { parameterReads } from "../graph/parameter_reads.ts";
-import { standInsOf } from "../graph/stand_ins.ts";
 import { traceTotals } from "../graph/trace_totals.ts";
 import type { Colouring } from "../state/view_state.ts";
 
@@ -13,14 +12,7 @@ const INPUT = ROLES.indexOf("input");
 
 /** Host time in ns, bytes, or the share of NaN among the values of the outputs. */
 export function opValues(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {
-  return kept(trace, `values of ${name}`, () => {
-    const values = numbersOf(trace, name);
-    // In a reduced copy, an op that stands for several ops has the values of only one of them.
-    standInsOf(trace).ops?.forEach((count, op) => {
-      if (count > 1) values[op] = Number.NaN;
-    });
-    return values;
-  });
+  return kept(trace, `values of ${name}`, () => numbersOf(trace, name));
 }
 
 function numbersOf(trace: Trace, name: Exclude<Colouring, "gradient_norm">): Float64Array {

@@ -10,7 +10,6 @@ import type { Trace } from "../../trace/trace.ts";
 import { asideOps } from "./op_states.ts";
 import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
 import { findRuns, type Runs } from "./runs.ts";
-import { standInsOf } from "./stand_ins.ts";
 
 const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((kind) =>
   GROUP_KINDS.indexOf(kind),
@@ -49,8 +48,7 @@ export class Hierarchy {
     this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
-    // A group whose content was not stored is still drawn as a group.
-    const ops = countInside(parents, this.groupOfOp, undefined, standInsOf(trace).ops);
+    const ops = countInside(parents, this.groupOfOp);
     const gradNodes = countInside(parents, this.groupOfGradNode);
     this.isTransparent = new Uint8Array(count);
     this.isOptimizer = new Uint8Array(count);
@@ -171,18 +169,16 @@ function groupsOnRows(trace: Trace, groupOfOp: Int32Array, groups: Int32Array): 
  * How many items each group contains, including nested groups.
  *
  * @param groupOf the group of each item
- * @param weight how many items each item stands for; by default 1
  */
 export function countInside(
   parents: ArrayLike<number>,
   groupOf: Int32Array,
   isCounted?: Uint8Array,
-  weight?: Int32Array,
 ): Int32Array {
   const count = new Int32Array(parents.length);
   for (let leaf = 0; leaf < groupOf.length; leaf++) {
     if (groupOf[leaf]! >= 0 && (!isCounted || isCounted[leaf])) {
-      count[groupOf[leaf]!]! += weight ? weight[leaf]! : 1;
+      count[groupOf[leaf]!]!++;
     }
   }
   for (let group = count.length - 1; group >= 0; group--) {

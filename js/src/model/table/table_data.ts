@@ -2,7 +2,6 @@
 
 import type { Trace } from "../../trace/trace.ts";
 import { comparisonOf } from "../graph/comparison.ts";
-import { standInsOf } from "../graph/stand_ins.ts";
 import { allSpans, type Spans, spanOfOps } from "../time/spans.ts";
 import { type AmountName, type Amounts, amountsOfNodes, amountsOfSpans } from "./amounts.ts";
 import { dtypesOfRows } from "./dtypes.ts";
@@ -76,13 +75,13 @@ export function tableData(trace: Trace, rows: TableRows, found: Mask): TableData
         put(name, sumRows(rows, values, mask, true, Math.max));
       }
     }
-    put("calls", callsOf(trace, spans, rows, mask));
+    put("calls", callsOf(spans, rows, mask));
     add("self", amountsOf("self"), false);
     if (rows.places) add("total", amountsOf("self"));
     else put("total", sums.get("self"));
     add("kernel", amountsOf("kernel"));
     add("flops", amountsOf("flops"));
-    const counted = sumRows(rows, parametersKnown(trace, spans), mask, true);
+    const counted = sumRows(rows, { values: new Float64Array(spans.length) }, mask, true);
     const read = sumParameters(trace, rows, mask, spanOfOps(trace), counted);
     put("parameters", read.parameters);
     put("parameter_bytes", read.parameter_bytes);
@@ -131,28 +130,12 @@ function hasKnown({ values }: Amounts): boolean {
 }
 
 /** How often layers were called, or how many ops ran; undefined if this is always one. */
-function callsOf(trace: Trace, spans: Spans, rows: TableRows, mask: Mask): Sums | undefined {
-  const { ops: weights } = standInsOf(trace);
-  if (rows.kind === "each" && !weights) return undefined;
-  const values = Float64Array.from(spans.op, (op) => (op >= 0 && weights ? weights[op]! : 1));
-  const ops = sumRows(rows, { values }, mask, false);
+function callsOf(spans: Spans, rows: TableRows, mask: Mask): Sums | undefined {
+  if (rows.kind === "each") return undefined;
+  const ops = sumRows(rows, { values: new Float64Array(spans.length).fill(1) }, mask, false);
   if (rows.kind !== "layer") return ops;
   const calls = countCalls(rows, mask);
   if (rows.rest !== undefined) calls[rows.rest] = ops.values[rows.rest]!;
   const known = new Int32Array(rows.count).fill(1);
   return { ...ops, values: calls, known, total: calls.reduce((sum, each) => sum + each, 0) };
-}
-
-/**
- * Whether parameters are known. They are unknown for an op that stands for several. Backward calls
- * read no parameters.
- */
-function parametersKnown(trace: Trace, { op }: Spans): Amounts {
-  const { ops: weights } = standInsOf(trace);
-  const values = new Float64Array(op.length);
-  if (weights)
-    op.forEach((key, item) => {
-      if (key >= 0 && weights[key]! > 1) values[item] = -1;
-    });
-  return { values };
 }

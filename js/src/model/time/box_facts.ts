@@ -3,23 +3,17 @@
  */
 import { PHASES } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { standInsOf } from "../graph/stand_ins.ts";
 import type { GrownTree } from "./grow_tree.ts";
 import type { Places } from "./places.ts";
 
 const BACKWARD = PHASES.indexOf("backward");
 
 /** How many ops are in each box. With a mask, how many of the ops in the mask. */
-export function opsInside(
-  trace: Trace,
-  { tree, spans, boxOfSpan }: GrownTree,
-  mask?: Uint8Array,
-): Int32Array {
-  const { ops: weights } = standInsOf(trace);
+export function opsInside({ tree, spans, boxOfSpan }: GrownTree, mask?: Uint8Array): Int32Array {
   const inside = new Int32Array(tree.length);
   for (let span = 0; span < spans.length; span++) {
     const op = spans.op[span]!;
-    if (op >= 0 && (!mask || mask[op])) inside[boxOfSpan[span]!]! += weights ? weights[op]! : 1;
+    if (op >= 0 && (!mask || mask[op])) inside[boxOfSpan[span]!]!++;
   }
   for (let box = inside.length - 1; box > 0; box--) inside[tree.parent(box)]! += inside[box]!;
   return inside;

@@ -6,7 +6,6 @@
 import type { Column } from "../../trace/columns.ts";
 import { BACKWARD_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
-import { standInsOf } from "../graph/stand_ins.ts";
 import { kernelSpans } from "./kernel_spans.ts";
 import { commonPlace, type Places } from "./places.ts";
 import { CELL_THREAD, ownOf, type Spans, spansOf, wallOf } from "./spans.ts";
@@ -69,7 +68,6 @@ class Grower {
   readonly #boxOfSpan: Int32Array;
   readonly #boxOfPlace: Int32Array;
   readonly #placeOfSpan: Int32Array;
-  readonly #weights: Int32Array | undefined;
   readonly #columns: Readonly<Record<"name" | "phase" | "isPyLayer", Column>>;
   /** Boxes of ops, other spans and places, keyed by the box around them and their content. */
   readonly #ops = new Map<number, number>();
@@ -92,7 +90,6 @@ class Grower {
       if (kind === "other") return -1;
       return kind === "backward" ? places.ofCall(key) : places.ofGradNode(key);
     });
-    this.#weights = standInsOf(trace).ops;
     const ops = trace.table("ops");
     this.#columns = {
       name: ops.column("name"),
@@ -109,7 +106,7 @@ class Grower {
     const like = kind === "op" ? this.#keyOfOp(around, key) : this.#keyOf(around, kind, key);
     const box = known.get(like) ?? tree.add(around, kind, key);
     known.set(like, box);
-    tree.grow(box, spans.self_ns[span]!, (kind === "op" && this.#weights?.[key]) || 1);
+    tree.grow(box, spans.self_ns[span]!);
     this.#boxOfSpan[span] = box;
   }
 

@@ -7,7 +7,6 @@ import type { Trace } from "../../trace/trace.ts";
 import { membersOf } from "../gradients/backward_calls.ts";
 import { leafMask } from "../gradients/grad_leaves.ts";
 import { countInside, type Hierarchy } from "../graph/hierarchy.ts";
-import { standInsOf } from "../graph/stand_ins.ts";
 import type { ViewState } from "../state/view_state.ts";
 
 /** The properties of one kind of leaf that the walk over the group tree needs. */
@@ -41,7 +40,7 @@ export function forwardLeaves(
       kind: "op",
       groupOf: groupOfOp,
       isShown,
-      shownIn: countInside(hierarchy.parents, groupOfOp, isShown, standInsOf(trace).ops),
+      shownIn: countInside(hierarchy.parents, groupOfOp, isShown),
       in: (group) => hierarchy.opsIn(group).filter((op) => isShown[op]),
       order: (op) => op,
       direction: 1,
@@ -72,12 +71,7 @@ export function backwardLeaves(
       kind: "grad_node",
       groupOf: hierarchy.groupOfGradNode,
       isShown,
-      shownIn: countInside(
-        hierarchy.parents,
-        hierarchy.groupOfGradNode,
-        isShown,
-        showParameters ? standInsOf(trace).gradNodes : standInsOf(trace).gradNodesOnTheWay,
-      ),
+      shownIn: countInside(hierarchy.parents, hierarchy.groupOfGradNode, isShown),
       in(group) {
         const nodes = hierarchy.gradNodesIn(group).filter((node) => isShown[node]);
         const isAscending = nodes.every((node, at) => !at || order(nodes[at - 1]!) < order(node));

@@ -1,7 +1,6 @@
 /** The panel's page when nothing is selected: the trace as a whole. */
 
 import { button, element } from "../../dom/element.ts";
-import { standInsOf } from "../../model/graph/stand_ins.ts";
 import { parametersOf } from "../../model/graph/trace_totals.ts";
 import { PHASES } from "../../trace/protocol.ts";
 import { hasMemory, type Trace } from "../../trace/trace.ts";
@@ -17,11 +16,10 @@ export function overviewDetails(context: PanelContext): HTMLElement[] {
   const { trace, totals } = context;
   const { origin } = trace;
   const byPhase = PHASES.map(() => 0);
-  const { ops, gradNodeTotal } = standInsOf(trace);
-  const gradNodes = gradNodeTotal - (trace.gradNodeCount - trace.recordedGradNodeCount);
+  const gradNodes = trace.recordedGradNodeCount;
   const inPrograms = trace.opCount - trace.recordedOpCount;
   const phases = trace.table("ops").column("phase");
-  for (let op = 0; op < trace.recordedOpCount; op++) byPhase[phases[op]!]! += ops ? ops[op]! : 1;
+  for (let op = 0; op < trace.recordedOpCount; op++) byPhase[phases[op]!]!++;
   const parameters = parametersOf(trace, () => true);
   const versions = [
     origin.paddle && `Paddle ${origin.paddle}`,

@@ -1,7 +1,6 @@
 /** The line above the picture that says what is isolated, or asks for the other end of a path. */
 
 import { button, element } from "../../dom/element.ts";
-import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
 import {
   type Isolation,
@@ -9,7 +8,7 @@ import {
   type Selection,
   type ViewState,
 } from "../../model/state/view_state.ts";
-import { backwardLeaves, forwardLeaves, type Leaves } from "../../model/visible/leaves.ts";
+import { backwardLeaves, forwardLeaves } from "../../model/visible/leaves.ts";
 import { t } from "../../words/page.ts";
 import { leave } from "../actions/isolating.ts";
 
@@ -85,16 +84,9 @@ export function mountIsolationBar(root: HTMLElement, store: Store): () => void {
     const isBackward = state.mode === "backward";
     const leavesOf = isBackward ? backwardLeaves : forwardLeaves;
     const [n, all] = [state, { ...state, isolation: undefined }].map((one) =>
-      weigh(leavesOf(trace, hierarchy, one), isBackward),
+      leavesOf(trace, hierarchy, one).isShown.reduce((sum, isIn) => sum + isIn, 0),
     );
     return t(isBackward ? "count.grad_node_of" : "count.op_of", { n: n!, all: all! });
-  }
-
-  function weigh({ isShown }: Leaves, isBackward: boolean): number {
-    const { ops, gradNodes, gradNodesOnTheWay } = standInsOf(store.trace);
-    const nodes = store.state.showParameters ? gradNodes : gradNodesOnTheWay;
-    const weights = isBackward ? nodes : ops;
-    return isShown.reduce((sum, isIn, key) => sum + (isIn ? (weights?.[key] ?? 1) : 0), 0);
   }
 
   return () => {

@@ -1,5 +1,4 @@
 /** How many ops each line of each file made. */
-import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Trace } from "../../trace/trace.ts";
 
 export type LineCounts = ReadonlyMap<number, ReadonlyMap<number, number>>;
@@ -16,10 +15,9 @@ export function countOpsByLine(trace: Trace): LineCounts {
   const [file, line] = trace.columns("frames", "file", "line");
   const opCount = new Int32Array(stacks.length);
   const stackOf = trace.table("ops").column("stack");
-  const { ops: weight } = standInsOf(trace);
   for (let op = 0; op < stackOf.length; op++) {
     const stack = stackOf[op]!;
-    if (stack >= 0) opCount[stack]! += weight ? weight[op]! : 1;
+    if (stack >= 0) opCount[stack]!++;
   }
   // A caller's row comes first. So, going backwards, a count is complete when it is added.
   for (let stack = stacks.length - 1; stack >= 0; stack--) {

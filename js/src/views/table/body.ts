@@ -1,7 +1,6 @@
 /** The head, rows and foot of the table. */
 
 import { button, element } from "../../dom/element.ts";
-import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
 import { dtypeNames } from "../../model/table/dtypes.ts";
 import { isLargest, type TableColumn } from "../../model/table/table_data.ts";
@@ -69,12 +68,7 @@ export class TableBody {
     this.#renderFoot(columns);
     this.summary.textContent = this.#summaryText();
     this.note.replaceChildren(
-      ...[
-        standInsOf(this.store.trace).ops ? t("table.reduced") : "",
-        ...unknownNames(this.store.trace, data),
-      ]
-        .filter(Boolean)
-        .map((text) => element("p", {}, text)),
+      ...unknownNames(this.store.trace, data).map((text) => element("p", {}, text)),
     );
     this.nothing.hidden = data.shown.length > 0;
     this.#nothingText.textContent = t(

@@ -130,12 +130,10 @@ export class IcicleView {
     const phases = kept(grown, "phases", () => phasesOf(trace, grown));
     const inside = allInside(state);
     const isSelection = store.state.selection.kind !== "none";
-    const lit = isSelection ? opsInside(trace, grown, store.litOps()) : undefined;
+    const lit = isSelection ? opsInside(grown, store.litOps()) : undefined;
     const { matches, query } = store.state;
     const found = query.trim()
-      ? kept(matches, `found in time ${tree.length}`, () =>
-          opsInside(trace, grown, store.matchMask()),
-        )
+      ? kept(matches, `found in time ${tree.length}`, () => opsInside(grown, store.matchMask()))
       : undefined;
     const look = ({ box, only }: IcicleBox): BoxLook => {
       const kind = tree.of(box).kind;

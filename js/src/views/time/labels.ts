@@ -143,8 +143,8 @@ function isPlainGap(kind: BoxKind): boolean {
 }
 
 /** How many ops are in each box. */
-export function allInside({ trace, grown }: TimeState): Int32Array {
-  return kept(grown, "ops inside", () => opsInside(trace, grown));
+export function allInside({ grown }: TimeState): Int32Array {
+  return kept(grown, "ops inside", () => opsInside(grown));
 }
 
 /** Whether spans ran inside the spans of a box. */

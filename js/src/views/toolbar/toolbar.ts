@@ -2,7 +2,6 @@
 
 import { button, element } from "../../dom/element.ts";
 import { menuItem, menuLine, mountMenu } from "../../dom/menu.ts";
-import { standInsOf } from "../../model/graph/stand_ins.ts";
 import type { Store } from "../../model/state/store.ts";
 import { isGraph, type Mode, type ViewState } from "../../model/state/view_state.ts";
 import { t } from "../../words/page.ts";
@@ -108,11 +107,10 @@ function setIdle(of: HTMLButtonElement, isIdle: boolean, does: string, why: stri
 /** "342 ops", "231 grad nodes", "38 ms", "Paddle 3.3.1": the most important first. */
 function summaryOf({ trace }: Store): string[] {
   const { duration_ns, paddle } = trace.origin;
-  const { opTotal, gradNodeTotal } = standInsOf(trace);
   const inPrograms = trace.opCount - trace.recordedOpCount;
-  const gradNodes = gradNodeTotal - (trace.gradNodeCount - trace.recordedGradNodeCount);
+  const gradNodes = trace.recordedGradNodeCount;
   return [
-    t("count.op", { n: opTotal - inPrograms }),
+    t("count.op", { n: trace.recordedOpCount }),
     gradNodes ? t("count.grad_node", { n: gradNodes }) : "",
     inPrograms ? t("count.program_op", { n: inPrograms }) : "",
     duration_ns ? formatDuration(duration_ns) : "",

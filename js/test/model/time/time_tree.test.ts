@@ -69,7 +69,7 @@ function twoCalls(): TimedTrace {
 
 describe("a tree of time", () => {
   test("adds up calls of the same layer; gaps belong to the call that contains them", async () => {
-    const { grown, trace, places } = await grow(twoCalls());
+    const { grown, places } = await grow(twoCalls());
     expect(drawn(grown)).toEqual([
       "root -1 1000",
       "  before -1 100",
@@ -86,7 +86,7 @@ describe("a tree of time", () => {
     const [linear] = grown.boxOfSpan;
     expect(membersOf(grown, places, linear!)).toEqual([0, 3]);
     expect(membersOf(grown, places, grown.tree.parent(linear!))).toEqual([0, 1]);
-    expect([...opsInside(trace, grown)].slice(0, 1)).toEqual([6]);
+    expect([...opsInside(grown)].slice(0, 1)).toEqual([6]);
   });
 
   test("what the trace itself took of a gap has a box of its own", async () => {
@@ -213,7 +213,7 @@ describe("a tree of time", () => {
     made.at("relu", 12, 20, { stack: a! });
     made.at("tanh", 30, 40, { stack: b! });
     made.at("mean", 70, 100, { stack: cell });
-    const { grown, trace } = await grow(made, "stack");
+    const { grown } = await grow(made, "stack");
     expect(drawn(grown)).toEqual([
       "root -1 100",
       "  frame 0 100",
@@ -227,7 +227,7 @@ describe("a tree of time", () => {
     ]);
     const lit = Uint8Array.of(1, 0, 1, 0);
     expect(grown.tree.of(boxAround(grown, lit))).toEqual({ kind: "frame", key: 0 });
-    expect(opsInside(trace, grown, lit)[0]).toBe(2);
+    expect(opsInside(grown, lit)[0]).toBe(2);
   });
 
   test("another thread has a root of its own, from its first op to its last", async () => {
