@@ -8,7 +8,7 @@ import pytest
 
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.analysis.findings.find import with_findings
-from paddle_lab.analysis.findings.finding import Finding, Mark
+from paddle_lab.analysis.findings.finding import Finding
 from paddle_lab.trace.record import Record
 from paddle_lab.views.html.fallback import fallback_html
 from paddle_lab.views.svg.picture import svg_picture
@@ -74,23 +74,11 @@ def test_the_summary_lists_findings_with_what_to_do():
 
 
 @pytest.mark.parametrize("view", ["ladder", "forward", "backward"])
-def test_the_picture_says_which_grad_node_failed(view):
-    marks = (Mark("failed", grad_node=0),)
-    picture = svg_picture(_told(_finding(grad_node=0, marks=marks)), view=view)
-    assert picture.count("✕ failed") == 1
+def test_the_picture_says_the_worst_finding(view):
+    picture = svg_picture(_told(_finding(grad_node=0)), view=view)
     assert f"✕ {_SENTENCE}" in unescape(picture)
     # The finding says it better than the error does.
     assert "Backward failed" not in picture
-
-
-def test_the_picture_marks_origin_and_cut_and_the_way_of_the_first_finding_alone():
-    marks = (Mark("origin", op=0), Mark("path", op=1))
-    cut = _finding(severity="warning", marks=(Mark("cut", op=1),))
-    picture = svg_picture(_told(_finding(marks=marks), cut), view="forward")
-    assert "✕ origin" in picture
-    assert "▲ cut" not in picture, "an error's way is told before a warning's cut"
-    picture = svg_picture(_told(cut), view="forward")
-    assert "▲ cut" in picture
 
 
 def test_the_fallback_shows_the_worst_and_keeps_the_others_behind_a_click():

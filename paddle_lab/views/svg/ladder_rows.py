@@ -12,7 +12,6 @@ from paddle_lab.views.svg.ladder_layout import (
     LadderLayout,
 )
 from paddle_lab.views.svg.row_content import RowContent
-from paddle_lab.views.svg.row_marks import RowMark
 from paddle_lab.views.svg.writer import Span, SvgWriter
 from paddle_lab.words import say
 
@@ -30,36 +29,19 @@ class RowPainter:
         if forward is not None:
             self._paint_ops(content, forward, y)
         if backward is not None and content.grad_label:
-            self._paint_grad_nodes(content, backward, y)
+            self._paint_box(content, backward, y, self.svg.colours.backward, content.grad_label)
 
     def _paint_ops(self, content: RowContent, x: float, y: float) -> None:
-        colours, mark = self.svg.colours, ""
-        colour = colours.of_phase(content.phase)
-        if content.raised or content.in_place:
-            colour = colours.warn
-            mark = say("page.box.raised" if content.raised else "page.box.in_place")
-        # If grad nodes are not shown, their marks are shown on the ops.
-        told = content.mark
-        if self.layout.backward is None:
-            told = RowMark.first(content.mark, content.grad_mark)
-        self._paint_box(content, x, y, colour, content.label, content.detail, told)
+        colours = self.svg.colours
+        colour = colours.warn if content.raised else colours.of_phase(content.phase)
+        self._paint_box(content, x, y, colour, content.label, content.detail)
         chip_x = x + BOX_WIDTH_PX + 8
-        if mark:
-            span = Span(mark, 10.5, colours.warn)
+        if content.raised:
+            span = Span(say("page.box.raised"), 10.5, colours.warn)
             self.svg.text(chip_x, y + 4, span)
             chip_x += span.width_px + 10
         room = x + BOX_WIDTH_PX + CHIPS_PX - 10 - chip_x
         self._paint_chips(content, chip_x, y, room)
-
-    def _paint_grad_nodes(self, content: RowContent, x: float, y: float) -> None:
-        # If ops are not shown, their marks and the number of leaves are shown here.
-        is_alone = self.layout.forward is None
-        told = RowMark.first(content.grad_mark, content.mark) if is_alone else content.grad_mark
-        self._paint_box(content, x, y, self.svg.colours.backward, content.grad_label, "", told)
-        if is_alone and content.leaf_count:
-            word = "leaf" if content.leaf_count == 1 else "leaves"
-            chip = Span(f"{content.leaf_count:,} {word}", 10, self.svg.colours.leaf)
-            self._paint_chip(x - 8 - chip.width_px - 12, y, chip)
 
     def _paint_box(
         self,
@@ -68,15 +50,11 @@ class RowPainter:
         y: float,
         colour: str,
         label: str,
-        detail: str,
-        mark: RowMark | None,
+        detail: str = "",
     ) -> None:
         colours = self.svg.colours
         top, width, height = y - BOX_HEIGHT_PX / 2, BOX_WIDTH_PX, BOX_HEIGHT_PX
         style: dict[str, Any] = {"fill": colours.ground, "stroke": colour, "stroke_width": 1.3}
-        if mark is not None:
-            stroke_width = 3 if mark.role == "failed" else 2
-            style |= {"stroke": colours.of_severity(mark.severity), "stroke_width": stroke_width}
         if content.is_gap:
             self.svg.rect(x, top, width, height, stroke_dasharray="5 4", **style)
         else:
@@ -84,10 +62,6 @@ class RowPainter:
                 self.svg.rect(x + 5, top + 4, width, height, **style)
                 self.svg.rect(x + 2.5, top + 2, width, height, **style)
             self.svg.rect(x, top, width, height, **style)
-            if content.is_pylayer:
-                self.svg.rect(
-                    x + 3, top + 3, width - 6, height - 6, radius=4, fill="none", stroke=colour
-                )
         name = Span(label, 12, colours.ink, is_bold=content.is_group)
         extra = Span(detail, 10.5, colours.soft)
         room = width - 22
@@ -96,16 +70,6 @@ class RowPainter:
         extra = extra.fitted(room if room > 24 else 0)
         full = f"{label} {detail}".strip()
         self.svg.text(x + width / 2, y + 4, name, extra, tooltip=full, text_anchor="middle")
-        if mark is not None:
-            self._paint_mark(mark, x, top)
-
-    def _paint_mark(self, mark: RowMark, x: float, top: float) -> None:
-        """Paint the mark of a finding on the upper left corner of a box."""
-        colour = self.svg.colours.of_severity(mark.severity)
-        span = Span(mark.text, 10, colour, is_bold=True)
-        pill: dict[str, Any] = {"fill": self.svg.colours.ground, "stroke": colour}
-        self.svg.rect(x - 7, top - 8, span.width_px + 10, 14, radius=7, **pill)
-        self.svg.text(x - 2, top + 2.5, span)
 
     def _paint_chips(self, content: RowContent, x: float, y: float, room: float) -> None:
         leaf, soft = self.svg.colours.leaf, self.svg.colours.soft

@@ -15,7 +15,6 @@ from paddle_lab.trace.schema import GROUP_KINDS, PHASES, ROLES, TENSOR_KINDS
 from paddle_lab.trace.trees import Keys, csr
 from paddle_lab.views.svg.folding import Folded
 from paddle_lab.views.svg.group_items import Item, fold_label
-from paddle_lab.views.svg.row_marks import RowMark, row_marks
 from paddle_lab.words import say
 
 _INPUT = ROLES.index("input")
@@ -27,7 +26,7 @@ _NODE_SUFFIX = re.compile(r"Node(Final)?$")
 
 @dataclass
 class RowContent:
-    """The texts and marks of a row."""
+    """The texts of a row, and how it is drawn."""
 
     label: str
     detail: str = ""
@@ -35,18 +34,11 @@ class RowContent:
     repeats: int = 1
     is_group: bool = False
     is_gap: bool = False
-    is_pylayer: bool = False
     raised: bool = False
-    in_place: bool = False
     parameters: list[str] = field(default_factory=list)
     buffers: list[str] = field(default_factory=list)
     data: list[str] = field(default_factory=list)
     grad_label: str = ""
-    leaf_count: int = 0
-    mark: RowMark | None = None
-    """The worst finding about the row's ops."""
-    grad_mark: RowMark | None = None
-    """The worst finding about the row's grad nodes."""
 
 
 class RowReader:
@@ -66,14 +58,10 @@ class RowReader:
         self._ops_by_row = csr(shown, len(folded.rows))
         self._uses = csr(np.where(record.uses["role"] == _INPUT, record.uses["op"], -1), len(shown))
         self._grad_nodes = grad_nodes_of_ops(record)
-        self._leaf_edges = csr(self._leaf_sources(), len(record.grad_nodes))
         self._rows = folded.rows
-        self._marks, self._grad_marks = row_marks(record, folded)
         kind = record.tensors["kind"]
         is_data = (kind == _EXTERNAL) & (producers(record)[0] < 0)
         self._is_chip = np.isin(kind, (_PARAMETER, _BUFFER)) | is_data
-        # Few tensors were modified, so only these are searched for producers.
-        self._modified = np.flatnonzero(record.tensors["previous"] >= 0)
 
     def read(self, row: int) -> RowContent:
         """Return the content of a row."""
@@ -83,18 +71,10 @@ class RowReader:
         content = self._head(item, len(ops))
         content.phase = PHASES[self._record.ops["phase"][ops[0]]] if len(ops) else "forward"
         content.is_gap = item.is_gap
-        flags = self._record.ops
-        content.raised = bool(flags["raised"][ops].any())
-        if len(ops) == 1:
-            content.is_pylayer = bool(flags["is_pylayer"][ops[0]])
-            content.in_place = self._modifies(int(ops[0]))
-        else:
-            content.is_pylayer = content.is_group and bool(flags["is_pylayer"][ops].any())
+        content.raised = bool(self._record.ops["raised"][ops].any())
         if content.phase != "optimizer":
             self._add_inputs(content, ops)
         self._add_grad_nodes(content, ops)
-        content.mark = self._marks.get(row)
-        content.grad_mark = self._grad_marks.get(row)
         return content
 
     def title(self, item: Item) -> tuple[str, str]:
@@ -139,15 +119,6 @@ class RowReader:
     def _op_name(self, op: int) -> str:
         return self._record.text(int(self._record.ops["name"][op]))
 
-    def _modifies(self, op: int) -> bool:
-        tensors, uses = self._record.tensors, self._record.uses
-        made = self._modified[tensors["producer"][self._modified] == op]
-        if not len(made):
-            return False
-        starts, order = self._uses
-        read = uses["tensor"][order[starts[op] : starts[op + 1]]]
-        return bool(np.isin(tensors["previous"][made], read).any())
-
     def _add_inputs(self, content: RowContent, ops: Keys) -> None:
         record, tensors = self._record, self._record.tensors
         read = record.uses["tensor"][_rows_of(self._uses, ops)]
@@ -177,14 +148,6 @@ class RowReader:
             content.grad_label = " · ".join(
                 name if count == 1 else f"{name} ×{count}" for name, count in names.items()
             )
-        leaves = self._record.grad_edges["target"][_rows_of(self._leaf_edges, nodes)]
-        content.leaf_count = len(np.unique(leaves))
-
-    def _leaf_sources(self) -> Keys:
-        """Return the source of each edge that ends in a leaf, -1 for other edges."""
-        edges = self._record.grad_edges
-        is_leaf = np.append(self._record.grad_nodes["parameter"] >= 0, False)
-        return np.where(is_leaf[edges["target"]], edges["source"], -1).astype(np.int32)
 
 
 def _rows_of(by_key: tuple[Keys, Keys], keys: Keys) -> Keys:
