@@ -54,6 +54,19 @@ def test_a_healthy_model_does_not_differ(name: str) -> None:
     assert sum(row.max_abs is not None for row in found.rows) >= min(2, len(found.rows))
 
 
+def centred(x: Any) -> Any:
+    bias = 1.0 if paddle.in_dynamic_mode() else 2.0
+    y = x + bias
+    return y - y.mean()
+
+
+def test_a_difference_that_the_result_does_not_show_is_told() -> None:
+    found = paddle_lab.compare_static(centred, X)
+    line = inspect.getsourcelines(centred)[1] + 2
+    assert found.first is None
+    assert f"test_compare_static.py:{line}; y = x + bias" in found.verdict
+
+
 def test_an_export_that_computes_something_else_has_its_line() -> None:
     found = paddle_lab.check_export(differing.Counter(), SPECIFICATION)
     (one,) = found.blockers

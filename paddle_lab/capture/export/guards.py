@@ -123,7 +123,8 @@ class Static(Plain):
         reads = self.numpy_reads
         try:
             result = compute()
-            if self.numpy_reads > reads and self._is_misread(guard, count, result):
+            is_known = self.numpy_reads > reads and self._values.get(guard)
+            if is_known and _is_misread(result, self._noted(guard, count)):
                 raise Misread("Misread")  # noqa: TRY301
             found = read() if read is not None else None
             if isinstance(found, tuple) and guard in self._values:
@@ -150,16 +151,6 @@ class Static(Plain):
         noted = self._values[guard]
         return noted[min(count, len(noted) - 1)]()
 
-    def _is_misread(self, guard: int, count: int, result: Any) -> bool:
-        """Tell whether NumPy's result contains no tensor, or not the shape of the eager result."""
-        if not self._values.get(guard) or not isinstance(result, (*_NUMPY, DOOR.static_value)):
-            return False
-        found, expected = _shape(result), _shape(self._noted(guard, count))
-        if not isinstance(result, DOOR.static_value) and np.asarray(result).dtype.kind != "O":
-            return True
-        sizes = zip(found, expected, strict=False)
-        return len(found) != len(expected) or any(0 <= a != b >= 0 for a, b in sizes)
-
     def _compare(self, guard: int, count: int, found: Any) -> None:
         """Note an ``if`` or loop that leaves variables unset which the eager run sets."""
         for one, expected in zip(found, self._noted(guard, count), strict=False):
@@ -177,6 +168,19 @@ class Static(Plain):
 
 
 _NUMPY = (np.ndarray, np.generic, bool, int, float)
+
+
+def _is_misread(result: Any, expected: Any) -> bool:
+    """Tell whether NumPy's result contains no tensor, or not the shape of the eager result."""
+    if isinstance(result, (list, tuple)) and isinstance(expected, type(result)):
+        return any(map(_is_misread, result, expected))
+    if not isinstance(result, (*_NUMPY, DOOR.static_value)):
+        return False
+    if not isinstance(result, DOOR.static_value) and np.asarray(result).dtype.kind != "O":
+        return True
+    found, wanted = _shape(result), _shape(expected)
+    sizes = zip(found, wanted, strict=False)
+    return len(found) != len(wanted) or any(0 <= a != b >= 0 for a, b in sizes)
 
 
 def _shape(value: Any) -> tuple[int, ...]:

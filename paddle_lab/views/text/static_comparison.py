@@ -79,6 +79,9 @@ class StaticComparison(Reported, Framed):
         if self.unchecked:
             return say("export.verdict.unchecked", title=self.title, reason=self.unchecked)
         if self.first is None:
+            inner = next((row for row in self.rows if row.differs), None)
+            if inner is not None:
+                return say("export.compare.same_results", title=self.title, op=repr(inner))
             count = sum(row.max_abs is not None for row in self.rows)
             return say("export.compare.same", title=self.title, n=count)
         return say(f"export.compare.call{self.call}", title=self.title, op=repr(self.first))
