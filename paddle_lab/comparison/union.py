@@ -2,7 +2,7 @@
 
 Everything else is trace b's. An op that is only in trace a comes with its outputs, its layer, its
 calls and its lines. Its inputs are the matching tensors of trace b, where there are any. An op that
-differs has the line of trace a as well.
+differs has the line of trace a as well. Grad nodes that are only in trace a come with their edges.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.analysis.source.stacks import Frame
-from paddle_lab.comparison.compared import DIFFERENT, Compared
+from paddle_lab.comparison.align import occurrences
+from paddle_lab.comparison.compared import DIFFERENT, EQUAL, ONLY_A, ONLY_B, Compared
 from paddle_lab.comparison.edits import lines_of
 from paddle_lab.trace.distinct import distinct, mixed
 from paddle_lab.trace.floats import float_bits
@@ -35,6 +36,8 @@ _COPIED: Final = (
     "layers",
     "turns",
     "loops",
+    "grad_nodes",
+    "grad_edges",
 )
 
 Keys = npt.NDArray[Any]
@@ -67,6 +70,7 @@ class _Union:
         tables["sources"] = self._sources(tables["sources"], tables["frames"])
         tables["compared"] = self._compared()
         tables["other_frames"] = self._other_frames()
+        tables["compared_grad_nodes"] = self._compared_grad_nodes(tables["grad_nodes"])
         origin = replace(self._b.origin, checks=[], notices=[])
         return Record(tables, self._strings.to_list(), origin)
 
@@ -80,13 +84,33 @@ class _Union:
         self._copy("stacks", a.ops["stack"][ops], "caller")
         frames = a.stacks["frame"][self._rows["stacks"]]
         self._copy("frames", np.append(frames, self._shown_frames(self._differing)))
-        scopes = self._copy("scopes", a.ops["scope"][ops], "parent")
+        nodes = self._copy_grad_nodes()
+        of_scopes = np.append(a.ops["scope"][ops], a.grad_nodes["scope"][nodes])
+        scopes = self._copy("scopes", of_scopes, "parent")
         self._copy("layers", a.scopes["layer"][scopes])
         is_copied = np.isin(a.turns["scope"], scopes[a.scopes["kind"][scopes] == _TURN])
         turns = self._copy("turns", np.flatnonzero(is_copied))
         self._copy("loops", a.turns["loop"][turns])
         uses = self._copy("uses", np.flatnonzero(to["ops"][a.uses["op"]] >= 0))
-        self._copy("tensors", a.uses["tensor"][uses])
+        self._copy("tensors", np.append(a.uses["tensor"][uses], a.grad_nodes["parameter"][nodes]))
+
+    def _copy_grad_nodes(self) -> Keys:
+        """Add trace a's grad nodes that match no grad node of trace b, with their edges."""
+        a, found, to = self._a, self._found, self._to["grad_nodes"]
+        tensors = self._to["tensors"]
+        leaf = np.where(tensors < 0, -2 - np.arange(len(tensors)), tensors)
+        own = np.arange(len(self._b.tensors))
+        keys = _grad_node_keys(a, found.rows_of("a"), np.append(leaf[:-1], -1))
+        others = _grad_node_keys(self._b, found.rows_of("b"), np.append(own, -1))
+        _, one, two = np.intersect1d(keys, others, assume_unique=True, return_indices=True)
+        self._matched_nodes = two
+        to[one] = two
+        nodes = self._copy("grad_nodes", np.flatnonzero(_is_known(a)))
+        ends = a.grad_edges["source"], a.grad_edges["target"]
+        is_new = np.isin(ends[0], nodes) | np.isin(ends[1], nodes)
+        is_new &= (to[ends[0]] >= 0) & (to[ends[1]] >= 0)
+        self._copy("grad_edges", np.flatnonzero(is_new))
+        return nodes
 
     def _copy(self, name: str, rows: Keys, parent: str = "") -> Keys:
         """Add rows of trace a, and the rows above them, that have no row in the union yet."""
@@ -225,8 +249,45 @@ class _Union:
             texts.append(" · ".join(filter(None, (name, place))))
         return np.array(self._strings.codes(texts), np.int64)[number]
 
+    def _compared_grad_nodes(self, nodes: Table) -> Table:
+        """Return the state of each grad node, from the gradients that it passes on.
+
+        A leaf passes on none, so its state comes from the gradients that it gets.
+        """
+        b, gradients = self._b, self._found.gradients
+        state = np.full(len(nodes), -1)
+        if gradients is not None:
+            stats = np.stack((gradients.b, gradients.state))[:, gradients.b >= 0]
+            source = b.grad_stats["grad_node"][stats[0]]
+            target = taken(b.grad_edges["target"], b.grad_stats["grad_edge"][stats[0]])
+            is_leaf = (target >= 0) & (taken(nodes["op"], target) < 0)
+            differs = np.where(stats[1] == EQUAL, EQUAL, DIFFERENT)
+            np.maximum.at(state, source, differs)
+            np.maximum.at(state, target[is_leaf], differs[is_leaf])
+        only_b = np.flatnonzero(_is_known(b))
+        state[np.setdiff1d(only_b, self._matched_nodes)] = ONLY_B
+        state[len(b.grad_nodes) :] = ONLY_A
+        known = np.flatnonzero(state >= 0)
+        columns: dict[str, Any] = {"grad_node": known, "state": state[known]}
+        return Table.from_sequences(RECORD_TABLES["compared_grad_nodes"], columns)
+
     def _other_frames(self) -> Table:
         frames = self._to["frames"][self._shown_frames(self._differing)]
         is_known = frames >= 0
         columns: dict[str, Any] = {"op": self._differing[is_known], "frame": frames[is_known]}
         return Table.from_sequences(RECORD_TABLES["other_frames"], columns)
+
+
+def _is_known(record: Record) -> npt.NDArray[np.bool_]:
+    """Tell of each grad node whether its op is recorded, or the tensor whose leaf it is."""
+    known: npt.NDArray[np.bool_] = (record.grad_nodes["op"] >= 0) | (
+        record.grad_nodes["parameter"] >= 0
+    )
+    return known
+
+
+def _grad_node_keys(record: Record, rows: Keys, tensors: Keys) -> Keys:
+    """Return a key for each grad node, from the row of its op, or its leaf, and the count."""
+    nodes = record.grad_nodes
+    key = mixed(taken(rows, nodes["op"]), tensors[nodes["parameter"]])
+    return mixed(key, occurrences(key))

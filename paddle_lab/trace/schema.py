@@ -480,6 +480,8 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     # The line of trace a's op, for each op that differs.
     "other_frames": {"op": "key:ops", "frame": "key:frames"},
+    # Grad nodes whose gradients were compared, or that only one trace has.
+    "compared_grad_nodes": {"grad_node": "key:grad_nodes", "state": "enum:compare_state"},
 }
 
 ANSWER_TABLES: Final[dict[str, Columns]] = {

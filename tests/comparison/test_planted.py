@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import paddle_lab
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import COMPARE_STATES
 from tests.comparison.planted import EQUAL, PLANTED, Edit, edited, unedited
 
 
@@ -43,6 +45,36 @@ def test_an_edit_without_effect_is_no_difference(
     comparison = paddle_lab.compare(before[0], edited(edit)[0])
     assert comparison.first is None
     assert {row.state for row in comparison.rows} == {"equal"}
+
+
+def test_grad_nodes_of_both_traces_are_shown(before: tuple[paddle_lab.Trace, list[str]]) -> None:
+    by_name = {edit.name: edit for edit in PLANTED + EQUAL}
+    only = {
+        "dropped scale": ("only_a", ["ScaleGradNode"] * 2),
+        "op inserted": ("only_b", ["ClipGradNode"] * 2),
+        "frozen weight": ("only_a", ["GradNodeAccumulation"]),
+    }
+    for name, (state, nodes) in only.items():
+        record = paddle_lab.compare(before[0], edited(by_name[name])[0]).record
+        found = _states_of_grad_nodes(record)
+        assert found.pop(state) == nodes
+        assert found.keys() == {"equal", "different"}
+        # A grad node of trace a is drawn next to its op, with its edges.
+        last = len(record.grad_nodes) - 1
+        ends = record.grad_edges["source"], record.grad_edges["target"]
+        assert (last in ends[0]) == (name != "frozen weight")
+        assert last in ends[1]
+    record = paddle_lab.compare(before[0], edited(by_name["layer renamed"])[0]).record
+    assert _states_of_grad_nodes(record).keys() == {"equal"}
+
+
+def _states_of_grad_nodes(record: Record) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    table = record.compared_grad_nodes
+    for node, state in zip(table["grad_node"].tolist(), table["state"].tolist(), strict=True):
+        name = record.text(int(record.grad_nodes["name"][node]))
+        found.setdefault(COMPARE_STATES[state], []).append(name)
+    return found
 
 
 def test_the_edited_line_is_named(before: tuple[paddle_lab.Trace, list[str]]) -> None:

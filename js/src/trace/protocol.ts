@@ -288,6 +288,7 @@ export const TABLES = {
     reason: "str",
   },
   other_frames: { op: "key:ops", frame: "key:frames" },
+  compared_grad_nodes: { grad_node: "key:grad_nodes", state: "enum:compare_state" },
   op_edges: {
     source: "key:ops",
     target: "key:ops",

@@ -82,14 +82,28 @@ test("a closed group shows its most telling op, and how many of its ops differ",
   expect(ink.scale).toBeUndefined();
 });
 
-test("grad nodes are not compared, so they have no colour", async () => {
-  const { store } = await compared();
-  const scene = () =>
-    sceneOf({ id: "op:1", kind: "op", op: 1 }, { id: "g:0", kind: "op", gradNode: 0 });
-  store.update({ mode: "ladder" });
-  expect([...boxValues(store, scene(), "difference").keys()]).toEqual(["op:1"]);
-  store.update({ mode: "backward" });
-  expect(ColourInk.of(store, scene())).toBeUndefined();
+test("grad nodes have the colours of their own differences", async () => {
+  const made = new SyntheticTrace();
+  let x = made.tensor("[4, 16]", { kind: "external" });
+  STATES.slice(0, 3).forEach(([state], at) => {
+    const { op, out, gradNode } = made.op("relu", { inputs: [x] });
+    x = out[0]!;
+    made.add("compared", { op, state: COMPARE_STATES.indexOf("equal") });
+    const row = { grad_node: gradNode, state: COMPARE_STATES.indexOf(state) };
+    if (at < 2) made.add("compared_grad_nodes", row);
+  });
+  made.backward(2);
+  const store = new Store(await made.trace());
+  const scene = () => sceneOf(...[0, 1, 2].map((node) => ({ id: `g:${node}`, gradNode: node })));
+  for (const mode of ["ladder", "backward"] as const) {
+    store.update({ mode });
+    const shown = scene();
+    const ink = ColourInk.of(store, shown)!;
+    const texts = shown.boxes.map((box) => ink.text(box));
+    expect(texts).toEqual(["", differenceText(DIFFERENCES.indexOf("different")), ""]);
+    expect(ink.differences).toEqual(["different", "equal"]);
+    expect(shown.boxes.map((box) => ink.isUnknown(box))).toEqual([false, false, true]);
+  }
 });
 
 test("every kind of difference has words and a sign of its own", () => {

@@ -1,6 +1,7 @@
 /** Values of grad nodes that determine their colours; NaN if unknown. */
 import type { Trace } from "../../trace/trace.ts";
 import type { Gradients } from "../gradients/gradients.ts";
+import { comparisonOf } from "../graph/comparison.ts";
 import type { Colouring } from "../state/view_state.ts";
 
 /**
@@ -22,6 +23,7 @@ export function gradNodeValues(
     if (costs.length !== values.length) return values;
     return Float64Array.from(costs.column("flops"), (flops) => (flops < 0 ? Number.NaN : flops));
   }
+  if (name === "difference") return comparisonOf(trace)?.kindsOfGradNodes ?? values;
   if (!isAsked || !(name === "gradient_norm" || name === "nan_share" || name === "dtype")) {
     return values;
   }

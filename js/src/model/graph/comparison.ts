@@ -1,4 +1,4 @@
-/** The result of a comparison of two traces for each op, from the table `compared`. */
+/** The result of a comparison of two traces for each op and each grad node. */
 import { floats } from "../../trace/columns.ts";
 import { kept } from "../../trace/kept.ts";
 import { COMPARE_ORIGINS, COMPARE_STATES } from "../../trace/protocol.ts";
@@ -33,6 +33,8 @@ export interface Comparison {
   readonly rowOf: Int32Array;
   /** For each op a position in `DIFFERENCES`; NaN if the op was not compared. */
   readonly kinds: Float64Array;
+  /** The same for each grad node. */
+  readonly kindsOfGradNodes: Float64Array;
   /** The ops that differ, in execution order. */
   readonly differing: readonly number[];
   /** By row of `compared`; NaN if unknown. */
@@ -55,12 +57,18 @@ export function comparisonOf(trace: Trace): Comparison | undefined {
       const kind = state === "different" && origin ? origin : state;
       if (kind !== "unknown") kinds[op] = DIFFERENCES.indexOf(kind);
     });
+    const kindsOfGradNodes = new Float64Array(trace.gradNodeCount).fill(Number.NaN);
+    const [nodes, nodeStates] = trace.columns("compared_grad_nodes", "grad_node", "state");
+    nodes.forEach((node, row) => {
+      const state = COMPARE_STATES[nodeStates[row]!]!;
+      if (state !== "unknown") kindsOfGradNodes[node] = DIFFERENCES.indexOf(state);
+    });
     const differing: number[] = [];
     kinds.forEach((kind, op) => {
       if (kind > 0) differing.push(op);
     });
     const read = (name: "max_abs" | "max_rel" | "cosine") => floats(table.column(name));
     const errors = { max_abs: read("max_abs"), max_rel: read("max_rel"), cosine: read("cosine") };
-    return { rowOf, kinds, differing, errors };
+    return { rowOf, kinds, kindsOfGradNodes, differing, errors };
   });
 }

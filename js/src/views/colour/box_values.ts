@@ -44,10 +44,7 @@ export function boxValues(store: Store, scene: Scene, name: Colouring): Map<stri
     if (box.kind === "ghost" || box.kind === "parameter") continue;
     (isOfGradients(store, box) ? right! : left!).push(box);
   }
-  const ofOps = opSide(store, left!, name);
-  // Only ops are compared.
-  if (name === "difference") return ofOps;
-  return new Map([...ofOps, ...gradientSide(store, right!, name)]);
+  return new Map([...opSide(store, left!, name), ...gradientSide(store, right!, name)]);
 }
 
 function isOfGradients({ state }: Store, { op, gradNode, id }: SceneBox): boolean {

@@ -40,8 +40,7 @@ export class ColourInk {
   /** @returns undefined if the boxes are not coloured by a quantity */
   static of(store: Store, scene: Scene): ColourInk | undefined {
     const { colourBy } = store.state;
-    const hasNone = colourBy === "difference" && store.state.mode === "backward";
-    if (colourBy === "none" || hasNone || !scene.boxes.length) return undefined;
+    if (colourBy === "none" || !scene.boxes.length) return undefined;
     return kept(scene, `colours ${colourBy}`, () => new ColourInk(store, scene, colourBy));
   }
 
@@ -124,7 +123,8 @@ export class ColourInk {
   }
 
   #difference(box: SceneBox, { value, known, unknown, positive }: BoxValue): string {
-    return box.op >= 0 ? differenceText(value) : differencesText(value, positive, known + unknown);
+    const isGroup = box.op < 0 && box.gradNode < 0;
+    return isGroup ? differencesText(value, positive, known + unknown) : differenceText(value);
   }
 
   /** The brush for text on a coloured box. */

@@ -50,9 +50,9 @@ function missing({ trace, gradients, state }: Store, name: Colouring): string {
   const isBackward = state.mode === "backward";
   switch (name) {
     case "dtype":
+    case "difference":
       return "";
     case "time":
-    case "difference":
     case "parameters":
       return isBackward ? t("colour.only_ops") : "";
     case "output_bytes":

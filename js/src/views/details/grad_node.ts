@@ -2,6 +2,7 @@
 
 import { copyButton } from "../../dom/clipboard.ts";
 import { button, element } from "../../dom/element.ts";
+import { comparisonOf } from "../../model/graph/comparison.ts";
 import { t } from "../../words/page.ts";
 import { jumpToOp } from "../actions/jump.ts";
 import type { PanelContext } from "../facts/context.ts";
@@ -17,6 +18,7 @@ import {
   small,
   tensorLink,
 } from "../facts/facts.ts";
+import { differenceText } from "../names/difference.ts";
 import { renderStack } from "../source/stack.ts";
 import { findingNotes } from "./findings.ts";
 import { kernelFacts } from "./kernels.ts";
@@ -33,6 +35,7 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
   const hasAddress = address !== "0x0";
   const next = trace.gradEdgesFrom(gradNode);
   const from = trace.gradEdgesInto(gradNode);
+  const comparison = comparisonOf(trace);
   return [
     heading(trace.textAt("grad_nodes", "name", gradNode), t("grad_node.number", { n: gradNode })),
     element(
@@ -53,6 +56,10 @@ export function gradNodeDetails(context: PanelContext, gradNode: number): HTMLEl
     ),
     ...findingNotes(context, -1, gradNode),
     facts([
+      !!comparison && [
+        t("difference.title"),
+        differenceText(comparison.kindsOfGradNodes[gradNode]!),
+      ],
       maker !== op && [
         t("grad_node.made_by"),
         opLink(context, maker),
