@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.comparison.align import matches
+from paddle_lab.comparison.align import matches, occurrences
 from paddle_lab.comparison.attribute_changes import attribute_changes
 from paddle_lab.comparison.errors import Errors, errors_of
 from paddle_lab.comparison.gradients import ComparedGradients, compared_gradients
@@ -45,6 +45,8 @@ class Compared:
     """Whether trace a ran after trace b, so that b's attributes "were" and a's are "now"."""
     largest: int = -1
     """The row of the op that introduced most, -1 if ops did not run again."""
+    moved: dict[int, int] = field(default_factory=dict)
+    """The other row of each op that ran in both traces, but in another order."""
 
     def first(self) -> int:
         """Return the row of the first difference, -1 if there is none."""
@@ -118,18 +120,18 @@ def _rows(a: Side, b: Side) -> tuple[Keys, Keys]:
 
 
 def _mark_moved(found: Compared) -> None:
-    """Give a reason to ops that ran in both traces, but in another order."""
+    """Note the ops that ran in both traces, but in another order."""
     rows_a, rows_b = (np.flatnonzero(found.state == state) for state in (ONLY_A, ONLY_B))
     keys = [
         mixed(side.name, side.scope(is_strict=True), side.text)[ops]
         for side, ops in ((found.a, found.op_a[rows_a]), (found.b, found.op_b[rows_b]))
     ]
-    for rows, is_moved in (
-        (rows_a, np.isin(keys[0], keys[1])),
-        (rows_b, np.isin(keys[1], keys[0])),
-    ):
-        for row in rows[is_moved].tolist():
-            found.reason[row] = say("comparison.reason.moved")
+    one, two = (mixed(key, occurrences(key)) for key in keys)
+    _, at_a, at_b = np.intersect1d(one, two, assume_unique=True, return_indices=True)
+    reason = say("comparison.reason.moved")
+    for row_a, row_b in zip(rows_a[at_a].tolist(), rows_b[at_b].tolist(), strict=True):
+        found.moved[row_a], found.moved[row_b] = row_b, row_a
+        found.reason[row_a] = found.reason[row_b] = reason
 
 
 def _compare_pairs(found: Compared, tolerance: float) -> None:

@@ -78,7 +78,9 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
     first = first_of(rows, found)
     row = found.first()
     if isinstance(first, ComparedGradient):
-        told += [_of_op(rows[row])] if row >= 0 else [say("comparison.no_op", n=len(rows))]
+        told += (
+            [_of_op(rows, rows[row], found)] if row >= 0 else [say("comparison.no_op", n=len(rows))]
+        )
     if first is not None:
         told += _details(first, found)
     if found.largest >= 0:
@@ -101,7 +103,7 @@ def sentence(rows: ComparedTable, found: Compared) -> str:
         return say("comparison.unknown", n=n, unknown=unknown)
     if isinstance(first, ComparedGradient):
         return say("comparison.gradient", node=first.name, place=Place.of(first.frame))
-    return _of_op(first)
+    return _of_op(rows, first, found)
 
 
 def first_of(rows: ComparedTable, found: Compared) -> First | None:
@@ -112,10 +114,14 @@ def first_of(rows: ComparedTable, found: Compared) -> First | None:
     return rows[row] if row >= 0 else None
 
 
-def _of_op(first: ComparedOp) -> str:
-    if first.state != "different" or first.a is None or first.b is None:
-        key = f"comparison.first.{'moved' if first.reason else first.state}"
-        return say(key, op=first.name, place=Place.of(first.frame))
+def _of_op(rows: ComparedTable, first: ComparedOp, found: Compared) -> str:
+    if first.key in found.moved:
+        ops = first, rows[found.moved[first.key]]
+        one, two = ops if first.a is not None else ops[::-1]
+        at = Place.of(one.frame), Place.of(two.frame)
+        return say("comparison.first.moved", op=first.name, a=at[0], b=at[1])
+    if first.a is None or first.b is None:
+        return say(f"comparison.first.{first.state}", op=first.name, place=Place.of(first.frame))
     places = Place.of(first.b.frame), Place.of(first.a.frame)
     is_same = str(places[0]) == str(places[1])
     key = "comparison.first.same_place" if is_same else "comparison.first.different"
@@ -142,6 +148,7 @@ def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
     if first.a is None or first.b is None:
         return []
     (digest_a, known_a), (digest_b, known_b) = found.a.tensor_digests, found.b.tensor_digests
+    known_a, known_b = known_a & found.a.is_fixed, known_b & found.b.is_fixed
     pairs = zip(
         found.a.tensors_of(first.a.key, "input"), found.b.tensors_of(first.b.key, "input"),
         strict=False,

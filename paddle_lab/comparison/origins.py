@@ -40,7 +40,7 @@ def find_origins(found: Compared, run: Run) -> int:
             continue
         kept = b.record.kept_values
         reads = a.tensors_of(op_a, "input"), b.tensors_of(op_b, "input")
-        exact = run(op_b, [kept.get(one) for one in reads[1]])
+        exact = run(op_b, [kept.get(one) if b.is_fixed[one] else None for one in reads[1]])
         outputs = [
             (a.record.kept_values[one], z, kept[two])
             for one, z, two in zip(
@@ -62,13 +62,12 @@ def find_origins(found: Compared, run: Run) -> int:
 
 
 def _are_equal(found: Compared, inputs_a: list[int], inputs_b: list[int]) -> bool:
+    sides = (found.a, inputs_a), (found.b, inputs_b)
     digests = [
-        [(digest[one], is_known[one]) for one in inputs]
-        for inputs, (digest, is_known) in (
-            (inputs_a, found.a.tensor_digests), (inputs_b, found.b.tensor_digests)
-        )
-    ]  # fmt: skip
-    return digests[0] == digests[1]
+        [(side.tensor_digests[0][one], side.tensor_digests[1][one]) for one in inputs]
+        for side, inputs in sides
+    ]
+    return digests[0] == digests[1] and all(side.is_fixed[inputs].all() for side, inputs in sides)
 
 
 def _distance(one: Array, other: Array, unit: Array) -> float:

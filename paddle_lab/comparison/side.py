@@ -110,23 +110,34 @@ class Side:
 
     @cached_property
     def tensor_digests(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """The digest of each tensor, and whether it has one."""
+        """The digest of each tensor's first value, and whether it has one."""
         record = self.record
         digests = record.value_digests
         found = np.zeros(len(record.tensors), np.int64)
         is_known = np.zeros(len(found), bool)
         tensor = record.value_stats["tensor"][digests["value_stat"]]
-        found[tensor], is_known[tensor] = digests["digest"], True
+        found[tensor[::-1]], is_known[tensor] = digests["digest"][::-1], True
         producer = record.tensors["producer"]
         is_known[is_known] = ~self._is_unwritten[producer[is_known]] | (producer[is_known] < 0)
         return np.where(is_known, found, 0), is_known
 
     @cached_property
     def stat_of_tensor(self) -> dict[int, int]:
-        """The row of ``value_stats`` of each tensor."""
-        return {
-            tensor: row for row, tensor in enumerate(self.record.value_stats["tensor"].tolist())
-        }
+        """The first row of ``value_stats`` of each tensor."""
+        tensors, rows = np.unique(self.record.value_stats["tensor"], return_index=True)
+        return dict(zip(tensors.tolist(), rows.tolist(), strict=True))
+
+    @cached_property
+    def is_fixed(self) -> npt.NDArray[np.bool_]:
+        """Whether each tensor has one value at most: ``set_value`` did not overwrite it.
+
+        Of any other tensor it is not known which value an op read.
+        """
+        count = len(self.record.tensors)
+        fixed: npt.NDArray[np.bool_] = (
+            np.bincount(self.record.value_stats["tensor"], minlength=count) <= 1
+        )
+        return fixed
 
     @cached_property
     def _is_unwritten(self) -> npt.NDArray[np.bool_]:
@@ -140,6 +151,8 @@ class Side:
         values: empty ones, and some that Paddle never fills.
         """
         digest, is_known = self.tensor_digests
+        if role == "input":
+            is_known = is_known & self.is_fixed
         op, _, tensor = self.places(role)
         known = np.bincount(op[is_known[tensor]], minlength=len(self))
         has_some = (known > 0) | (np.bincount(op, minlength=len(self)) == 0)

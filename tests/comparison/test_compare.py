@@ -12,6 +12,7 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.source.stacks import Frame
+from paddle_lab.capture.rerun.comparison import EXTERNAL, differences
 from paddle_lab.comparison.errors import errors_between
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.trace.errors import TraceFileError
@@ -241,3 +242,23 @@ def test_a_line_of_trace_a_shows_the_source_that_ran(tmp_path: Path) -> None:
     assert (other.file, other.line) == (f"{tmp_path / 'step.py'} (trace a)", 2)
     assert other.text == "z = y * 2.0"
     assert found.rows[op].frame.text == "z = y * 3.0"
+
+
+def test_a_tensor_that_set_value_overwrites_is_compared_as_it_was_at_first() -> None:
+    def averaged(scale: float) -> paddle_lab.Trace:
+        mean, x = paddle.zeros([3]), paddle.to_tensor([1.0, 2.0, 3.0]) * scale
+        with paddle_lab.trace(digest=True) as trace:
+            for _ in range(2):
+                mean.set_value(paddle.add(paddle.tanh(mean), x))
+        return trace
+
+    one, two = averaged(0.5), averaged(0.25)
+    found = paddle_lab.compare(one, two)
+    assert [row.state for row in found.rows] == ["equal", "different", "different", "different"]
+    # At first only `x` differs. The second `tanh` reads another average, so it introduces nothing.
+    assert found.findings[0].advice.count("a tensor from before the trace") == 1
+    assert [row.origin for row in found.rows] == [""] * 4
+    assert paddle_lab.compare(one, averaged(0.5)).first is None
+    assert [place for place in differences(one.record, two.record) if place.what == EXTERNAL] == [
+        (1, 1, EXTERNAL)
+    ]

@@ -71,7 +71,9 @@ def _values(record: Record) -> Iterator[tuple[Difference, int, tuple[int, str, s
     """
     tensors, digests, text = record.tensors, record.value_digests, record.text
     of_digest = record.value_stats["tensor"][digests["value_stat"]]
-    digest = dict(zip(of_digest.tolist(), digests["digest"].tolist(), strict=True))
+    # ``set_value`` gives a row further digests. The first one is that of the value it began with.
+    found = zip(of_digest.tolist()[::-1], digests["digest"].tolist()[::-1], strict=True)
+    digest = dict(found)
     producer, shape, dtype = (tensors[name].tolist() for name in ("producer", "shape", "dtype"))
     slots: Counter[tuple[int, int]] = Counter()
     uses = (record.uses[name].tolist() for name in ("op", "role", "tensor"))
