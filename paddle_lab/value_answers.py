@@ -121,7 +121,7 @@ def value_statistics(array: Array) -> dict[str, Any]:
     read = np.ascontiguousarray(array, None if dtype in KINDS else np.float64)
     kind = KINDS.index(str(read.dtype))
     found = scan(read.ctypes.data, read.size, kind, True)  # noqa: FBT003
-    zeros, nans, infs, least, most, total, _, histogram, deviations = found
+    zeros, nans, infs, least, most, total, _, histogram, deviations, _ = found
     bins: dict[int, list[int]] = {}
     for exponent, is_negative, count in np.frombuffer(histogram, np.int64).reshape(-1, 3).tolist():
         bins.setdefault(exponent, [0, 0])[1 - is_negative] = count

@@ -256,11 +256,10 @@ def walk_grad_nodes(
 ) -> Reached:
     """Record the grad nodes reachable from roots: ``capture/backward_graph/grad_walk.py``."""
 
-def scan(address: int, elements: int, kind: int, with_histogram: bool, /) -> Scanned:
+def scan(
+    address: int, elements: int, kind: int, with_histogram: bool, decimals: int | None = None, /
+) -> Scanned:
     """Scan every element of an array: ``capture/evidence/values/scan.py``."""
-
-def digest(address: int, elements: int, kind: int, decimals: int, /) -> int:
-    """Return a digest of an array: ``capture/evidence/values/digest.py``."""
 
 def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
     """Return a variable of a frame: ``capture/turns/turns.py``."""

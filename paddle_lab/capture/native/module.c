@@ -3,7 +3,6 @@
 
 PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
-PyObject *digest_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* digest.c */
 
 PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
 
@@ -22,8 +21,6 @@ static PyMethodDef functions[] = {
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
      "Tell what is in an array of floats."},
-    {"digest", (PyCFunction)(void (*)(void))digest_array, METH_FASTCALL,
-     "Return a digest of an array."},
     {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
      "Record what is reachable from grad nodes."},
     {"frame_variable", (PyCFunction)(void (*)(void))read_variable, METH_FASTCALL,

@@ -280,9 +280,19 @@ int grad_address_begin(void);                  /* -1 and an exception if it fail
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception if it fails */
 int64_t grad_node_address(PyObject *node);     /* -1 and an exception if it fails */
 
-/* Scan an array of ``count`` elements of a kind: statistics.c. */
-PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram);
-uint32_t float_bits_of_half(uint16_t half);
+/* A digest of the elements of an array so far: digest.c. */
+typedef struct {
+    int is_rounded;
+    double scale; /* by which elements are multiplied before they are rounded */
+    uint64_t sum, place;
+} Digest;
+Digest digest_begin(int kind, long decimals);
+/* The number of elements must be a multiple of 8, except at the end of the array. */
+void digest_more(Digest *digest, const char *data, Py_ssize_t count, int kind);
+int64_t digest_end(const Digest *digest, Py_ssize_t count);
+extern const int element_bytes[]; /* by kind */
+
+uint32_t float_bits_of_half(uint16_t half); /* statistics.c */
 
 /* For wrappers of functions: they bind like functions, and have attributes: binding.c. */
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);

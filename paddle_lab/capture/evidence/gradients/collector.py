@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
 
-_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, int | None, Kept]
+_Gradient = tuple[int, int, int, tuple[int, ...], Any, int, Scanned, Kept]
 """Backward call, grad node, edge, the cells of :data:`Seen`, and the gradient if it is kept."""
 
 
@@ -191,18 +191,18 @@ class Gradients(Collector):
             keys.grad_edges.rows(noted[2]).tolist(),
             strict=True,
         )
-        cells = statistic_cells([statistics(row[3:8]) for row in self._rows])
+        cells = statistic_cells([statistics(row[3:7]) for row in self._rows])
         histograms = builders["grad_histograms"]
         for row, place, numbers in zip(self._rows, places, cells, strict=True):
-            *_, shape, dtype, _, scanned, digest, kept = row
+            *_, shape, dtype, _, scanned, kept = row
             key = builders["grad_stats"].append(
                 *place,
                 strings["[" + ", ".join(map(str, shape)) + "]"],
                 strings[describe(dtype)[0]],
                 *numbers,
             )
-            if digest is not None:
-                builders["grad_digests"].append(key, digest, self._decimals or 0)
+            if scanned[9] is not None:
+                builders["grad_digests"].append(key, scanned[9], self._decimals or 0)
             if kept:
                 self._recorder.grad_values[key] = kept[0]
             counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)

@@ -49,5 +49,5 @@ def _ones_like(tensor: Any) -> Seen | None:
     if not (elements and DOOR.is_initialized(tensor) and is_scanned(tensor.dtype)):
         return None
     histogram = np.array([0, 0, elements], np.int64).tobytes()
-    scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), histogram, 0.0
-    return tuple(tensor.shape), tensor.dtype, elements, scanned, None
+    scanned = 0, 0, 0, 1.0, 1.0, float(elements), float(elements), histogram, 0.0, None
+    return tuple(tensor.shape), tensor.dtype, elements, scanned

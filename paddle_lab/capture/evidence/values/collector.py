@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 1 << 30
 """If more bytes of values than this are kept, none are."""
-_Row = tuple[int, bool, tuple[int, ...], Any, int, Scanned, int | None]
+_Row = tuple[int, bool, tuple[int, ...], Any, int, Scanned]
 """A tensor, whether it was scanned in full, and the cells of :data:`Seen`."""
 
 
@@ -161,10 +161,10 @@ class Values(Collector):
         numbers = [statistics(row[2:]) for row in self._rows]
         deviations = float_bits([one.deviation for one in numbers])
         told = zip(self._rows, tensors, statistic_cells(numbers), deviations, strict=True)
-        for (_, in_full, *_, scanned, digest), tensor, cells, deviation in told:
+        for (_, in_full, *_, scanned), tensor, cells, deviation in told:
             stat = builders["value_stats"].append(tensor, *cells)
-            if digest is not None:
-                builders["value_digests"].append(stat, digest, self._decimals or 0)
+            if scanned[9] is not None:
+                builders["value_digests"].append(stat, scanned[9], self._decimals or 0)
             if in_full:
                 builders["value_deviations"].append(stat, deviation)
                 counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)

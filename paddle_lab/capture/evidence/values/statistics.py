@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.values.digest import digest
 from paddle_lab.capture.evidence.values.scan import FLOATS, KINDS, STORED, Scanned, scan
 from paddle_lab.trace.floats import float_bits
 
@@ -36,9 +35,8 @@ class Statistics(NamedTuple):
     """Standard deviation of the finite values, divided by their count as in ``numpy.std``."""
 
 
-Seen = tuple[tuple[int, ...], Any, int, Scanned, int | None]
-"""The scan of a tensor: shape, dtype, count of scanned elements, the scan's result, and the digest
-of the values if it was asked for.
+Seen = tuple[tuple[int, ...], Any, int, Scanned]
+"""The scan of a tensor: shape, dtype, count of scanned elements, and the scan's result.
 
 The count is lower than the shape's if only some rows are stored. This is a plain tuple, which
 Python's garbage collector need not visit, because there is one for each gradient."""
@@ -50,8 +48,8 @@ _kinds: dict[int, tuple[int, Any]] = {}
 
 def statistics(seen: Seen) -> Statistics:
     """Return the statistics of a scan."""
-    shape, _, stored, scanned, _ = seen
-    zeros, nans, infs, smallest, largest, total, squares, _, deviations = scanned
+    shape, _, stored, scanned = seen
+    zeros, nans, infs, smallest, largest, total, squares, _, deviations, _ = scanned
     # Sparse rows may be stored repeatedly, so the tensor may have fewer rows than are stored.
     absent = max(math.prod(shape) - stored, 0)
     if absent:
@@ -92,7 +90,7 @@ def look_at(tensor: Any, *, with_histogram: bool, decimals: int | None = None) -
     Returns
     -------
     tuple or None
-        The shape, dtype, element count, scan result and digest. ``None`` if the tensor has no
+        The shape, dtype, element count and scan result. ``None`` if the tensor has no
         values to scan: it is undefined, empty, sparse (but not SelectedRows), or of another dtype.
     """
     # Reading the values of an undefined tensor would kill the process.
@@ -114,9 +112,7 @@ def look_at(tensor: Any, *, with_histogram: bool, decimals: int | None = None) -
     if not tensor.is_contiguous():
         copy = _contiguous(address, shape, tensor.strides, kind)
         address = copy.ctypes.data
-    scanned = scan(address, elements, kind, with_histogram)
-    found = None if decimals is None else digest(address, elements, kind, decimals)
-    return shape, dtype, elements, scanned, found
+    return shape, dtype, elements, scan(address, elements, kind, with_histogram, decimals)
 
 
 def is_scanned(dtype: Any) -> bool:

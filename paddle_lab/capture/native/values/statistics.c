@@ -78,17 +78,17 @@ static void measure_floats(const uint32_t *block, int count, Found *found) {
         smallest = least(smallest, ordered(block[i]));
         largest = most(largest, ordered(block[i]));
     }
-    double total = 0, squares = 0, differences = 0, squared_differences = 0;
+    double differences = 0, squared_differences = 0;
     const double first = (double)float_of(block[0]);
     for (int i = 0; i < count; i++) {
-        double value = (double)float_of(block[i]);
-        double difference = value - first;
-        total += value;
-        squares += value * value;
+        double difference = (double)float_of(block[i]) - first;
         differences += difference;
         squared_differences += difference * difference;
     }
     add_deviations(found, (Shifted){count, first, differences, squared_differences});
+    /* The block contains the first value, so the sums lose no more digits than they would have. */
+    double total = count * first + differences;
+    double squares = squared_differences + first * (differences + total);
     double low = (double)float_of((uint32_t)ordered((uint32_t)smallest));
     double high = (double)float_of((uint32_t)ordered((uint32_t)largest));
     found->smallest = low < found->smallest ? low : found->smallest;
@@ -235,12 +235,16 @@ static void widen_integers(const char *data, Py_ssize_t start, int count, int ki
     }
 }
 
-static void scan(const char *data, Py_ssize_t count, int kind, Found *found) {
+/* Each block is read from memory once, for the statistics and for the digest, if there is one. */
+static void scan(const char *data, Py_ssize_t count, int kind, Found *found, Digest *digest) {
     uint32_t floats[BLOCK];
     double doubles[BLOCK];
     for (Py_ssize_t start = 0; start < count; start += BLOCK) {
         int size = count - start < BLOCK ? (int)(count - start) : BLOCK;
         const uint16_t *halves = (const uint16_t *)data + start;
+        if (digest != NULL) {
+            digest_more(digest, data + start * element_bytes[kind], size, kind);
+        }
         switch (kind) {
         case ELEMENT_FLOAT16:
             widen_halves(halves, size, floats);
@@ -316,7 +320,8 @@ static PyObject *histogram(Found *found) {
                                      rows.filled * (Py_ssize_t)sizeof *rows.cells);
 }
 
-PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with_histogram) {
+static PyObject *statistics(const char *data, Py_ssize_t count, int kind, int with_histogram,
+                            Digest *digest) {
     int64_t doubles[2][EXPONENTS];
     Found found;
     memset(&found, 0, sizeof found);
@@ -329,10 +334,10 @@ PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with
     }
     if (count >= MANY_ELEMENTS) {
         Py_BEGIN_ALLOW_THREADS;
-        scan(data, count, kind, &found);
+        scan(data, count, kind, &found, digest);
         Py_END_ALLOW_THREADS;
     } else {
-        scan(data, count, kind, &found);
+        scan(data, count, kind, &found, digest);
     }
     if (found.smallest > found.largest) { /* nothing finite */
         found.smallest = found.largest = 0;
@@ -344,25 +349,29 @@ PyObject *statistics_scan(const char *data, Py_ssize_t count, int kind, int with
     if (rows == NULL) {
         return NULL;
     }
-    return Py_BuildValue("LLLddddNd", (long long)found.zeros, (long long)found.nans,
+    PyObject *code = digest != NULL ? PyLong_FromLongLong(digest_end(digest, count))
+                                    : Py_NewRef(Py_None);
+    return Py_BuildValue("LLLddddNdN", (long long)found.zeros, (long long)found.nans,
                          (long long)found.infs, found.smallest, found.largest, found.total,
-                         found.squares, rows, found.squared_deviations);
+                         found.squares, rows, found.squared_deviations, code);
 }
 
 PyObject *scan_array(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t given) {
-    if (given != 4) {
+    if (given != 4 && given != 5) {
         return PyErr_Format(PyExc_TypeError,
-                            "scan() takes address, elements, kind, with_histogram");
+                            "scan() takes address, elements, kind, with_histogram, decimals");
     }
     const char *data = PyLong_AsVoidPtr(args[0]);
     Py_ssize_t count = PyLong_AsSsize_t(args[1]);
     long kind = PyLong_AsLong(args[2]);
-    int with_histogram = PyObject_IsTrue(args[3]);
+    int with_histogram = PyObject_IsTrue(args[3]), has_digest = given == 5 && args[4] != Py_None;
+    long decimals = has_digest ? PyLong_AsLong(args[4]) : 0;
     if (PyErr_Occurred()) {
         return NULL;
     }
     if (kind < 0 || kind >= ELEMENTS || count < 0 || (count > 0 && data == NULL)) {
         return PyErr_Format(PyExc_ValueError, "scan() was given no such array");
     }
-    return statistics_scan(data, count, (int)kind, with_histogram);
+    Digest digest = digest_begin((int)kind, decimals);
+    return statistics(data, count, (int)kind, with_histogram, has_digest ? &digest : NULL);
 }
