@@ -74,7 +74,7 @@ class CodeDescriber:
         owner = _owner(source, code, spans)
         if owner is None and code.co_name != "<module>":
             return
-        loops = source.loops.get(owner, [])
+        loops = _told_loops(source.loops.get(owner, []))
         if not loops:
             return
         innermost = _loops_at(loops, spans, code)
@@ -186,6 +186,24 @@ def _loop_around(loops: list[Loop], number: int) -> int:
         if any(_contains(body, inner) for body in loops[outer].bodies):
             return outer
     return -1
+
+
+def _told_loops(loops: list[Loop]) -> list[Loop]:
+    """Return the loops whose iterations can be told, outer loops first.
+
+    If no variable tells the iterations of a loop, a loop inside it must show that it begins again.
+    If it does not, neither these two loops nor the loops inside them are returned.
+    """
+    around = [_loop_around(loops, number) for number in range(len(loops))]
+    untold = {
+        outer
+        for inner, outer in zip(loops, around, strict=True)
+        if outer >= 0 and not (loops[outer].names or inner.counts or inner.around)
+    }
+    for number, outer in enumerate(around):
+        if outer in untold:
+            untold.add(number)
+    return [loop for number, loop in enumerate(loops) if number not in untold]
 
 
 def _orders(source: SourceFile, spans: list[Span]) -> list[int]:

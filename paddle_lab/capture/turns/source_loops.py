@@ -124,11 +124,17 @@ class SourceFile:
 
     def _note_around(self, body: list[ast.stmt]) -> None:
         """Store, for each loop in a body, the names that the body assigns outside of the loop."""
+        # A constant is the same object in each iteration of the outer loop.
+        changing = [
+            one
+            for one in body
+            if not (isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant))
+        ]
         waiting: list[ast.AST] = [*body]
         while waiting:
             node = waiting.pop()
             if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-                outside = assigned(body, without=node) - assigned([node])
+                outside = assigned(changing, without=node) - assigned([node])
                 self._around[node] = tuple(sorted(outside)[:3])
             elif not isinstance(node, FUNCTIONS):
                 waiting.extend(ast.iter_child_nodes(node))
@@ -141,15 +147,18 @@ class SourceFile:
     def _comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
     ) -> list[Loop]:
-        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-        inner = [_span(part) for part in made]
+        inner: list[ast.AST] = (
+            [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        )
         found: list[Loop] = []
         for part in reversed(node.generators):
-            loop = self._over(part.target, part.iter, _span(node), part.target.lineno, set())
-            inner = [*inner, *map(_span, part.ifs)]
-            loop.bodies = inner
+            inner += part.ifs
+            loop = self._over(
+                part.target, part.iter, _span(node), part.target.lineno, assigned(inner)
+            )
+            loop.bodies = list(map(_span, inner))
             found.insert(0, loop)
-            inner = [*inner, _span(part.iter)]
+            inner += [part.iter, part.target]
         return found
 
     def _while(self, node: ast.While) -> Loop:
@@ -179,7 +188,7 @@ class SourceFile:
             words = names[0]
         if not words.strip("_, ") or not isinstance(target, (ast.Name, ast.Tuple)):
             words = _short(f"for {self._text((*_span(target)[:2], *_span(values)[2:]))}")
-        shown = [name for name in names if name.strip("_")]
+        shown = [name for name in kept if name.strip("_")]
         return _loop(words, line, whole, _span(values), kept, shown, counter)
 
     def _text(self, span: Span) -> str:

@@ -300,17 +300,18 @@ class TurnTracker:
             return _NEXT
         now = variables_of(at.frame, turn.loop)
         counted = _counted(turn.loop, turn.start, now, order)
-        if counted is not None:
-            if counted == turn.number:
-                return _SAME
+        if counted is not None and counted != turn.number:
             return _RESTARTED if counted < turn.number else _NEXT
+        if counted is not None and (level == 0 or turns[level - 1].loop.names):
+            return _SAME
+        again = _NEXT if counted is None else _RESTARTED
         if order < turn.order or not are_same(turn.seen, now):
-            return _NEXT
+            return again
         # An iteration makes only one call from the same place with the same variables, so this is a
         # new iteration. But the old one continues while a scope inside it is open, such as a
         # PyLayer's.
         is_new = at.is_last(level) and scope < turn.scope and self._is_new(at)
-        return _NEXT if is_new and order == turn.order and not at.is_repeating else _SAME
+        return again if is_new and order == turn.order and not at.is_repeating else _SAME
 
     def _is_new(self, at: Place) -> bool:
         """Tell whether the called frame is new, and mark it.

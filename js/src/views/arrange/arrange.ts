@@ -163,7 +163,7 @@ export function frameContent(
   const { trace } = store;
   const className = trace.textAt("groups", "class", group);
   const title = trace.groupLabel(group);
-  const ops = leafCountText(store, side === "backward", group, leafCount);
+  const ops = leafCountText(store, side === "backward", [group], leafCount);
   return {
     title,
     subtitle: [

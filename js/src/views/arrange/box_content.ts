@@ -142,12 +142,11 @@ export class BoxWriter {
     const name =
       item.kind === "fold" ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
-    const noun = isBackward ? "count.grad_node" : "count.op";
     const each = leafCount / members.length;
     const ops =
       areEqual && members.length > 1 && Number.isInteger(each)
-        ? `${members.length} × ${t(noun, { n: each })}`
-        : leafCountText(this.store, isBackward, item.key, leafCount);
+        ? `${members.length} × ${leafCountText(this.store, isBackward, [item.key], each)}`
+        : leafCountText(this.store, isBackward, members, leafCount);
     const value = item.kind === "fold" ? "" : trace.turnValue(item.key);
     const details = [className !== name && className, value, ops, oddNote(this.store, item)]
       .filter(Boolean)

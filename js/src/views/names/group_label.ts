@@ -3,7 +3,7 @@
 import { runLabel } from "../../model/graph/runs.ts";
 import { foldAround } from "../../model/state/folding.ts";
 import type { Pictured } from "../../model/state/pictured.ts";
-import { backwardLeaves, forwardLeaves } from "../../model/visible/leaves.ts";
+import { backwardLeaves } from "../../model/visible/leaves.ts";
 import type { VisibleItem } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
 
@@ -23,20 +23,22 @@ export function refoldLabel({ hierarchy, state }: Pictured, group: number): stri
   return run >= 0 && isShown && !isPart ? `×${members.length}` : "";
 }
 
-/** "12 ops"; "3 of 12 ops" for a group that is only partly in the isolated part. */
+/** "12 ops"; "3 of 12 ops" if some are hidden, such as an optimizer's, or not in the isolated part. */
 export function leafCountText(
   { trace, hierarchy, state }: Pictured,
   isBackward: boolean,
-  group: number,
+  groups: ArrayLike<number>,
   n: number,
 ): string {
   const noun = isBackward ? "count.grad_node" : "count.op";
-  if (state.isolation?.isPart[group] !== 1) return t(noun, { n });
+  if (isBackward && state.isolation?.isPart[groups[0]!] !== 1) return t(noun, { n });
   const showParameters = state.showParameters && state.mode !== "ladder";
   const whole = { ...state, showParameters, isolation: undefined };
-  const all = (isBackward ? backwardLeaves : forwardLeaves)(trace, hierarchy, whole);
-  const inAll = all.shownIn[group]!;
-  return n < inAll ? t(`${noun}_of`, { n, all: inAll }) : t(noun, { n });
+  const inGroup = isBackward
+    ? backwardLeaves(trace, hierarchy, whole).shownIn
+    : trace.table("groups").column("op_count");
+  const all = Array.from(groups).reduce((sum, group) => sum + inGroup[group]!, 0);
+  return n < all ? t(`${noun}_of`, { n, all }) : t(noun, { n });
 }
 
 /** "unlike 95 siblings" for a group that is built differently, else "". */

@@ -26,6 +26,22 @@ function ladderIn(store: Store): Scene {
   return composeLadder(store, arrangement, layoutNested(arrangement.graph));
 }
 
+test("the label of a group has all of its ops, and how many of them are in the picture", async () => {
+  const trace = new SyntheticTrace();
+  for (const step of [1, 2]) {
+    const group = trace.group(`step ${step}`, { kind: "turn", className: "", structure: 1 });
+    trace.op("relu", { group });
+    trace.op("sgd_", { group, phase: "optimizer" });
+  }
+  const store = new Store(await trace.trace());
+  store.closeAll();
+  const labels = () =>
+    arrangeLadder(store, MEASURE).contents.map((box) => `${box?.label}: ${box?.sublabel}`);
+  expect(labels()).toEqual(["step 1–2 ×2: 2 × 1 of 2 ops"]);
+  store.update({ showOptimizer: true });
+  expect(labels()).toEqual(["step 1–2 ×2: 2 × 2 ops"]);
+});
+
 test("every grad node stands on the row of its op, right of all that is left of it", async () => {
   const { store, scene } = await ladderOf(encoder(2));
   const gradBoxes = scene.boxes.filter((box) => box.gradNode >= 0);
@@ -187,7 +203,7 @@ test("turns that stand beside each other are read from the left, whichever has g
     ["epoch 1", ["relu", ...Array(12).fill("tanh"), "mean"]],
     ["epoch 2", ["cast", ...Array(12).fill("abs"), "sum"]],
   ] as const) {
-    const group = made.group(turn, { kind: "turn" });
+    const group = made.group(turn, { kind: "turn", className: "", structure: 1 });
     let inputs = [weight];
     for (const name of names) {
       const step = made.op(name, { group, inputs, hasGrad: turn === "epoch 1" });
