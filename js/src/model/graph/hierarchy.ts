@@ -8,7 +8,7 @@ import { RowsByKey } from "../../trace/csr.ts";
 import { GROUP_KINDS } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { asideOps } from "./op_states.ts";
-import { ownGroupOfPyLayers, pylayersOfBackwardOps } from "./pylayer_groups.ts";
+import { pylayersOfBackwardOps } from "./pylayer_groups.ts";
 import { findRuns, type Runs } from "./runs.ts";
 
 const [LAYER, CALL, OPTIMIZER] = (["layer", "call", "optimizer"] as const).map((kind) =>
@@ -43,9 +43,9 @@ export class Hierarchy {
   constructor(trace: Trace) {
     this.#trace = trace;
     const count = trace.groupCount;
-    this.groupOfOp = ownGroupOfPyLayers(trace);
+    this.groupOfOp = Int32Array.from(trace.table("op_groups").column("group"));
     this.pylayerOfBackwardOp = pylayersOfBackwardOps(trace, this.groupOfOp);
-    this.groupOfGradNode = groupsOfGradNodes(trace, this.groupOfOp);
+    this.groupOfGradNode = Int32Array.from(trace.table("grad_node_groups").column("group"));
     const parents = trace.table("groups").column("parent");
     this.parents = parents;
     const ops = countInside(parents, this.groupOfOp);
@@ -143,19 +143,6 @@ export class Hierarchy {
       }
     }
   }
-}
-
-/**
- * The group of each grad node, from the analysis. But the node of a PyLayer's op is in the group of
- * this op.
- */
-function groupsOfGradNodes(trace: Trace, groupOfOp: Int32Array): Int32Array {
-  const analysed = trace.table("op_groups").column("group");
-  const op = trace.pairedOps;
-  return Int32Array.from(trace.table("grad_node_groups").column("group"), (group, node) => {
-    const made = op[node]!;
-    return made >= 0 && groupOfOp[made] !== analysed[made] ? groupOfOp[made]! : group;
-  });
 }
 
 /** @returns `groups` itself if all grad nodes are in the groups of their ops */

@@ -5,24 +5,6 @@ import type { Trace } from "../../trace/trace.ts";
 const PYLAYER = GROUP_KINDS.indexOf("pylayer");
 const BACKWARD = PHASES.indexOf("backward");
 
-/** The group of each op. The op of a PyLayer belongs to the PyLayer's own group. */
-export function ownGroupOfPyLayers(trace: Trace): Int32Array {
-  const groupOfOp = new Int32Array(trace.table("op_groups").column("group"));
-  const opOfScope = trace.table("scopes").column("op");
-  const [kind, scope, parent] = trace.columns("groups", "kind", "scope", "parent");
-  const isPyLayer = trace.table("ops").column("is_pylayer");
-  for (let group = 0; group < trace.groupCount; group++) {
-    if (kind[group] === PYLAYER && scope[group]! >= 0 && opOfScope[scope[group]!]! >= 0) {
-      const op = opOfScope[scope[group]!]!;
-      // The backward of a PyLayer is also a group, but the PyLayer's op stays in the forward group.
-      if (isPyLayer[op] && parent[group] === groupOfOp[op]) {
-        groupOfOp[op] = group;
-      }
-    }
-  }
-  return groupOfOp;
-}
-
 /**
  * For an op that a PyLayer's backward ran: the group of the PyLayer; -1 for other ops. The backward
  * of a PyLayer is a separate group. The PyLayer's op connects it with the PyLayer's group.
