@@ -288,6 +288,36 @@ def a_comprehension_in_a_comprehension(ledger: Ledger) -> None:
 
 
 @program
+def nested_loops_with_one_variable(ledger: Ledger) -> None:
+    ledger.op()
+    x = paddle.ones([2])
+    pairs = [(f"i {outer}", f"i {inner}") for outer in (1, 2, 3) for inner in (1, 2)]
+    ledger.ops += pairs
+    for i in range(3):
+        for i in range(2):
+            x = x + i
+    ledger.ops += pairs
+    [x + i for i in range(3) for i in range(2)]
+    ledger.ops += [(f"for _ in range(3) · {turn}", _ONLY) for turn in (1, 2, 3)]
+    for _ in range(3):
+        for _ in range(1):
+            x = x * 2
+    ledger.ops += [(f"i {outer}", "i 2") for outer in (1, 2, 3)]
+    for i in range(3):
+        for i in range(2):
+            if i == 1:
+                x = x - i
+    # Nothing shows when this inner loop begins again.
+    ledger.op(4)
+    for name in "ab":
+        for name in "cd":
+            x = x * len(name)
+
+
+_ONLY = "for _ in range(1) · 1"
+
+
+@program
 def a_comprehension_in_a_loop(ledger: Ledger) -> None:
     ledger.op()
     x = paddle.ones([2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import paddle
 import pytest
 
 import paddle_lab
@@ -47,6 +48,7 @@ NEED_COLUMNS = {
     "batches_that_are_no_numbers",
     "a_while_whose_condition_is_computed",
     "comprehensions",
+    "nested_loops_with_one_variable",
     "a_comprehension_in_a_comprehension",
     "a_comprehension_in_a_loop",
     "a_sum_over_a_generator_expression",
@@ -84,3 +86,17 @@ def test_turns_are_those_of_the_program(
     told = turns_of_ops(trace.record)
     assert described(told, trace.record) == described(ledger.ops, trace.record)
     assert len(told) == len(ledger.ops)
+
+
+def test_a_value_is_shown_only_if_the_body_does_not_change_the_variable() -> None:
+    with paddle_lab.trace(check="none") as trace:
+        for kept in (5, 7):
+            for changed in (5, 7):
+                changed = changed * 10  # noqa: PLW2901
+                paddle.ones([kept]) * changed
+    view = with_answers(trace.record)
+    values = {
+        (view.text(label), view.text(value))
+        for label, value in zip(view.groups["label"], view.groups["value"], strict=True)
+    }
+    assert values == {("kept 1", "5"), ("kept 2", "7"), ("changed 1", ""), ("changed 2", "")}
