@@ -46,17 +46,18 @@ def paired(backward: Sequence[Op], forward: Sequence[Op]) -> dict[int, Op]:
 
 
 def _pair_the_rest(backward: Sequence[Op], pairs: dict[int, Op]) -> None:
-    made_for: dict[int, Op] = {}
+    users: dict[int, Op] = {}
     for op in reversed(backward):
-        of = pairs.get(id(op)) or next(
-            (made_for[key] for key in op.outputs if key in made_for), None
-        )
+        of = pairs.get(id(op)) or next((users[key] for key in op.outputs if key in users), None)
         if of is not None:
             pairs[id(op)] = of
-            made_for.update(dict.fromkeys(op.inputs, of))
+            users.update(dict.fromkeys(op.inputs, of))
     made_by: dict[int, Op] = {}
     for op in backward:
         of = pairs.get(id(op)) or next((made_by[key] for key in op.inputs if key in made_by), None)
         if of is not None:
             pairs[id(op)] = of
             made_by.update(dict.fromkeys(op.outputs, of))
+            # What is left in a branch, such as a gradient of zeros, belongs to the ``if``.
+            for inner in (one for block in op.blocks for one in block.ops):
+                pairs.setdefault(id(inner), of)
