@@ -20,6 +20,7 @@ _FRAME: Final = re.compile(r'^ +File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 _RUNNERS: Final = ("interactiveshell.py", "rank_program.py")
 """Files that run cells and scripts. Frames outside of them are not the user's code."""
 _CURRENT: Final = re.compile(r"^Current\sthread\s", re.MULTILINE)
+_THREAD: Final = re.compile(r"^Thread\s", re.MULTILINE)
 _SIGNALS: Final[dict[str | None, str]] = {
     signal.strsignal(number): number.name
     for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
@@ -50,7 +51,7 @@ _NOWHERE: Final = Line("", 0, "")
 
 @dataclass(frozen=True)
 class FlightOp:
-    """An op, or a backward call, in a flight record."""
+    """An op, a backward call, or a collective, in a flight record."""
 
     name: str
     stack: tuple[Line, ...]
@@ -111,9 +112,14 @@ class Flight:
 
     @property
     def signal_stack(self) -> list[Line]:
-        """The stack of the thread that received the signal, the innermost line last."""
+        """The stack of the thread that received the signal, the innermost line last.
+
+        A thread of a library, such as gloo, has none. Then it is the main thread's stack.
+        """
         cells = {line.file: line.cell for op in self.ops for line in op.stack}
-        current = _CURRENT.split(self.stacks)[-1]
+        # faulthandler writes the main thread last.
+        begin = _CURRENT if _CURRENT.search(self.stacks) else _THREAD
+        current = begin.split(self.stacks)[-1]
         found = []
         for file, line, function in _FRAME.findall(current.partition("\n\n")[0]):
             if file.endswith(_RUNNERS):

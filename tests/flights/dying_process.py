@@ -20,6 +20,8 @@ FORK = "if not os.fork():\n    x * 2\n    os.abort()\nos.wait()\nx - 1\nos._exit
 WAYS = {
     "segv": "import ctypes\n\n\ndef read():\n    ctypes.string_at(0)\n\n\nread()",
     "abrt": "import os\nos.abort()",
+    "thread": "import ctypes, time\nlibc = ctypes.CDLL(None)\n"
+    "libc.pthread_create(ctypes.byref(ctypes.c_ulong()), None, libc.abort, None) or time.sleep(60)",
     "kill": "import os\nos.kill(os.getpid(), 9)",
     "term": "import os\nos.kill(os.getpid(), 15)",
     "exit": "import os\nos._exit(3)",

@@ -19,7 +19,7 @@ from tests.flights import dying_process
 
 pytestmark = pytest.mark.skipif(NATIVE is None, reason="only the native part keeps the record")
 SIGNALS = {
-    "segv": "SIGSEGV", "abrt": "SIGABRT", "term": "SIGTERM",
+    "segv": "SIGSEGV", "abrt": "SIGABRT", "thread": "SIGABRT", "term": "SIGTERM",
     "kill": "", "exit": "", "backward": "", "fork": "",
 }  # fmt: skip
 
@@ -76,6 +76,8 @@ def test_a_signal_outside_of_ops_has_its_line(deaths: tuple[Path, dict[str, int]
     lines = [(line.line, line.function) for line in flight.signal_stack]
     assert (13, "<module>") in lines
     assert (10, "read") in lines
+    # As gloo aborts: in a thread that is not Python's.
+    assert read(deaths, "thread").last_place == ("program.py", 8)
 
 
 def test_a_running_backward_call_is_in_flight(deaths: tuple[Path, dict[str, int]]) -> None:

@@ -61,6 +61,7 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
     """Return the run of each program, at its end or at the moment when it is known to hang.
 
     On a busy machine, a slow start of the ranks may count as a hang before the planted one comes.
+    Paddle's store sometimes refuses a rank at its start. Then the program runs again.
     """
     runs, found = {path.stem: RunDirectory(directory / path.stem) for path in paths}, {}
     deadline = time.monotonic() + 240
@@ -78,7 +79,7 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
                 program = programs_by_name[name]
                 told = [(finding.places, finding.line) for finding in run.findings()]
                 is_told = program.parent.name == "hangs" and expected(program) in told
-                if has_ended or is_told:
+                if has_ended or is_told or is_refused(run.path):
                     found[name] = Run(run)
         values = [
             directory / f"{name}.plain" / f"values.{rank}"
@@ -86,9 +87,26 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
             for rank in range(RANKS)
         ]
         values = [value for value in values if value.parent.exists()]
-        while not all(map(is_written, values)) and time.monotonic() < deadline:
+        while time.monotonic() < deadline and not all(
+            is_written(value) or is_refused(value.parent) for value in values
+        ):
             time.sleep(0.2)
-    return found | {name: Run(run) for name, run in runs.items() if name not in found}
+    found |= {name: Run(run) for name, run in runs.items() if name not in found}
+    again = [
+        path
+        for path in paths
+        if any(map(is_refused, (directory / path.stem, directory / f"{path.stem}.plain")))
+    ]
+    if again and directory.name != "again":
+        (directory / "again").mkdir()
+        found |= watched(again, directory / "again")
+    return found
+
+
+def is_refused(directory: Path) -> bool:
+    """Tell whether Paddle's store refused a rank at its start."""
+    outputs = directory.glob("output.*")
+    return any("Stop_waiting response" in one.read_text(errors="replace") for one in outputs)
 
 
 def is_written(path: Path) -> bool:

@@ -27,7 +27,6 @@ from paddle_lab.capture.memory.counters import PaddleCounters
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.ranks.user_stack import user_stack
 from paddle_lab.capture.recorder.recorder import SINKS
-from paddle_lab.capture.recorder.thread_state import ThreadState
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.flights.folder import KEPT
 from paddle_lab.flights.layout import KEY_KINDS, READING_BYTES, RING_BYTES, ROW, paths_of
@@ -83,11 +82,13 @@ class FlightRecord:
             os.write(self._notes, data)
 
     @contextmanager
-    def running(
-        self, name: str, stack: int, state: ThreadState, frame: FrameType
-    ) -> Iterator[None]:
+    def running(self, name: str, frame: FrameType) -> Iterator[None]:
         """Record a ``with`` block, which runs no op, as a row with a name."""
-        number = NATIVE.flight_enter(OP_NAMES.key(name), stack, state, frame) if NATIVE else 0
+        number, recorder = 0, next(iter(SINKS.active), None)
+        if NATIVE is not None and recorder is not None:
+            state = recorder.thread()
+            stack = recorder.stacks.take(frame, state.anchor, state.anchor_stack)
+            number = NATIVE.flight_enter(OP_NAMES.key(name), stack, state, frame)
         try:
             yield
         finally:

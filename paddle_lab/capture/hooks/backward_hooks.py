@@ -143,8 +143,7 @@ def _logged(opened: Sequence[_BackwardCall]) -> Iterator[None]:
     try:
         with ExitStack() as running:
             for call in opened[:1]:  # once, because all recorders share one flight record
-                name, stack = BACKWARD_KINDS[call.row[1]], call.row[2]
-                running.enter_context(FLIGHT.running(name, stack, call.state, call.caller))
+                running.enter_context(FLIGHT.running(BACKWARD_KINDS[call.row[1]], call.caller))
             yield
     except BaseException as error:
         drop_lines(error)

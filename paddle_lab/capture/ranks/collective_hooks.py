@@ -15,6 +15,7 @@ from sys import _getframe
 from typing import Any
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.hooks.patches import AttributePatch, FunctionPatch
 from paddle_lab.capture.ranks.collective_check import CollectiveCheck
 from paddle_lab.capture.ranks.dropout_masks import DropoutMasks
@@ -112,7 +113,8 @@ class CollectiveHooks(PatchSet):
                 if begun is None:
                     return call(process_group, *args, **kwargs)
                 key, equal_on = begun
-                task = self.ran(key, call, process_group, *args, **kwargs)
+                with FLIGHT.running(method.op, _getframe(1)):
+                    task = self.ran(key, call, process_group, *args, **kwargs)
                 if equal_on is not None:
                     self._events.attempt(self._masks.add_result, args[0], equal_on)
                 if isinstance(task, DOOR.communication_task):
@@ -190,7 +192,8 @@ class CollectiveHooks(PatchSet):
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             world = int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))
             key = self.begin("init_parallel_env", -1, tuple(range(world)))
-            result = self.ran(key, start, *args, **kwargs)
+            with FLIGHT.running("init_parallel_env", _getframe(1)):
+                result = self.ran(key, start, *args, **kwargs)
             setup = self._events.attempt(rank_setup)
             self._events.note("setup", setup=setup or {})
             return result
