@@ -56,12 +56,16 @@ class RunFinding:
     def __str__(self) -> str:
         sign = say(f"page.severity_in_text.{self.severity}")
         lines = [f"{sign} {self.kind}: {self.message}"]
-        by_place: dict[Place, list[int]] = {}
-        for rank, place in sorted(self.places.items()):
-            by_place.setdefault(place, []).append(rank)
-        for place, ranks in by_place.items():
-            lines.append(f"  {ranks_said(ranks)}: {place_said(place)}")
+        lines += [f"  {ranks_said(ranks)}: {place_said(place)}" for ranks, place in self.rows]
         return "\n".join([*lines, f"  {self.advice}"])
+
+    @property
+    def rows(self) -> list[tuple[list[int], Place]]:
+        """The places, each with its ranks. The ranks that cause the problem have their own row."""
+        found: dict[tuple[Place, bool], list[int]] = {}
+        for rank, place in sorted(self.places.items()):
+            found.setdefault((place, rank in self.ranks), []).append(rank)
+        return [(ranks, place) for (place, _), ranks in found.items()]
 
 
 def place_said(place: Place) -> str:

@@ -59,7 +59,7 @@ def test_a_rank_ends_when_its_launcher_is_killed(tmp_path: Path) -> None:
         "import sys, time; from pathlib import Path\n"
         "from paddle_lab.capture.ranks.event_file import EventFile\n"
         "from paddle_lab.capture.ranks.watchdog import Watchdog\n"
-        "Watchdog(EventFile(Path(sys.argv[1])), lambda: 0, int(sys.argv[2])).open()\n"
+        "Watchdog(EventFile(Path(sys.argv[1])), lambda: 0, int(sys.argv[2]))\n"
         "print(1, flush=True); time.sleep(600)"
     )
     command = [sys.executable, "-c", program, str(tmp_path / "events"), str(launcher.pid)]

@@ -48,7 +48,6 @@ ALLOWED = {
     "views/widgets/shown_widgets.py": r"(cell|text) …$",
     # Threads' names.
     "sampling/nvml.py": r"paddle_lab NVML$",
-    "capture/ranks/watchdog.py": r"paddle_lab watchdog$",
     "sampling/sampler.py": r"paddle_lab sampler$",
     # Texts that a user types.
     "magics/memory/memory_line.py": r"%paddle_mem off$",
@@ -60,7 +59,7 @@ ALLOWED = {
     # SOT's own texts, and lines of the user's program.
     "capture/breaks/[kr]*.py": r".*",
     # Styles, policies and fonts.
-    "views/html/run_page.py": r"(…; border|text-align|overflow)",
+    "views/html/run_page.py": r"(…; border|text-align|overflow|white-space)",
     "views/html/page.py": r"(\n?html, body|:root|table|td,th|(script|style|img|worker)-src)",
     "views/text/error_note.py": r"(border-left|color): ",
     "views/svg/writer.py": r"system-ui",

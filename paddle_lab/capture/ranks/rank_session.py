@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -63,7 +64,7 @@ class RankSession:
             command=sys.argv,
             notices=DOOR.notices({"ranks"}),
         )
-        self._watchdog = Watchdog(self._events, op_count, launcher)
+        self._watch = partial(Watchdog, self._events, op_count, launcher)
         self._parts: list[PatchSet] = []
         self._check: CollectiveCheck | None = None
         if DOOR.has("collectives") and DOOR.has("optimizers") and DOOR.has("backward"):
@@ -79,7 +80,7 @@ class RankSession:
         """Install the hooks. The trace opens after this call and ends before :meth:`close`."""
         for part in self._parts:
             part.open()
-        self._watchdog.open()
+        self._watchdog = self._watch()
 
     def end(self, error: BaseException | None) -> None:
         """Write how the program ended. If ranks compare their calls, tell the other ranks."""

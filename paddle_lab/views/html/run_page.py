@@ -13,7 +13,7 @@ from typing import Final
 
 from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.runs.collectives import Collective, Collectives, waited_for
-from paddle_lab.runs.finding import RunFinding, place_said
+from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
 from paddle_lab.runs.rank_log import Place, RankLog
 from paddle_lab.views.text.run_tables import data_of, described, group_said
 from paddle_lab.words import say
@@ -25,8 +25,10 @@ _MOST_WAITED_FOR: Final = 3
 _SHOWN_NS: Final = 500_000
 _LEFT: Final = "text-align: left; vertical-align: top; padding: 2px 10px; white-space: nowrap"
 _NUMBER: Final = "text-align: right; vertical-align: top; padding: 2px 10px"
-_WIDE: Final = "overflow-x: auto"
-_ODD: Final = f"{_LEFT}; border-left: 3px solid #c62828"
+# As wide as the page: a wider table scrolls.
+_WIDE: Final = "overflow-x: auto; width: 0; min-width: 100%"
+_WRAPPED: Final = "white-space: normal; min-width: 8em"
+_ODD: Final = f"{_LEFT}; border-left: 3px solid #c62828; padding-left: 7px"
 
 
 def run_content(
@@ -58,26 +60,23 @@ def run_content(
     parts = [f"<p><b>{escape(head)}</b></p>"]
     none = "" if newest else f"<p>{say('runs.no_findings')}</p>"
     parts += [_finding(finding) for finding in findings] or [none]
-    parts += [f"<p>{escape(text)}</p>" for text in _notices(logs)]
+    notices = dict.fromkeys(text for log in logs for text in log.about.get("notices", ()))
+    parts += [f"<p>{escape(text)}</p>" for text in notices]
     parts.append(_ranks(logs, alive, collectives))
     parts.append(_rungs(logs, alive, collectives, findings, newest))
-    return f'<div style="line-height: 1.4">{"".join(parts)}</div>'
-
-
-def _notices(logs: Sequence[RankLog]) -> list[str]:
-    return list(dict.fromkeys(text for log in logs for text in log.about.get("notices", ())))
+    return f'<div style="line-height: 1.4; white-space: normal">{"".join(parts)}</div>'
 
 
 def _finding(finding: RunFinding) -> str:
     rows = "".join(
-        f'<tr><td style="{_ODD if rank in finding.ranks else _LEFT}">{say("runs.rank", rank=rank)}'
-        f'</td><td style="{_LEFT}">{_placed(place)}</td></tr>'
-        for rank, place in list(finding.places.items())[:_MOST_RANKS]
+        f'<tr><td style="{_ODD if ranks[0] in finding.ranks else _LEFT}; {_WRAPPED}">'
+        f'{ranks_said(ranks)}</td><td style="{_LEFT}">{_placed(place)}</td></tr>'
+        for ranks, place in finding.rows[:_MOST_RANKS]
     )
-    severity = say(f"page.severity.{finding.severity}")
+    places = f'<div style="{_WIDE}"><table>{rows}</table></div><br>' if rows else ""
     return (
-        f"<p><b>{severity}</b> {sentence_html(finding.message)}<br>{sentence_html(finding.advice)}"
-        f'</p><div style="{_WIDE}"><table>{rows}</table></div><br>'
+        f"<p><b>{say(f'page.severity.{finding.severity}')}</b> {sentence_html(finding.message)}"
+        f"<br>{sentence_html(finding.advice)}</p>{places}"
     )
 
 
@@ -94,21 +93,17 @@ def _placed(place: Place) -> str:
 def _ranks(logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Collectives) -> str:
     """Return a table of the ranks: state, time of waiting, ranks they waited for, current lines."""
     waited = waited_for(collectives.channels)
-    names = [say(f"runs.column.{name}") for name in ("rank", "waited", "waited_for", "now")]
-    head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names)
+    names = ("rank", "waited", "waited_for", "now")
+    head = "".join(f'<th style="{_LEFT}">{say(f"runs.column.{name}")}</th>' for name in names)
     longest_ns = max((sum(one.values()) for one in waited.values()), default=0)
     rows = []
     for log in logs[:_MOST_RANKS]:
         times = waited.get(log.rank, Counter())
         total_ns = sum(times.values())
-        width = round(80 * total_ns / longest_ns) if longest_ns else 0
+        width = round(80 * total_ns / max(longest_ns, 1))
         bar = (
-            ""
-            if not width
-            else (
-                f'<div style="display: inline-block; width: {width}px; height: 8px; '
-                f'background: #d08770; margin-right: 6px"></div>'
-            )
+            f'<div style="display: inline-block; width: {width}px; height: 8px; '
+            f'background: #d08770; margin-right: 6px"></div>'
         )
         whom = ", ".join(
             f"{say('runs.rank', rank=rank)} {_milliseconds(time_ns)}"
@@ -121,10 +116,9 @@ def _ranks(logs: Sequence[RankLog], alive: Mapping[int, bool], collectives: Coll
             whom,
             _placed(log.place),
         )
-        rows.append("".join(f'<td style="{_LEFT}">{cell}</td>' for cell in cells))
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
+        rows += ["<tr>", *(f'<td style="{_LEFT}">{cell}</td>' for cell in cells), "</tr>"]
     return (
-        f'<div style="{_WIDE}"><table><tr>{head}</tr>{body}</table></div>'
+        f'<div style="{_WIDE}"><table><tr>{head}</tr>{"".join(rows)}</table></div>'
         f"<p>{say('runs.waited.legend')}</p>"
     )
 
@@ -145,7 +139,7 @@ def _rungs(
     if not newest:  # show the first finding
         begun_ns = next((finding.time_ns for finding in findings if finding.time_ns), 0)
         first = max(0, min(first, collectives.count_before(begun_ns) - most // 2))
-    names = [say(f"runs.column.{name}") for name in ("group", "sequence", "op", "what")]
+    names = [say(f"runs.column.{name}") for name in ("group", "sequence", "op", "what", "line")]
     head = "".join(f'<th style="{_LEFT}">{name}</th>' for name in names) + "".join(
         f'<th style="{_LEFT}">{say("runs.rank", rank=log.rank)}</th>' for log in shown
     )
@@ -160,11 +154,13 @@ def _rungs(
 
 def _rung(one: Collective, logs: Sequence[RankLog], alive: Mapping[int, bool]) -> str:
     waits, usual, op = one.waited_ns, one.calls[min(one.calls)], one.op
+    place = Counter(call.place for call in one.calls.values()).most_common(1)[0][0]
     cells = [
         f'<td style="{_NUMBER}">{group_said(one)}</td>',
         f'<td style="{_NUMBER}">{one.sequence}</td>',
         f'<td style="{_LEFT}"><code>{escape(op)}</code></td>',
         f'<td style="{_LEFT}">{escape(described(one))}</td>',
+        f'<td style="{_LEFT}"><code>{escape(place_said(place))}</code></td>',
     ]
     for log in logs:
         call = one.calls.get(log.rank)
@@ -174,13 +170,13 @@ def _rung(one: Collective, logs: Sequence[RankLog], alive: Mapping[int, bool]) -
             cells.append(f'<td style="{_ODD if text and key == "absent" else _LEFT}">{text}</td>')
             continue
         is_waiting = call.is_open and alive[log.rank] and not call.error
-        told = f"<code>{escape(place_said(call.place))}</code>"
+        told = f"<code>{escape(place_said(call.place))}</code>" if call.place != place else ""
         is_odd = one.channel is None and (call.op != op or data_of(call) != data_of(usual))
         differing = f"{call.op} {data_of(call)}" if call.op != op else data_of(call)
         told += f" <b>{escape(differing)}</b>" * is_odd
         if call.is_open:
             told += f" <b>{say('runs.waiting' if is_waiting else 'runs.open')}</b>"
-        elif waits[log.rank] >= 2 * _SHOWN_NS:
+        else:
             told += f" {_milliseconds(waits[log.rank])}"
         is_marked = is_odd or (call.is_open and not is_waiting)
         cells.append(f'<td style="{_ODD if is_marked else _LEFT}">{told}</td>')
