@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.noting import Call, noted
+from paddle_lab.capture.evidence.values.memory import bytes_at, memory_of
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.replay.call_tape import CallTape
@@ -45,6 +46,18 @@ class Noting(Protocol):
 
 
 @dataclass(slots=True)
+class _Leaf:
+    """A leaf before a backward call."""
+
+    tensor: Any
+    number: int
+    earlier: int = -1
+    """The number of the gradient that it had; -1 for none."""
+    address: int = 0
+    """The address of this gradient; 0 for none."""
+
+
+@dataclass(slots=True)
 class BackwardCall:
     """A backward call, as positions in the tape."""
 
@@ -55,8 +68,8 @@ class BackwardCall:
     """How many cells it had when the call returned."""
     length: int
     """How many cells ``tape.calls`` had when the call began."""
-    leaves: list[tuple[Any, int, int]] = field(default_factory=list)
-    """While it runs: each leaf, its number, and the number of the gradient that it had, or -1."""
+    leaves: list[_Leaf] = field(default_factory=list)
+    """While it runs: the leaves that may get a gradient."""
 
 
 @dataclass(slots=True)
@@ -188,16 +201,25 @@ class BackwardLog:
     def _before_backward(self, recorder: Recorder, call: Call) -> None:
         if recorder is not self._recorder:
             return
-        leaves = []
+        leaves: list[_Leaf] = []
+        older: list[tuple[_Leaf, Any]] = []
         for tensor, packed in self._log.tape.numbers.living():
             if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
-                gradient, earlier = tensor.grad, -1
-                if gradient is not None:  # the backward call adds to this gradient
-                    if self._repeats:
-                        earlier = self.find(gradient)
-                        earlier = earlier if earlier >= 0 else self._log.hold(gradient)
+                gradient, leaf = tensor.grad, _Leaf(tensor, packed >> VERSION_BITS)
+                leaves.append(leaf)
+                if gradient is not None and self._repeats:
+                    leaf.address, leaf.earlier = _address(gradient), self.find(gradient)
+                    if leaf.earlier < 0:
+                        older.append((leaf, gradient))
+                        continue
+                if gradient is not None:
                     self._log.keep_unseen(gradient)
-                leaves.append((tensor, packed >> VERSION_BITS, earlier))
+        # The next gradient replaces one that was cleared. It is added to all others.
+        are_cleared = all(_begins_with_zeros(gradient) for _, gradient in older)
+        for leaf, gradient in older:
+            if not are_cleared:
+                leaf.earlier = self._log.hold(gradient)
+            self._log.keep_unseen(gradient)
         self._begun("run_backward", call).leaves = leaves
 
     def _after_backward(self, recorder: Recorder, _call: Call) -> None:
@@ -210,12 +232,16 @@ class BackwardLog:
             return
         special = self._log.special.setdefault(call.at, Special())
         made = []
-        for leaf, number, earlier in leaves:
-            gradient = leaf.grad
+        for leaf in leaves:
+            gradient = leaf.tensor.grad
             if gradient is not None and _has_address(gradient):
-                made.append(self._take(leaf, gradient))
-                special.leaves.append(number)
-                special.earlier.append(earlier)
+                is_added = leaf.address == gradient.data_ptr()
+                if is_added and leaf.earlier < 0:  # its values are lost
+                    self._repeats = False
+                    return
+                made.append(self._take(leaf.tensor, gradient))
+                special.leaves.append(leaf.number)
+                special.earlier.append(leaf.earlier if is_added else -1)
         tape.results.extend((-1, call.at, 1, len(made), *made))
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:
@@ -292,6 +318,15 @@ class BackwardLog:
 
 def _has_address(tensor: Any) -> bool:
     return bool(DOOR.is_initialized(tensor) and DOOR.is_dense(tensor) and tensor.data_ptr())
+
+
+def _address(tensor: Any) -> int:
+    return tensor.data_ptr() if _has_address(tensor) else 0
+
+
+def _begins_with_zeros(gradient: Any) -> bool:
+    place = memory_of(gradient, 1024)
+    return place is not None and not any(bytes_at(*place).raw)
 
 
 def _was_hooked(leaf: Any) -> bool:
