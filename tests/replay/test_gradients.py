@@ -24,7 +24,7 @@ def _gradients_are_kept(monkeypatch):
     "name",
     ["resnet18", "transformer_encoder", "lstm", "gan", "pinn_burgers", "gradient_accumulation",
      "in_place", "recompute_reentrant", "recompute_saved_hooks", "autoencoder", "gradient_hook",
-     "sparse_values"],
+     "sparse_values", "sparse_embedding"],
 )  # fmt: skip
 def test_gradients_are_those_of_the_run(name):
     step = MODELS[name]()

@@ -17,10 +17,10 @@ from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.evidence.values.memory import bytes_at, memory_of
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.capture.replay.call_tape import CallTape
+from paddle_lab.capture.replay.call_tape import CallTape, version_of
 from paddle_lab.capture.replay.calls import HOOK, Special
 from paddle_lab.capture.replay.held import Held
-from paddle_lab.capture.rows.cells import VERSION_BITS
+from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
 from paddle_lab.capture.rows.object_table import ObjectTable
 
 _NEXT_HOOK: Final = ObjectTable()
@@ -55,6 +55,8 @@ class _Leaf:
     """The number of the gradient that it had; -1 for none."""
     address: int = 0
     """The address of this gradient; 0 for none."""
+    is_dense: bool = True
+    """Whether it is dense. Another one, of an embedding, goes when it is cleared."""
 
 
 @dataclass(slots=True)
@@ -96,6 +98,7 @@ class BackwardLog:
     def __init__(self, paddle: Any, recorder: Recorder, log: Noting) -> None:
         self._paddle, self._recorder, self._log = paddle, recorder, log
         self._copied = inspect.unwrap(DOOR.copy_to)
+        self._detached = inspect.unwrap(paddle.Tensor.detach)
         self.calls: list[BackwardCall] = []
         """In the order in which they began."""
         self.passed: dict[int, list[int]] = {}
@@ -146,15 +149,13 @@ class BackwardLog:
         Each read of ``leaf.grad`` makes another Python object, so the address is looked up. It may
         be another tensor's by now, so the leaf must still have its gradient there.
         """
-        if not self._gradients or not _has_address(tensor):
-            return -1
-        address = tensor.data_ptr()
+        address = address_of(tensor) if self._gradients else 0
         known = self._gradients.get(address)
         leaf = None if known is None else known.leaf()
         gradient = None if leaf is None else leaf.grad
-        if known is None or gradient is None or gradient.data_ptr() != address:
+        if known is None or gradient is None or address_of(gradient) != address:
             return -1
-        tape, version = self._log.tape, DOOR.inplace_version(tensor)
+        tape, version = self._log.tape, version_of(tensor)
         if known.version is None:
             known.version = version
         is_same = known.version == version and gradient.shape == tensor.shape
@@ -177,10 +178,10 @@ class BackwardLog:
             self._repeats = False
 
     def _take(self, leaf: Any, gradient: Any) -> int:
-        address = gradient.data_ptr()
-        number = self._log.tape.take(address - DOOR.storage_offset(gradient))
-        version = DOOR.inplace_version(gradient)
-        self._gradients[address] = _Gradient(number, weakref.ref(leaf), version)
+        address, is_dense = address_of(gradient), DOOR.is_dense(gradient)
+        storage = address - DOOR.storage_offset(gradient) if is_dense else NO_KEY
+        number = self._log.tape.take(storage)
+        self._gradients[address] = _Gradient(number, weakref.ref(leaf), version_of(gradient))
         return number
 
     def _before_clearing(self, recorder: Recorder, call: Call) -> None:
@@ -190,7 +191,7 @@ class BackwardLog:
     def _after_clearing(self, recorder: Recorder, call: Call) -> None:
         leaf = call.args[0]
         gradient = leaf.grad if recorder is self._recorder and self._repeats else None
-        if gradient is not None and _has_address(gradient):
+        if gradient is not None and address_of(gradient):
             zeros = self._paddle.zeros
             at = self._log.begin(zeros, "zeros", (gradient.shape, gradient.dtype), None)
             if at >= 0:
@@ -208,7 +209,8 @@ class BackwardLog:
                 gradient, leaf = tensor.grad, _Leaf(tensor, packed >> VERSION_BITS)
                 leaves.append(leaf)
                 if gradient is not None and self._repeats:
-                    leaf.address, leaf.earlier = _address(gradient), self.find(gradient)
+                    leaf.address, leaf.earlier = address_of(gradient), self.find(gradient)
+                    leaf.is_dense = DOOR.is_dense(gradient)
                     if leaf.earlier < 0:
                         older.append((leaf, gradient))
                         continue
@@ -217,8 +219,9 @@ class BackwardLog:
         # The next gradient replaces one that was cleared. It is added to all others.
         are_cleared = all(_begins_with_zeros(gradient) for _, gradient in older)
         for leaf, gradient in older:
-            if not are_cleared:
-                leaf.earlier = self._log.hold(gradient)
+            if not are_cleared:  # hooks on the gradient itself do not matter
+                held = self._detached(gradient) if leaf.is_dense else gradient
+                leaf.earlier = self._log.hold(held)
             self._log.keep_unseen(gradient)
         self._begun("run_backward", call).leaves = leaves
 
@@ -234,8 +237,8 @@ class BackwardLog:
         made = []
         for leaf in leaves:
             gradient = leaf.tensor.grad
-            if gradient is not None and _has_address(gradient):
-                is_added = leaf.address == gradient.data_ptr()
+            if gradient is not None and (address := address_of(gradient)):
+                is_added = leaf.address == address or not leaf.is_dense
                 if is_added and leaf.earlier < 0:  # its values are lost
                     self._repeats = False
                     return
@@ -316,12 +319,21 @@ class BackwardLog:
         return gradient
 
 
-def _has_address(tensor: Any) -> bool:
-    return bool(DOOR.is_initialized(tensor) and DOOR.is_dense(tensor) and tensor.data_ptr())
+def address_of(tensor: Any) -> int:
+    """Return the address of a tensor's values; 0 if it has none, or is sparse.
+
+    The gradient of an embedding may be some of its rows. These are values, too.
+    """
+    if not DOOR.is_initialized(tensor):
+        return 0
+    if DOOR.is_dense(tensor):
+        return tensor.data_ptr() or 0
+    return DOOR.tensor_of_selected_rows(tensor).data_ptr() if is_some_rows(tensor) else 0
 
 
-def _address(tensor: Any) -> int:
-    return tensor.data_ptr() if _has_address(tensor) else 0
+def is_some_rows(tensor: Any) -> bool:
+    """Tell whether a tensor is some rows of a larger one, as the gradients of embeddings."""
+    return DOOR.has("sparse_values") and bool(DOOR.is_selected_rows(tensor))
 
 
 def _begins_with_zeros(gradient: Any) -> bool:

@@ -15,7 +15,7 @@ from paddle_lab.capture.evidence.events.noting import Call, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.replay.backward_log import BackwardCall, BackwardLog
-from paddle_lab.capture.replay.call_tape import new_call_tape
+from paddle_lab.capture.replay.call_tape import new_call_tape, version_of
 from paddle_lab.capture.replay.calls import (
     PYLAYER,
     RecordedCall,
@@ -27,7 +27,7 @@ from paddle_lab.capture.replay.calls import (
 from paddle_lab.capture.replay.held import HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.threads import openmp_threads
-from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_KEY, VERSION_BITS
+from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import Text
@@ -253,8 +253,7 @@ class CallLog(Collector):
         """Hold a tensor that no noted op made, and return its new number."""
         number = self.backward.find(tensor)
         if number >= 0:
-            version = DOOR.inplace_version(tensor) & LARGEST_VERSION
-            self.tape.numbers.note(tensor, number << VERSION_BITS | version)
+            self.tape.numbers.note(tensor, number << VERSION_BITS | version_of(tensor))
             return number
         # Paddle may write into a gradient that it passes to the user's code.
         is_passed = self.backward.is_running and tensor.stop_gradient and not tensor.persistable
@@ -263,8 +262,7 @@ class CallLog(Collector):
         number = self.tape.take(storage)
         self.held.by_number[number] = held
         if held.size_bytes:
-            version = DOOR.inplace_version(tensor) & LARGEST_VERSION
-            self.tape.numbers.note(tensor, number << VERSION_BITS | version)
+            self.tape.numbers.note(tensor, number << VERSION_BITS | version_of(tensor))
         return number
 
     def _around_alias(self, place: str | tuple[Any, str]) -> AttributePatch:

@@ -136,7 +136,7 @@ class CallTape:
 
     def _number(self, tensor: Any) -> int:
         packed = self.numbers.find(tensor)
-        if packed >= 0 and packed & LARGEST_VERSION == _version(tensor):
+        if packed >= 0 and packed & LARGEST_VERSION == version_of(tensor):
             number = packed >> VERSION_BITS
             if number >= self.stale.find(self._storages[number], 0):
                 return number
@@ -154,13 +154,14 @@ class CallTape:
                 self._listener.note_returned(at, number, storage)
         else:
             number = self.take(storage)
-        self.numbers.note(tensor, number << VERSION_BITS | _version(tensor))
+        self.numbers.note(tensor, number << VERSION_BITS | version_of(tensor))
         return number
 
 
-def _version(tensor: Any) -> int:
-    has_version = DOOR.is_dense(tensor)
-    return DOOR.inplace_version(tensor) & LARGEST_VERSION if has_version else NO_VERSION
+def version_of(tensor: Any) -> int:
+    """Return a tensor's inplace version, as :attr:`CallTape.numbers` has it."""
+    is_dense = DOOR.is_dense(tensor)
+    return DOOR.inplace_version(tensor) & LARGEST_VERSION if is_dense else NO_VERSION
 
 
 def new_call_tape(paddle: Any, listener: Listener) -> CallTape:

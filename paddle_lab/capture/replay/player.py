@@ -16,6 +16,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import SINKS
+from paddle_lab.capture.replay.backward_log import is_some_rows
 from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.replay.calls import (
     BACKWARD,
@@ -189,6 +190,9 @@ class Player:
             tensor.grad = self._copy(self._tensor(number, stop_gradient=True))
 
     def _copy(self, tensor: Any) -> Any:
+        if is_some_rows(tensor):  # _copy_to() fails
+            with self._paddle.no_grad():
+                return self._paddle.scale(tensor, 1.0, -0.0)
         return DOOR.copy_to(tensor, tensor.place, True)  # noqa: FBT003
 
     def _stand_in(self, call: RecordedCall) -> None:
