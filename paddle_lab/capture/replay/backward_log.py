@@ -25,6 +25,8 @@ from paddle_lab.capture.rows.object_table import ObjectTable
 
 _NEXT_HOOK: Final = ObjectTable()
 """The number that Paddle gives to the next hook of a leaf, if the user has put none on it."""
+_ROWS: Final = -1
+"""Stands for the address of rows of an embedding: no gradient replaces them."""
 
 
 class Noting(Protocol):
@@ -46,20 +48,6 @@ class Noting(Protocol):
 
 
 @dataclass(slots=True)
-class _Leaf:
-    """A leaf before a backward call."""
-
-    tensor: Any
-    number: int
-    earlier: int = -1
-    """The number of the gradient that it had; -1 for none."""
-    address: int = 0
-    """The address of this gradient; 0 for none."""
-    is_dense: bool = True
-    """Whether it is dense. Another one, of an embedding, goes when it is cleared."""
-
-
-@dataclass(slots=True)
 class BackwardCall:
     """A backward call, as positions in the tape."""
 
@@ -70,8 +58,8 @@ class BackwardCall:
     """How many cells it had when the call returned."""
     length: int
     """How many cells ``tape.calls`` had when the call began."""
-    leaves: list[_Leaf] = field(default_factory=list)
-    """While it runs: the leaves that may get a gradient."""
+    leaves: list[tuple[Any, int, int, int]] = field(default_factory=list)
+    """While it runs: each leaf, its number, and the number and address of the gradient it had."""
 
 
 @dataclass(slots=True)
@@ -202,28 +190,27 @@ class BackwardLog:
     def _before_backward(self, recorder: Recorder, call: Call) -> None:
         if recorder is not self._recorder:
             return
-        leaves: list[_Leaf] = []
-        older: list[tuple[_Leaf, Any]] = []
-        for tensor, packed in self._log.tape.numbers.living():
-            if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf:
-                gradient, leaf = tensor.grad, _Leaf(tensor, packed >> VERSION_BITS)
-                leaves.append(leaf)
-                if gradient is not None and self._repeats:
-                    leaf.address, leaf.earlier = address_of(gradient), self.find(gradient)
-                    leaf.is_dense = DOOR.is_dense(gradient)
-                    if leaf.earlier < 0:
-                        older.append((leaf, gradient))
-                        continue
-                if gradient is not None:
-                    self._log.keep_unseen(gradient)
+        leaves = [
+            (tensor, packed >> VERSION_BITS, tensor.grad)
+            for tensor, packed in self._log.tape.numbers.living()
+            if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf
+        ]
+        known = [-1 if gradient is None else self.find(gradient) for *_, gradient in leaves]
+        older = [one[2] for one, number in zip(leaves, known, strict=True) if number < 0]
         # The next gradient replaces one that was cleared. It is added to all others.
-        are_cleared = all(_begins_with_zeros(gradient) for _, gradient in older)
-        for leaf, gradient in older:
-            if not are_cleared:  # hooks on the gradient itself do not matter
-                held = self._detached(gradient) if leaf.is_dense else gradient
-                leaf.earlier = self._log.hold(held)
-            self._log.keep_unseen(gradient)
-        self._begun("run_backward", call).leaves = leaves
+        are_cleared = all(one is None or _begins_with_zeros(one) for one in older)
+        before = []
+        for (leaf, number, gradient), found in zip(leaves, known, strict=True):
+            earlier, address = found, 0
+            if gradient is not None:
+                is_dense = DOOR.is_dense(gradient)
+                if found < 0 and self._repeats and not are_cleared:
+                    # Hooks on the gradient itself do not matter.
+                    earlier = self._log.hold(self._detached(gradient) if is_dense else gradient)
+                self._log.keep_unseen(gradient)
+                address = address_of(gradient) if is_dense else _ROWS
+            before.append((leaf, number, earlier, address))
+        self._begun("run_backward", call).leaves = before
 
     def _after_backward(self, recorder: Recorder, _call: Call) -> None:
         if recorder is not self._recorder:
@@ -235,16 +222,17 @@ class BackwardLog:
             return
         special = self._log.special.setdefault(call.at, Special())
         made = []
-        for leaf in leaves:
-            gradient = leaf.tensor.grad
+        for leaf, number, earlier, before in leaves:
+            gradient = leaf.grad
             if gradient is not None and (address := address_of(gradient)):
-                is_added = leaf.address == address or not leaf.is_dense
-                if is_added and leaf.earlier < 0:  # its values are lost
+                is_added = before in (_ROWS, address)
+                if is_added and earlier < 0:  # its values are lost
                     self._repeats = False
+                    self._gradients.clear()
                     return
-                made.append(self._take(leaf.tensor, gradient))
-                special.leaves.append(leaf.number)
-                special.earlier.append(leaf.earlier if is_added else -1)
+                made.append(self._take(leaf, gradient))
+                special.leaves.append(number)
+                special.earlier.append(earlier if is_added else -1)
         tape.results.extend((-1, call.at, 1, len(made), *made))
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:
@@ -328,17 +316,13 @@ def address_of(tensor: Any) -> int:
         return 0
     if DOOR.is_dense(tensor):
         return tensor.data_ptr() or 0
-    return DOOR.tensor_of_selected_rows(tensor).data_ptr() if is_some_rows(tensor) else 0
-
-
-def is_some_rows(tensor: Any) -> bool:
-    """Tell whether a tensor is some rows of a larger one, as the gradients of embeddings."""
-    return DOOR.has("sparse_values") and bool(DOOR.is_selected_rows(tensor))
+    is_rows = DOOR.has("sparse_values") and DOOR.is_selected_rows(tensor)
+    return DOOR.tensor_of_selected_rows(tensor).data_ptr() if is_rows else 0
 
 
 def _begins_with_zeros(gradient: Any) -> bool:
-    place = memory_of(gradient, 1024)
-    return place is not None and not any(bytes_at(*place).raw)
+    place = memory_of(gradient, 256)
+    return place is not None and not bytes_at(*place).raw.strip(b"\0")
 
 
 def _was_hooked(leaf: Any) -> bool:

@@ -24,7 +24,7 @@ from paddle_lab.capture.replay.calls import (
     results_of,
     tensors_in,
 )
-from paddle_lab.capture.replay.held import HeldTensors, span_of
+from paddle_lab.capture.replay.held import Held, HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.threads import openmp_threads
 from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 _WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor")
 """Methods of ``paddle.Tensor`` that may write a tensor, or change its graph, without an op."""
-_PRIVATE_WRITERS = ("share_tensor_to", "share_buffer_to")
-"""Such methods in the table of :data:`DOOR`. They make another tensor share the memory."""
 
 
 class CallLog(Collector):
@@ -68,25 +66,21 @@ class CallLog(Collector):
         self.refused: Text | None = None
         """Why no value can be computed again; ``None`` if values can be."""
         self.threads = openmp_threads(paddle)
-        self._end: int | None = None
         self._pylayers: set[int] = set()
         """The positions of calls of PyLayers."""
         self._generator = DOOR.default_cpu_generator()
         self._has_device = bool(paddle.is_compiled_with_cuda())
-        self._patches = self._made_patches()
-
-    # -- opening and closing ------------------------------------------------------------------
-
-    def _made_patches(self) -> list[AttributePatch]:
-        tensor = self._paddle.Tensor
-        return [
-            *(noted((tensor, name), before=self._before_write) for name in _WRITERS),
-            *(noted(name, before=self._before_write) for name in _PRIVATE_WRITERS),
-            AttributePatch(tensor, "data", self._around_data),
-            *(self._around_alias((tensor, name)) for name in ("detach", "contiguous")),
+        self._patches: list[AttributePatch] = [
+            *(noted((paddle.Tensor, name), before=self._before_write) for name in _WRITERS),
+            noted("share_tensor_to", before=self._before_write),
+            noted("share_buffer_to", before=self._before_write),
+            AttributePatch(paddle.Tensor, "data", self._around_data),
+            *(self._around_alias((paddle.Tensor, name)) for name in ("detach", "contiguous")),
             *(self._around_alias(name) for name in ("use_gpudnn", "new_shared_tensor")),
             *self.backward.patches(),
         ]
+
+    # -- opening and closing ------------------------------------------------------------------
 
     def open(self) -> None:
         """Note ops from now on."""
@@ -108,14 +102,9 @@ class CallLog(Collector):
 
     def forget(self, gone: Forgotten) -> None:
         """Forget dropped ops. Give up if an op after them is kept, since its value needs them."""
-        first, end = min(gone.ops, default=0), 0
-        for key, _at, _builds_graph, made in results_of(self.tape, self._end):
-            if key >= first and key not in gone.ops:
-                self.release(Text("replay.trimmed"))
-                return
-            if key < first:
-                end += 4 + len(made)
-        self._end = end
+        first = min(gone.ops, default=0)
+        if any(key >= first and key not in gone.ops for key, *_ in results_of(self.tape)):
+            self.release(Text("replay.trimmed"))
 
     def release(self, why: Text) -> None:
         """Drop all held tensors and all calls, and remember why."""
@@ -123,7 +112,7 @@ class CallLog(Collector):
         self.refused = self.refused or why
         self.tape = new_call_tape(self._paddle, self)
         self.special, self.backward = {}, BackwardLog(self._paddle, self._recorder, self)
-        self.held.drop()
+        self.held.by_number.clear()
 
     def add_rows(
         self, _builders: dict[str, TableBuilder], _strings: StringPool, keys: RecordKeys
@@ -135,7 +124,7 @@ class CallLog(Collector):
 
     def calls_to(self, key: int) -> list[RecordedCall]:
         """Return all calls in order, up to the op with a key; empty if there is no such op."""
-        found = self._calls(self._end, key)
+        found = self._calls(None, key)
         return found if found and found[-1].key == key else []
 
     def calls_before(self, backward: BackwardCall) -> list[RecordedCall]:
@@ -246,8 +235,7 @@ class CallLog(Collector):
         if storage in special.writes or call.function is PYLAYER:
             return
         special.writes.append(storage)
-        name = call.name
-        self.held.lose(number, Text("replay.unknown_write", op=name))
+        self.held.lose(number, Text("replay.unknown_write", op=call.name))
 
     def hold(self, tensor: Any) -> int:
         """Hold a tensor that no noted op made, and return its new number."""
@@ -283,23 +271,23 @@ class CallLog(Collector):
     def _keep(self, special: Special, written: Any) -> None:
         """Copy the values that an op overwrites in an argument."""
         for tensor in tensors_in(written, self._type):
-            if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-                continue
-            storage, start, size_bytes = span_of(tensor)
+            own = self.held.by_number.get(self.tape.numbers.find(tensor) >> VERSION_BITS)
+            self.keep_unseen(tensor, special, own)
+
+    def keep_unseen(
+        self, tensor: Any, special: Special | None = None, own: Held | None = None
+    ) -> None:
+        """Copy values that are about to be overwritten, without an op or by an op of the trace."""
+        if not self.tape.is_open or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
+            return
+        storage, start, size_bytes = span_of(tensor)
+        are_others = self.held.keep_before_write(storage, start, size_bytes, own)
+        if special is not None:
             special.writes.append(storage)
             self.backward.note_write(tensor)
-            own = self.held.by_number.get(self.tape.numbers.find(tensor) >> VERSION_BITS)
-            if self.held.keep_before_write(storage, start, size_bytes, own) and storage > 0:
-                # The write also changes other tensors. A replay on copies would not repeat that.
-                self.tape.stale.note(storage, 0, self.tape.taken)
-
-    def keep_unseen(self, tensor: Any) -> None:
-        """Copy values that are about to be overwritten without an op."""
-        if self.tape.is_open and DOOR.is_initialized(tensor) and DOOR.is_dense(tensor):
-            storage, start, size_bytes = span_of(tensor)
-            self.held.keep_before_write(storage, start, size_bytes, None)
-            if storage > 0:
-                self.tape.stale.note(storage, 0, self.tape.taken)
+        # An op's write also changes other tensors. A replay on copies would not repeat that.
+        if storage > 0 and (special is None or are_others):
+            self.tape.stale.note(storage, 0, self.tape.taken)
 
     def _before_write(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):

@@ -24,7 +24,6 @@ class Held:
     start: int
     """The address of the first byte."""
     size_bytes: int
-    stop_gradient: bool
     has_history: bool
     """Whether the tensor already had a backward graph, which the trace did not see."""
     is_copy: bool = False
@@ -72,16 +71,15 @@ class HeldTensors:
             Whether to copy the tensor at once.
         """
         if not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
-            held = Held(None, 0, 0, stop_gradient=True, has_history=False)
+            held = Held(None, 0, 0, has_history=False)
             if DOOR.is_initialized(tensor):
                 held.lost = Text("replay.not_dense")
             else:
                 held.unwritten = tuple(tensor.shape), tensor.dtype
             return -1, held
         storage, start, size_bytes = span_of(tensor)
-        stop_gradient = tensor.stop_gradient
-        has_history = not stop_gradient and not tensor.is_leaf
-        held = Held(None, start, size_bytes, stop_gradient, has_history)
+        has_history = not tensor.stop_gradient and not tensor.is_leaf
+        held = Held(None, start, size_bytes, has_history)
         if self.size_bytes + size_bytes > self._limit_bytes:
             held.lost = Text("replay.limit")
             return storage, held
@@ -102,13 +100,8 @@ class HeldTensors:
             return False
         met = [held for held in sharing if held.meets(start, size_bytes)]
         for held in met:
-            if not held.is_copy:
-                self._copy(held)
-        left = [held for held in sharing if not held.is_copy]
-        if left:
-            self._sharing[storage] = left
-        else:
-            del self._sharing[storage]
+            self._copy(held)
+        self._sharing[storage] = [held for held in sharing if not held.is_copy]
         return any(held is not own for held in met)
 
     def lose(self, number: int, why: Text) -> None:
@@ -117,20 +110,16 @@ class HeldTensors:
         if held is not None and not held.is_copy:
             held.lose(why)
 
-    def drop(self) -> None:
-        """Release all values."""
-        self.by_number.clear()
-        self._sharing.clear()
-
     def keep_all(self) -> None:
         """Copy all values that the user's code may still change."""
         for sharing in self._sharing.values():
             for held in sharing:
-                if not held.is_copy:
-                    self._copy(held)
+                self._copy(held)
         self._sharing.clear()
 
     def _copy(self, held: Held) -> None:
+        if held.is_copy:
+            return
         held.is_copy = True
         try:
             held.tensor = self._copied(held.tensor, held.tensor.place, True)  # noqa: FBT003

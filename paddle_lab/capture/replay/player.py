@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.recorder import SINKS
-from paddle_lab.capture.replay.backward_log import is_some_rows
 from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.replay.calls import (
     BACKWARD,
@@ -49,8 +49,8 @@ def as_array(tensor: Any) -> npt.NDArray[Any]:
 
 
 @cache
-def stand_in(paddle: Any) -> Callable[..., Sequence[Any]]:
-    """Return a function that takes the place of a PyLayer, in the graph alone."""
+def stand_in(paddle: Any) -> Any:
+    """Return a PyLayer that takes the place of another, in the graph alone."""
 
     class StandIn(paddle.autograd.PyLayer):  # type: ignore[misc]
         @staticmethod
@@ -62,13 +62,7 @@ def stand_in(paddle: Any) -> Callable[..., Sequence[Any]]:
         def backward(context: Any, *_gradients: Any) -> Any:
             return context.passed()
 
-    def apply(passed: Callable[[], Any], outputs: Sequence[Any], *inputs: Any) -> Sequence[Any]:
-        made: Sequence[Any] = StandIn.apply(
-            (passed, lambda: [one.detach() for one in outputs]), *inputs
-        )
-        return made
-
-    return apply
+    return StandIn
 
 
 class Player:
@@ -96,8 +90,16 @@ class Player:
         self.tensors: dict[int, Any] = {}
         """The tensors of the replay, by number."""
 
-    def run(self, keep: Collection[int]) -> None:
-        """Run the calls. Keep only the tensors whose numbers are in ``keep``."""
+    def run(self, keep: Collection[int], before: Callable[[int], object] = bool) -> None:
+        """Run the calls. Keep only the tensors whose numbers are in ``keep``.
+
+        Parameters
+        ----------
+        before
+            Is told the position of each call before it runs.
+        """
+        passed = (row.reads for call in self._calls for row in call.passed)
+        keep = {*keep, *chain.from_iterable(passed)}  # backward calls read them, too
         last_use = {
             number: at
             for at, call in enumerate(self._calls)
@@ -108,13 +110,16 @@ class Player:
         for number, at in last_use.items():
             drops.setdefault(at, []).append(number)
         with self._aside():
-            for at, call in enumerate(self._watched()):
+            for at, call in enumerate(self._calls):
+                if not PROGRESS.get()(at, len(self._calls)):
+                    raise Irreplayable(say("replay.cancelled"))
+                before(at)
                 self._play(call)
                 for number in drops.get(at, ()):
                     self.tensors.pop(number, None)
 
-    def gradients(self, backward: RecordedCall, number: int, made_by: int | None) -> list[Any]:
-        """Run the calls and a backward call, and return each gradient that a tensor gets.
+    def gradients(self, number: int, made_by: int | None) -> list[Any]:
+        """Run the calls, the last of them backward. Return each gradient that a tensor gets in it.
 
         Parameters
         ----------
@@ -123,33 +128,22 @@ class Player:
         made_by
             The key of the op whose grad node gets the gradient; ``None`` for a leaf.
         """
-        self._builds_graph = True
         found: list[Any] = []
 
         def keep(gradient: Any) -> None:
-            if gradient is not None:  # ``None`` for an output that nothing used
+            # ``None`` for an output that nothing used
+            if gradient is not None and self._playing == self._calls[-1].at:
                 found.append(as_array(gradient))
 
-        def watch() -> None:
-            tensor = self.tensors.get(number)
-            if tensor is not None and not tensor.stop_gradient:
-                tensor.register_hook(keep)
+        def watch(at: int) -> None:
+            is_last = at == len(self._calls) - 1
+            if is_last if made_by is None else at and self._calls[at - 1].key == made_by:
+                tensor = self.tensors.get(number)
+                if tensor is not None and not tensor.stop_gradient:
+                    tensor.register_hook(keep)
 
-        with self._aside():
-            for call in self._watched():
-                self._play(call)
-                if call.key == made_by:
-                    watch()
-            if made_by is None:
-                watch()
-            self._play(backward)
+        self.run({number}, watch)
         return found
-
-    def _watched(self) -> Iterator[RecordedCall]:
-        for at, call in enumerate(self._calls):
-            if not PROGRESS.get()(at, len(self._calls)):
-                raise Irreplayable(say("replay.cancelled"))
-            yield call
 
     def _play(self, call: RecordedCall) -> Any:
         """Run one call again."""
@@ -190,7 +184,7 @@ class Player:
             tensor.grad = self._copy(self._tensor(number, stop_gradient=True))
 
     def _copy(self, tensor: Any) -> Any:
-        if is_some_rows(tensor):  # _copy_to() fails
+        if not DOOR.is_dense(tensor):  # rows of an embedding: _copy_to() fails
             with self._paddle.no_grad():
                 return self._paddle.scale(tensor, 1.0, -0.0)
         return DOOR.copy_to(tensor, tensor.place, True)  # noqa: FBT003
@@ -211,7 +205,8 @@ class Player:
             inputs[0].register_hook(lambda _gradient: passed()[0])
             return
         outputs = [self._tensor(number, stop_gradient=True) for number in call.made]
-        made = stand_in(self._paddle)(passed, outputs, *inputs)
+        given = passed, lambda: [one.detach() for one in outputs]
+        made = stand_in(self._paddle).apply(given, *inputs)
         self.tensors.update(zip(call.made, made, strict=True))
 
     @contextmanager

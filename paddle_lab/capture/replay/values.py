@@ -14,6 +14,7 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.replay.call_log import CallLog
+from paddle_lab.capture.replay.call_tape import version_of
 from paddle_lab.capture.replay.calls import RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Irreplayable, Player, as_array
@@ -24,7 +25,7 @@ from paddle_lab.words import Text, say
 _MOST_COMPARED = 4
 _MOST_COMPARED_BYTES = 1 << 24
 
-_NEWEST: weakref.ref[CallLog] | None = None
+_NEWEST = weakref.WeakSet[CallLog]()
 """The only log that may hold tensors."""
 
 Array = npt.NDArray[Any]
@@ -47,10 +48,10 @@ class Replay:
         self._process = os.getpid()
         if is_interrupted:
             log.release(Text("replay.interrupted"))
-        older = _NEWEST() if _NEWEST is not None else None
-        if older is not None and older is not log:
+        for older in {*_NEWEST} - {log}:
             older.release(Text("replay.older"))
-        _hold(log)
+            _NEWEST.discard(older)
+        _NEWEST.add(log)
 
     def value(self, op: int, output: int) -> tuple[Array, int]:
         """Return an op's output, and how many of the user's tensors the replay reproduced.
@@ -175,10 +176,9 @@ class Replay:
         read = {number for one in calls for number in one.reads}
         if any(held.has_history for n, held in log.held.by_number.items() if n in read):
             raise Irreplayable(say("replay.boundary"))
-        *calls, backward = calls
         player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
-            found = player.gradients(backward, numbers[tensor], None if is_leaf else key)
+            found = player.gradients(numbers[tensor], None if is_leaf else key)
         if not found:
             raise Irreplayable(say("replay.no_gradient"))
         gradient: Array = found[-1]
@@ -208,8 +208,7 @@ class Replay:
                 and number not in log.held.by_number
                 and log.tape.storage_of(number) not in later
                 and not tensor.persistable
-                and packed & LARGEST_VERSION != NO_VERSION
-                and DOOR.inplace_version(tensor) & LARGEST_VERSION == packed & LARGEST_VERSION
+                and version_of(tensor) == packed & LARGEST_VERSION != NO_VERSION
                 and tensor.size * tensor.element_size() <= _MOST_COMPARED_BYTES
             ):
                 found.append((tensor, number))
@@ -226,8 +225,3 @@ class Replay:
                 raise Irreplayable(say("replay.differs"))
             count += 1
         return count
-
-
-def _hold(log: CallLog) -> None:
-    global _NEWEST  # noqa: PLW0603
-    _NEWEST = weakref.ref(log)
