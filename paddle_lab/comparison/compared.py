@@ -12,7 +12,7 @@ from paddle_lab.comparison.attribute_changes import attribute_changes
 from paddle_lab.comparison.errors import Errors, errors_of
 from paddle_lab.comparison.gradients import ComparedGradients, compared_gradients
 from paddle_lab.comparison.side import Side
-from paddle_lab.trace.distinct import mixed
+from paddle_lab.trace.distinct import distinct, mixed
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import COMPARE_ORIGINS, COMPARE_STATES, PHASES
 from paddle_lab.trace.table import StringPool
@@ -162,15 +162,23 @@ def _compare_pairs(found: Compared, tolerance: float) -> None:
                 continue
         state[row], found.reason[row] = DIFFERENT, reason
     _mark_introduced(found, rows[is_known & ~is_other])
-    for at in np.flatnonzero(is_other).tolist():
-        row = int(rows[at])
-        state[row] = DIFFERENT
-        kinds = [kind for kind, is_so in differs.items() if is_so[at]]
+    others = np.flatnonzero(is_other)
+    state[rows[others]] = DIFFERENT
+    # Many ops differ in the same way.
+    columns = [
+        getattr(side, name)[ops[others]]
+        for side, ops in ((a, one), (b, two))
+        for name in ("name", "attributes", "dtypes", "shapes")
+    ]
+    first, number = distinct(*columns, *(is_so[others] for is_so in differs.values()))
+    reasons = []
+    for at in others[first].tolist():
         sides = (a, b, int(one[at]), int(two[at]))
         if found.is_rerun:
             sides = (b, a, int(two[at]), int(one[at]))
-        reasons = [_reason(kind, *sides) for kind in kinds]
-        found.reason[row] = "; ".join(reasons)
+        reasons.append("; ".join(_reason(kind, *sides) for kind in differs if differs[kind][at]))
+    for row, key in zip(rows[others].tolist(), number.tolist(), strict=True):
+        found.reason[row] = reasons[key]
 
 
 def _mark_introduced(found: Compared, rows: Keys) -> None:

@@ -12,6 +12,7 @@ from paddle_lab.analysis.source.stacks import USER, place
 from paddle_lab.comparison.compared import Compared
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp
+from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
 from paddle_lab.words import say
@@ -101,9 +102,10 @@ def _source_pairs(found: Compared) -> list[tuple[Source, Source]]:
     is_user = (sources[0][2] == USER) & (sources[1][2] == USER)
     columns = np.stack([column[is_user] for side in sources for column in side[:2]])
     counted: Counter[tuple[Source, Source]] = Counter()
-    rows, counts = np.unique(columns, axis=1, return_counts=True)
+    first, number = distinct(*columns)
+    counts = np.bincount(number).tolist()
     for (file, cell, other, other_cell), count in zip(
-        rows.T.tolist(), counts.tolist(), strict=True
+        columns[:, first].T.tolist(), counts, strict=True
     ):
         counted[(file, cell), (other, other_cell)] = count
     found_pairs: dict[Source, Source] = {}

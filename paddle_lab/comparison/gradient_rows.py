@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from paddle_lab.analysis.gradients.gradients import Gradient, GradientTable
 from paddle_lab.analysis.source.stacks import Frame, Placed
 from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.ops import Op
 from paddle_lab.analysis.tables.rows import RowList
-from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
 from paddle_lab.comparison.compared import Compared
 from paddle_lab.comparison.errors import Errors
 from paddle_lab.trace.schema import COMPARE_STATES
@@ -82,25 +79,11 @@ class ComparedGradient(Placed):
         return f"<ComparedGradient: {self.name}, {self.state}, {self.where}>"
 
 
-class ComparedGradients(Reported, Framed, RowList[ComparedGradient]):
+class ComparedGradients(Framed, RowList[ComparedGradient]):
     """The gradients of two traces, in the order of trace b; empty without digests."""
 
     def _columns(self) -> dict[str, Values]:
         return attributes(self, _COLUMNS)
-
-    def _report(self) -> Report:
-        rows = [
-            (
-                row.name,
-                say(f"comparison.state.{row.state}"),
-                "" if np.isnan(row.max_abs) else f"{row.max_abs:.3g}",
-                row.where,
-            )
-            for row in self[:ROWS_SHOWN]
-        ]
-        names = header("comparison", "gradient", "state", "max_abs", "line")
-        title = say("reports.gradients", n=len(self))
-        return Report(title, names, rows, (2,), row_count=len(self))
 
 
 def gradient_rows(rows: ComparedTable, found: Compared) -> ComparedGradients:
