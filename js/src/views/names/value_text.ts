@@ -16,8 +16,8 @@ export interface ValueText {
 
 /** Undefined if the values were not recorded. */
 export function valueText(trace: Trace, tensor: number): ValueText | undefined {
-  const row = traceTotals(trace).valueStat[tensor] ?? -1;
-  if (row < 0) return undefined;
+  const row = trace.table("value_stats").length ? traceTotals(trace).valueStat[tensor]! : -1;
+  if (!(row >= 0)) return undefined;
   const { count, value, range, hasFinite } = statistics(trace, "value_stats", row);
   const zeros = formatShare(count("zeros"), count("elements"));
   const broken = (["nans", "infs"] as const)
