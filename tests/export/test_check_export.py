@@ -18,6 +18,7 @@ from paddle.static import InputSpec
 import paddle_lab
 from paddle_lab.analysis.tables.text_table import sentence_html
 from paddle_lab.capture.export.aside import Tell, aside
+from paddle_lab.capture.export.isolation import Isolation
 from tests.export import blocked, healthy
 
 TRANSLATED = Path("~/.cache/paddle/to_static_tmp").expanduser()
@@ -234,3 +235,23 @@ def test_text_and_page(tmp_path: Path) -> None:
     for text in (found._repr_html_(), page.read_text(encoding="utf-8")):
         assert str(one.line) in text
         assert sentence_html(one.advice) in text
+
+
+def test_arguments_of_a_block_are_objects_of_their_own() -> None:
+    """Else pybind11 may take one for another value whose memory is at the same address later."""
+    program = paddle.static.Program()
+    paddle.enable_static()
+    try:
+        with paddle.static.program_guard(program):
+            x = paddle.static.data("x", [4], "float32")
+            paddle.static.nn.while_loop(lambda x: x.sum() < 1, lambda x: [x + 1], [x])
+    finally:
+        paddle.disable_static()
+    loop = next(op for op in program.global_block().ops if op.name() == "pd_op.while")
+    block = next(iter(loop.blocks()))
+    known = block.args()
+
+    with Isolation(paddle, []).again():
+        assert block.args()[0] is not known[0]
+        assert block.args()[0].is_same(known[0])
+    assert block.args()[0] is known[0]

@@ -322,6 +322,8 @@ FEATURES: Final[dict[str, Feature]] = {
             "load_name": f"{_STATIC}.Ld",
             "cast": f"{_STATIC}.AsDtype",
             "assertion": f"{_STATIC}.Assert",
+            "static_block": f"{_CORE}.pir.Block",
+            "copy_value": f"{_CORE}.pir.Value._clone",
             "insert_after": f"{_CORE}.pir.set_insertion_point_after",
             "insert_at_end": f"{_CORE}.pir.reset_insertion_point_to_end",
             "static_function_kind": _AST,

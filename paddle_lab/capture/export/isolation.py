@@ -13,7 +13,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.guarded_source import GuardedTranslation
-from paddle_lab.capture.hooks.patches import applied
+from paddle_lab.capture.hooks.patches import AttributePatch, applied
 from paddle_lab.capture.rerun.state import StateBefore
 
 
@@ -35,9 +35,22 @@ class Isolation:
     @contextmanager
     def again(self) -> Iterator[None]:
         """Restore the state for a block, and undo the block's changes. It prints nothing."""
-        # Paddle refuses to create a second parameter of the same name.
-        with self._state.again(), self._names.guard("paddle_lab_"), redirect_stdout(io.StringIO()):
+        # Paddle refuses to create a second parameter of the same name. It sorts the variables of a
+        # loop by name, and the names that it adds itself begin with "__".
+        names = self._names.guard("__paddle_lab_")
+        arguments = applied(AttributePatch(DOOR.static_block, "args", _copying))
+        with self._state.again(), names, arguments, redirect_stdout(io.StringIO()):
             yield
+
+
+def _copying(arguments: Any) -> Any:
+    """Return values that own their memory. Those of Paddle 3.3 point into a vector of the block.
+
+    ``while_loop`` keeps the last one in a variable, while the block gets another argument, so that
+    the vector moves. If the vector of the loop's results comes to lie at the old address, pybind11
+    takes the kept object for one of the results. It crashes when Paddle uses it.
+    """
+    return lambda block: [DOOR.copy_value(value) for value in arguments(block)]
 
 
 @contextmanager
