@@ -26,7 +26,7 @@ from paddle_lab.rerunning import deterministic, rerun
 from paddle_lab.static_graphs.explaining import explain_static
 from paddle_lab.static_graphs.exporting import check_export, compare_static
 from paddle_lab.static_graphs.static_programs import program, save_lines
-from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.record import TraceFileError
 from paddle_lab.version import __version__
 from paddle_lab.words import language
 

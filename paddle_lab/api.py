@@ -239,7 +239,7 @@ class Trace(TraceAnswers):
         """Return a summary of the trace as text.
 
         It lists the layers (calls, output shapes, parameters, FLOPs, bytes, host time), their
-        totals, the findings, the slowest ops and the backward calls. Each parameter that ops in
+        totals, the findings and the backward calls. Each parameter that ops in
         layers read counts once; the statistics of batch normalisation do not count. :meth:`table`
         has the same figures as columns.
         """

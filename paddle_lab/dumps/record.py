@@ -14,9 +14,8 @@ import numpy.typing as npt
 from paddle_lab.dumps.files import Backward, DumpFiles, Process, ValueFile
 from paddle_lab.dumps.forward import Forward, Tensor
 from paddle_lab.dumps.log import log_rows
-from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.floats import float_bits
-from paddle_lab.trace.record import Origin, Record
+from paddle_lab.trace.record import Origin, Record, TraceFileError
 from paddle_lab.trace.row_writer import RowWriter
 from paddle_lab.version import __version__
 from paddle_lab.words import say

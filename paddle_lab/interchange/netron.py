@@ -13,22 +13,10 @@ from typing import Any, Final
 
 from paddle_lab.analysis.tables.ops import Op, OpTable
 from paddle_lab.analysis.tables.tensors import Tensor
+from paddle_lab.programs.pir_json import DTYPES
 from paddle_lab.trace.record import Record
 
-_DTYPES: Final = {
-    "bool": "bool",
-    "bfloat16": "bf16",
-    "float16": "f16",
-    "float32": "f32",
-    "float64": "f64",
-    "int8": "i8",
-    "uint8": "ui8",
-    "int16": "i16",
-    "int32": "i32",
-    "int64": "i64",
-    "complex64": "c64",
-    "complex128": "c128",
-}
+_CODES: Final = {dtype: code for code, dtype in DTYPES.items()}
 
 _ATTRIBUTE: Final = re.compile(r"(\w+)=(.*?)(?:, (?=\w+=)|$)")
 
@@ -85,6 +73,6 @@ def _attribute(name: str, text: str) -> dict[str, Any]:
 
 
 def _value(tensor: Tensor) -> dict[str, Any]:
-    dtype = {"#": f"0.t_{_DTYPES.get(tensor.dtype, tensor.dtype)}"}
+    dtype = {"#": f"0.t_{_CODES.get(tensor.dtype, tensor.dtype)}"}
     shape = {"#": "0.t_dtensor", "D": [dtype, list(tensor.shape or ()), "NCHW", [], 0]}
     return {"%": tensor.key + 1, "TT": shape}

@@ -22,9 +22,10 @@ def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_b
     from_cycles_bytes
         The bytes that were freed before by collecting reference cycles.
     """
+    names = listing(list(dict.fromkeys(let_go)), most=_MOST_NAMES)
     ways = []
     if let_go and by_letting_go_bytes > 0:
-        ways.append((by_letting_go_bytes, say("magics.free.by_letting_go", names=_names(let_go))))
+        ways.append((by_letting_go_bytes, say("magics.free.by_letting_go", names=names)))
     if from_cycles_bytes > 0:
         ways.append((from_cycles_bytes, say("magics.free.from_cycles")))
     if len(ways) > 1:
@@ -36,14 +37,5 @@ def freed_text(let_go: Sequence[str], *, by_letting_go_bytes: int, from_cycles_b
     if ways:
         return say("magics.free.freed", size=size_text(ways[0][0]), way=ways[0][1])
     if let_go:
-        return say("magics.free.in_vain", names=_names(let_go))
+        return say("magics.free.in_vain", names=names)
     return say("magics.free.nothing")
-
-
-def _names(let_go: Sequence[str]) -> str:
-    names = list(dict.fromkeys(let_go))
-    if len(names) <= _MOST_NAMES:
-        return listing(names)
-    shown = names[: _MOST_NAMES - 1]
-    some = say("lists.between").join(shown)
-    return say("lists.more", some=some, n=len(names) - len(shown))

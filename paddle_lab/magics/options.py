@@ -190,33 +190,12 @@ class CellOptions:
         add("-q", "--quiet", action="store_true", help=say("magics.help.quiet"))
         add = parser.add_argument_group(say("magics.help.group.record")).add_argument
         add("--check", metavar="NAMES", help=say("magics.help.check"))
-        grads = say("magics.help.grads")
-        add("--grads", nargs="?", const=True, default=False, metavar="REGION", help=grads)
-        add(
-            "--values",
-            nargs="?",
-            const=True,
-            default=False,
-            metavar="REGION",
-            help=say("magics.help.values"),
-        )
-        add(
-            "--digest",
-            nargs="?",
-            const=True,
-            default=False,
-            metavar="REGION",
-            help=say("magics.help.digest"),
-        )
+        for name in ("grads", "values", "digest"):
+            told = say(f"magics.help.{name}")
+            add(f"--{name}", nargs="?", const=True, default=False, metavar="REGION", help=told)
         add("--decimals", type=int, metavar="N", help=say("magics.help.decimals"))
-        add(
-            "--log",
-            nargs="?",
-            const=DEFAULT_LEVEL,
-            type=int,
-            metavar="LEVEL",
-            help=say("magics.help.log"),
-        )
+        log = say("magics.help.log")
+        add("--log", nargs="?", const=DEFAULT_LEVEL, type=int, metavar="LEVEL", help=log)
         add("--against", metavar="NAME", help=say("magics.help.against"))
         if self.can_replay:
             limit = say("magics.help.replay_limit")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from paddle_lab.programs.program import Block, Op, Program, Stack, Value
-from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.record import TraceFileError
 from paddle_lab.trace.row_writer import Frame
 from paddle_lab.trace.schema import FRAME_KINDS
 from paddle_lab.words import say
@@ -29,8 +29,8 @@ DTYPES: Final = {
     "f32": "float32",
     "f64": "float64",
     "i8": "int8",
-    "ui8": "uint8",
     "u8": "uint8",
+    "ui8": "uint8",
     "i16": "int16",
     "i32": "int32",
     "i64": "int64",

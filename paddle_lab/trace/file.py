@@ -6,10 +6,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.kept_values import take_value_tables, with_value_tables
 from paddle_lab.trace.pack import pack
-from paddle_lab.trace.record import Record
+from paddle_lab.trace.record import Record, TraceFileError
 from paddle_lab.trace.unpack import unpack
 from paddle_lab.words import say
 

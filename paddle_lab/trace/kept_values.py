@@ -10,8 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.trace.errors import TraceFileError
-from paddle_lab.trace.record import Record
+from paddle_lab.trace.record import Record, TraceFileError
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.words import say

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
+class TraceFileError(ValueError):
+    """A file cannot be opened as a trace. The message says why and what to do."""
+
+
 @dataclass
 class Origin:
     """The origin of a record. All fields are optional facts for users; no code interprets them."""

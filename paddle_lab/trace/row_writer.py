@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from paddle_lab.trace.record import Origin, Record
-from paddle_lab.trace.schema import ENUMERATIONS, RECORD_TABLES, Columns
+from paddle_lab.trace.schema import ENUMERATIONS, RECORD_TABLES
 from paddle_lab.trace.table import StringPool, TableBuilder
 
 
@@ -22,26 +22,14 @@ class Frame(NamedTuple):
     """Execution count of the notebook cell, -1 for a file."""
 
 
-class _Plan(NamedTuple):
-    """How to encode the cells of a row."""
-
-    empty: list[int]
-    """A row without cells: -1 for a key and for a cell's number, else 0."""
-    columns: dict[str, tuple[int, dict[str, int] | None, bool]]
-    """For each column: its position, the members of its enumeration, and whether it is text."""
-
-
-def _plan(schema: Columns) -> _Plan:
-    is_open = [kind.startswith("key:") or name == "cell" for name, kind in schema.items()]
-    columns: dict[str, tuple[int, dict[str, int] | None, bool]] = {}
-    for at, (name, kind) in enumerate(schema.items()):
-        members = ENUMERATIONS.get(kind.partition(":")[2], ()) if kind.startswith("enum:") else ()
-        codes = {member: code for code, member in enumerate(members)} or None
-        columns[name] = at, codes, kind == "str"
-    return _Plan([-1 if one else 0 for one in is_open], columns)
-
-
-_PLANS: Final = {name: _plan(schema) for name, schema in RECORD_TABLES.items()}
+_EMPTY: Final = {
+    table: {
+        name: -1 if kind.startswith("key:") or name == "cell" else 0
+        for name, kind in schema.items()
+    }
+    for table, schema in RECORD_TABLES.items()
+}
+"""For each table a row without cells."""
 
 
 class RowWriter:
@@ -55,16 +43,17 @@ class RowWriter:
 
     def row(self, table: str, **cells: Any) -> int:
         """Append a row and return its key."""
-        plan, builder = _PLANS[table], self.tables[table]
-        row, columns = plan.empty.copy(), plan.columns
+        schema, builder, row = RECORD_TABLES[table], self.tables[table], dict(_EMPTY[table])
         for name, cell in cells.items():
-            at, codes, is_text = columns[name]
-            if is_text:
-                row[at] = self._strings[cell or ""]
+            kind = schema[name]
+            if kind == "str":
+                row[name] = self._strings[cell or ""]
+            elif cell.__class__ is str:
+                row[name] = ENUMERATIONS[kind.removeprefix("enum:")].index(cell)
             else:
-                row[at] = codes[cell] if codes and cell.__class__ is str else cell
+                row[name] = cell
         key = len(builder)
-        builder.append_cells(row)
+        builder.append_cells(row.values())
         return key
 
     def stack(self, frames: Iterable[Frame]) -> int:

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.pack import ALIGNMENT_BYTES, DTYPES, MAGIC
-from paddle_lab.trace.record import Origin, Record
+from paddle_lab.trace.record import Origin, Record, TraceFileError
 from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, RECORD_TABLES
 from paddle_lab.trace.table import Table, storage_dtype
 from paddle_lab.trace.trees import depths

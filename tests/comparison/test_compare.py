@@ -15,8 +15,8 @@ from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.capture.rerun.comparison import EXTERNAL, differences
 from paddle_lab.comparison.errors import errors_between
 from paddle_lab.comparison.gradient_rows import ComparedGradient
-from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.kept_values import take_value_tables, with_value_tables
+from paddle_lab.trace.record import TraceFileError
 
 
 def traced(scale: float = 1.0, *, noise: float = 0.0, **options: Any) -> paddle_lab.Trace:

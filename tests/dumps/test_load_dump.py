@@ -14,7 +14,7 @@ import pytest
 from paddle import nn
 
 import paddle_lab
-from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.record import TraceFileError
 
 _POINTERS = re.compile(r'label="([^\\]+)\\nPtr: 0x([0-9a-f]+)"')
 _EDGES = re.compile(r'node_\d+->node_\d+\[label="(.*?)"\]')

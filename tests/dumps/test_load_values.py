@@ -14,7 +14,7 @@ from paddle.nn import functional as F
 
 import paddle_lab
 from paddle_lab.dumps.values import read_checksums
-from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.record import TraceFileError
 
 
 def checksums(path: Path, scale: float) -> paddle_lab.Trace:

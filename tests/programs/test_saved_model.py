@@ -99,7 +99,6 @@ def test_layers_are_groups_and_parameters_are_tensors(model):
 def test_it_says_no_time_because_nothing_ran(model):
     trace = paddle_lab.program(model)
     assert "µs" not in repr(trace)
-    assert "Slowest ops" not in trace.summary()
 
 
 def test_without_paddle_it_gives_the_same_graph(model, tmp_path):

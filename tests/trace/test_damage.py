@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.pack import MAGIC
+from paddle_lab.trace.record import TraceFileError
 from paddle_lab.trace.schema import FORMAT_VERSION
 from paddle_lab.trace.unpack import unpack
 from tests.trace.packed import PACKED, assert_equal, repacked, small_record, with_cell

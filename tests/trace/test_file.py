@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddle_lab.trace.errors import TraceFileError
 from paddle_lab.trace.file import load, save, write_atomically
 from paddle_lab.trace.pack import MAGIC, pack
+from paddle_lab.trace.record import TraceFileError
 from paddle_lab.trace.unpack import unpack
 from tests.trace.packed import PACKED, assert_equal, small_record
 from tests.trace.records import RecordWriter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lab.trace.errors import TraceFileError
+from paddle_lab.trace.record import TraceFileError
 from paddle_lab.trace.schema import FORMAT_VERSION
 from paddle_lab.trace.unpack import unpack
 from tests.trace.packed import assert_equal, repacked, small_record

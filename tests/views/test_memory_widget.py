@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import threading
 
 import pytest
@@ -94,16 +93,6 @@ def test_an_unknown_message_is_answered():
     assert chart.take("dance") == [
         {"kind": "error", "text": "This chart knows no message 'dance'."}
     ]
-
-
-@pytest.mark.parametrize(("version", "is_told"), [("7.0.0", True), ("7.4.0", False)])
-def test_an_ipykernel_that_loses_messages_is_named(monkeypatch, version, is_told):
-    monkeypatch.setattr(importlib.metadata, "version", lambda _: version)
-
-    notice = LiveMemory(process_sampler())._notice
-
-    assert ("ipykernel 7.0.0 loses" in notice) == is_told
-    assert notice.count(". ") == 0, "one sentence"
 
 
 @pytest.mark.parametrize("height", [0, 100, 5000])

@@ -17,7 +17,7 @@ def test_durations_have_a_unit_that_suits(duration_ns, text):
     assert duration(duration_ns) == text
 
 
-def test_a_summary_has_counts_layers_slow_ops_backwards_and_notices():
+def test_a_summary_has_counts_layers_backwards_and_notices():
     w = RecordWriter()
     w.origin.paddle = "3.3.1"
     w.origin.notices.append("A thread was not seen.")
@@ -38,7 +38,6 @@ def test_a_summary_has_counts_layers_slow_ops_backwards_and_notices():
     net = ["net", "Net", "1", "[2,", "3]", "0", "≥", "6", "48", "B", "6.000", "ms"]
     assert net in words
     assert ["net.fc", "Linear", "1", "[2,", "3]", "0", "–", "24", "B", "5.000", "ms"] in words
-    assert ["0", "linear", "net.fc", "Cell", "4,", "line", "3", "5", "ms"] in words
     assert "  Tensor.backward at Cell 4, line 9: 1 grad node, create_graph" in lines
     assert "  not run: 0 grad nodes of tensors that were alive at the end" in lines
 

@@ -47,7 +47,6 @@ export interface Controls {
   showRunning(what: { clock: string; cell: string; layer: string }): void;
   showDevices(devices: readonly string[], device: string): void;
   showAbsences(sentences: readonly string[]): void;
-  showNotice(sentence: string): void;
   showFollowing(is_following: boolean): void;
   showGaps(has_gaps: boolean): void;
   /** Show an answer of the kernel for a short time. */
@@ -102,7 +101,6 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
     onkeydown: (event: KeyboardEvent) => onKey(event, options),
     ondblclick: options.onFollow,
   });
-  const notice = element("p", { class: "pdl-live-notice", role: "alert", hidden: true });
   const answer = element("p", { class: "pdl-live-answer", role: "status", hidden: true });
   const absent = element("p", { class: "pdl-live-absent", hidden: true });
   const root = element(
@@ -128,7 +126,6 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
         stop,
       ),
     ),
-    notice,
     values,
     chart,
     gaps,
@@ -196,10 +193,6 @@ export function makeControls(el: HTMLElement, options: ControlsOptions): Control
     showAbsences(sentences) {
       absent.textContent = joined(sentences);
       absent.hidden = sentences.length === 0;
-    },
-    showNotice(sentence) {
-      notice.textContent = sentence;
-      notice.hidden = sentence === "";
     },
     showFollowing(is_following) {
       follow.hidden = is_following;

@@ -12,7 +12,6 @@ import { LiveFigure } from "./live_figure.ts";
 
 export interface LiveState {
   _height: number;
-  _notice: string;
   _has_free: boolean;
   _epoch_ms: number;
   /** The language of the chart. */
@@ -71,7 +70,6 @@ class LiveView {
     });
     this.#kernel = new Kernel(model, (message, buffers) => this.#take(message, buffers));
     this.#watch();
-    this.#controls.showNotice(model.get("_notice"));
     this.#showState();
     this.#kernel.askForHistory();
   }

@@ -78,15 +78,7 @@ def backward_members(record: Record) -> Table:
     members: list[int] = []
     counts: list[int] = []
     for call in range(call_count):
-        # This is :func:`walk` written inline, because it runs for each grad node.
-        nodes = [root for root in dict.fromkeys(roots_of(call)) if root >= 0]
-        seen = {-1, *nodes}
-        for node in nodes:
-            for target in targets(node):
-                if target not in seen:
-                    seen.add(target)
-                    nodes.append(target)
-        nodes.sort()
+        nodes = sorted(node for node in walk(roots_of(call), targets) if node >= 0)
         counts.append(len(nodes))
         members += nodes
     columns: dict[str, Any] = {

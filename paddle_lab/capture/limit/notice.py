@@ -39,10 +39,9 @@ def notice(ran: int, kept: int, steps: StepChoice | None, *, has_memory: bool) -
         which = say("notices.limit.newest", kept=kept)
     elif steps.kept:
         which = say("notices.limit.steps", kept=kept, steps=_steps(steps))
-    elif steps.ended:
-        which = say("notices.limit.newest_none_fits", kept=kept)
     else:
-        which = say("notices.limit.newest_no_step", kept=kept)
+        key = "newest_none_fits" if steps.ended else "newest_no_step"
+        which = say(f"notices.limit.{key}", kept=kept)
     return say(
         "notices.limit.ran",
         ran=ran,

@@ -22,7 +22,7 @@ from paddle_lab.views.text.summary import (
     counts,
     failures,
     full_title,
-    sections,
+    program_rows,
     shown_title,
 )
 from paddle_lab.words import say
@@ -60,7 +60,7 @@ def still_content(record: Record) -> str:
     calls = [(line,) for line in backward_lines(record)]
     heading = [(say("reports.column.call"),)] if calls else []
     tables = _costs(record, "layer")
-    tables += "".join(_table(title, rows) for title, rows in sections(record))
+    tables += _table(say("reports.programs.title"), program_rows(record))
     tables += _table(say("reports.section.backward"), [*heading, *calls])
     tables += _costs(record, "line")
     rest = f"{problems}{notices}{tables}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ntpath
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
@@ -10,6 +9,7 @@ from html import escape
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.registry import checks, is_default
 from paddle_lab.analysis.findings.switches import switched_off
+from paddle_lab.analysis.source.stacks import place
 from paddle_lab.analysis.tables.text_table import html_table
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import SEVERITIES
@@ -47,7 +47,7 @@ def finding_texts(record: Record) -> list[FindingText]:
             SEVERITIES[severity],
             record.text(message),
             record.text(advice),
-            _where(record.text(file), line, cell),
+            place(record.text(file), line, None if cell < 0 else cell) if line > 0 else "",
         )
         for severity, message, advice, file, line, cell in zip(*columns, *places, strict=True)
     ]
@@ -75,14 +75,6 @@ def finding_lines(record: Record) -> list[str]:
         say("reports.findings", counts=finding_counts(record)),
         *(f"  {line}" for line in lines),
     ]
-
-
-def _where(file: str, line: int, cell: int) -> str:
-    if line < 1:
-        return ""
-    if cell >= 0:
-        return say("reports.place", cell=cell, line=line)
-    return f"{ntpath.basename(file)}:{line}"
 
 
 class CheckList:

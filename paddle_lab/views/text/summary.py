@@ -20,7 +20,7 @@ from paddle_lab.views.text.layer_summary import layer_lines
 from paddle_lab.views.text.memory_text import memory_lines
 from paddle_lab.words import say
 
-_SLOWEST, _MOST_ODD = 8, 20
+_MOST_ODD = 20
 _HANDED_ON = "(External)"
 """How Paddle begins the message of a Python error in backward; the error's own lines follow."""
 
@@ -103,18 +103,10 @@ def summary_text(record: Record) -> str:
     parts = [[title_line(record), *([made_by] if made_by else []), ops]]
     parts += [finding_lines(record), failures(record), list(origin.notices), memory_lines(record)]
     parts += [layer_lines(record, ranked_table(record, "layer")), _odd_lines(record)]
-    parts += [_section(title, rows) for title, rows in sections(record)]
+    parts.append(_section(say("reports.programs.title"), program_rows(record)))
     calls = [f"  {line}" for line in backward_lines(record)] if origin.duration_ns else []
     parts.append([say("reports.section.backward"), *calls] if calls else [])
     return "\n\n".join("\n".join(part) for part in parts if part)
-
-
-def sections(record: Record) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Return tables with their titles: slowest ops, compiled programs."""
-    return [
-        (say("reports.section.slowest"), _slowest_rows(record)),
-        (say("reports.programs.title"), _program_rows(record)),
-    ]
 
 
 def _odd_lines(record: Record) -> list[str]:
@@ -132,19 +124,7 @@ def _odd_lines(record: Record) -> list[str]:
     return lines
 
 
-def _slowest_rows(record: Record) -> list[tuple[str, ...]]:
-    """Return key, name, layer, place and host time of the slowest ops, a heading first."""
-    if not record.ops["duration_ns"].any():
-        return []
-    slowest = np.argsort(-record.ops["duration_ns"], kind="stable")[:_SLOWEST]
-    ops = OpTable(record, slowest.astype(np.int32))
-    return [
-        _heading("op", "name", "layer", "line", "host_time"),
-        *((str(op.key), op.name, op.layer, op.where, duration(op.duration_ns)) for op in ops),
-    ]
-
-
-def _program_rows(record: Record) -> list[tuple[str, ...]]:
+def program_rows(record: Record) -> list[tuple[str, ...]]:
     """Return the compiled programs that ran, in the order of their first runs, a heading first.
 
     Calls that compiled nothing come last.

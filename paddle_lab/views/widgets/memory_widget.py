@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import importlib.metadata
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -46,7 +45,6 @@ class LiveMemory(CellWidget):
     _esm = widget_module("live.js")
 
     _height = traitlets.Int(300).tag(sync=True)
-    _notice = traitlets.Unicode("").tag(sync=True)
     _has_free = traitlets.Bool(default_value=False).tag(sync=True)
     # The wall clock at time 0 of the messages, in ms. The page shows times in its own time zone.
     _epoch_ms = traitlets.Float(0.0).tag(sync=True)
@@ -67,7 +65,6 @@ class LiveMemory(CellWidget):
         self._answer_limit_s = 0.0
         super().__init__(
             _height=height,
-            _notice=say("reports.live.lost_messages") if _ipykernel_version() == "7.0.0" else "",
             _has_free=free is not None,
             _epoch_ms=sampler.started_epoch_ns / 1e6,
             _language=language(),
@@ -157,10 +154,3 @@ class LiveMemory(CellWidget):
             self.send({"kind": "freed", "text": text})
         else:
             self.send({"kind": "error", "text": say("reports.live.no_message", kind=repr(kind))})
-
-
-def _ipykernel_version() -> str:
-    try:
-        return importlib.metadata.version("ipykernel")
-    except importlib.metadata.PackageNotFoundError:
-        return ""
