@@ -9,7 +9,7 @@ from paddle_lab.trace.pack import MAGIC
 from paddle_lab.trace.schema import ENUMERATIONS, FORMAT_VERSION, UNSEEN_TABLES, VIEW_TABLES
 
 _LINE_LENGTH: Final = 100
-_NOT_IN_A_PAGE: Final = {"grad_roots", *UNSEEN_TABLES}
+_NOT_IN_A_PAGE: Final = {"grad_roots", "program_texts", *UNSEEN_TABLES}
 """Tables that the page does not load, because no view reads them."""
 _ONLY_THERE: Final = {"event_kind"}
 """Enumerations that only these tables use."""
@@ -21,7 +21,10 @@ _HEAD: Final = """\
 
 """
 _COLUMN_TYPES: Final = """\
-/** Columns of 64-bit integers (`i64`) are held as doubles: exact up to 2^53, 104 days in ns. */
+/**
+ * Columns of 64-bit integers (`i64`) are held as doubles: exact up to 2^53, 104 days in ns. `enum`
+ * is followed by the number of the enumeration's words.
+ */
 export type ColumnType =
   | "str"
   | "bool"
@@ -29,7 +32,7 @@ export type ColumnType =
   | "i64"
   | "f32"
   | `key:${string}`
-  | `enum:${EnumerationName}`;
+  | `enum:${number}`;
 
 """
 _NAMES: Final = """\
@@ -52,8 +55,7 @@ def protocol() -> str:
                 _constant(_plural(name), [f'"{word}"' for word in words])
                 for name, words in enumerations.items()
             ),
-            _constant("ENUMERATIONS", {name: _plural(name) for name in enumerations}),
-            "export type EnumerationName = keyof typeof ENUMERATIONS;\n\n",
+            "\n",
             _COLUMN_TYPES,
             "/** Maps each table to its columns, and each column to its type. */\n",
             _tables(),
@@ -79,10 +81,16 @@ def _tables() -> str:
         if table in _NOT_IN_A_PAGE:
             continue
         start = f"  {table}: "
-        quoted = {column: f'"{kind}"' for column, kind in columns.items()}
+        quoted = {column: f'"{_type(kind)}"' for column, kind in columns.items()}
         lines.append(start + _wrapped(quoted, before=len(start), after=1, indent="  ") + ",\n")
     ending = "} as const satisfies Record<string, Record<string, ColumnType>>;\n"
     return "export const TABLES = {\n" + "".join(lines) + ending
+
+
+def _type(kind: str) -> str:
+    """Return the type of a column in the page: ``enum:3`` for ``enum:phase``."""
+    name = kind.removeprefix("enum:")
+    return kind if name == kind else f"enum:{len(ENUMERATIONS[name])}"
 
 
 def _wrapped(

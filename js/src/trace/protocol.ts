@@ -65,26 +65,11 @@ export const SEVERITIES = ["error", "warning", "info"] as const;
 export const MARK_ROLES = ["origin", "path", "cut", "failed", "related"] as const;
 export const COMPARE_STATES = ["equal", "different", "only_a", "only_b", "unknown"] as const;
 export const COMPARE_ORIGINS = ["", "introduced", "inherited"] as const;
-export const ENUMERATIONS = {
-  phase: PHASES,
-  role: ROLES,
-  scope_kind: SCOPE_KINDS,
-  tensor_kind: TENSOR_KINDS,
-  frame_kind: FRAME_KINDS,
-  backward_kind: BACKWARD_KINDS,
-  edge_kind: EDGE_KINDS,
-  group_kind: GROUP_KINDS,
-  allocation_kind: ALLOCATION_KINDS,
-  holder_kind: HOLDER_KINDS,
-  program_kind: PROGRAM_KINDS,
-  severity: SEVERITIES,
-  mark_role: MARK_ROLES,
-  compare_state: COMPARE_STATES,
-  compare_origin: COMPARE_ORIGINS,
-} as const;
-export type EnumerationName = keyof typeof ENUMERATIONS;
 
-/** Columns of 64-bit integers (`i64`) are held as doubles: exact up to 2^53, 104 days in ns. */
+/**
+ * Columns of 64-bit integers (`i64`) are held as doubles: exact up to 2^53, 104 days in ns. `enum`
+ * is followed by the number of the enumeration's words.
+ */
 export type ColumnType =
   | "str"
   | "bool"
@@ -92,7 +77,7 @@ export type ColumnType =
   | "i64"
   | "f32"
   | `key:${string}`
-  | `enum:${EnumerationName}`;
+  | `enum:${number}`;
 
 /** Maps each table to its columns, and each column to its type. */
 export const TABLES = {
@@ -103,7 +88,7 @@ export const TABLES = {
     thread: "i32",
     start_ns: "i64",
     duration_ns: "i64",
-    phase: "enum:phase",
+    phase: "enum:3",
     attributes: "str",
     is_pylayer: "bool",
     raised: "bool",
@@ -116,16 +101,16 @@ export const TABLES = {
     stop_gradient: "bool",
     bytes: "i64",
     version: "i32",
-    kind: "enum:tensor_kind",
+    kind: "enum:5",
     producer: "key:ops",
     previous: "key:tensors",
     detached_from: "key:tensors",
     path: "str",
   },
-  uses: { op: "key:ops", tensor: "key:tensors", role: "enum:role", slot: "i32" },
+  uses: { op: "key:ops", tensor: "key:tensors", role: "enum:3", slot: "i32" },
   layers: { path: "str", class: "str", parent: "key:layers" },
   scopes: {
-    kind: "enum:scope_kind",
+    kind: "enum:9",
     name: "str",
     parent: "key:scopes",
     layer: "key:layers",
@@ -143,12 +128,12 @@ export const TABLES = {
     end_line: "i32",
     column: "i32",
     end_column: "i32",
-    kind: "enum:frame_kind",
+    kind: "enum:3",
     cell: "i32",
   },
   sources: { file: "str", first_line: "i32", text: "str", cell: "i32" },
   backward_calls: {
-    kind: "enum:backward_kind",
+    kind: "enum:4",
     stack: "key:stacks",
     scope: "key:scopes",
     ops_before: "i32",
@@ -189,16 +174,16 @@ export const TABLES = {
     grad_node: "key:grad_nodes",
     scope: "key:scopes",
     stack: "key:stacks",
-    phase: "enum:phase",
+    phase: "enum:3",
     tensor: "key:tensors",
-    kind: "enum:allocation_kind",
+    kind: "enum:9",
   },
   memory_totals: { time_ns: "i64", place: "str", allocated_bytes: "i64", reserved_bytes: "i64" },
-  holders: { allocation: "key:allocations", kind: "enum:holder_kind", name: "str" },
+  holders: { allocation: "key:allocations", kind: "enum:8", name: "str" },
   steps: { time_ns: "i64", scope: "key:scopes" },
   programs: {
     op: "key:ops",
-    kind: "enum:program_kind",
+    kind: "enum:3",
     program: "i32",
     ops: "i32",
     all_ops: "i32",
@@ -220,7 +205,6 @@ export const TABLES = {
     source_line: "i32",
     text: "str",
   },
-  program_texts: { program: "i32", text: "str" },
   program_lines: { program: "i32", file: "str", line: "i32" },
   program_ops: { op: "key:ops" },
   program_grad_nodes: { grad_node: "key:grad_nodes" },
@@ -278,8 +262,8 @@ export const TABLES = {
   rooflines: { place: "str", dtype: "str", flops_per_second: "i64", bytes_per_second: "i64" },
   compared: {
     op: "key:ops",
-    state: "enum:compare_state",
-    origin: "enum:compare_origin",
+    state: "enum:5",
+    origin: "enum:3",
     max_abs: "f32",
     max_rel: "f32",
     cosine: "f32",
@@ -294,10 +278,10 @@ export const TABLES = {
     target: "key:ops",
     tensor: "key:tensors",
     slot: "i32",
-    kind: "enum:edge_kind",
+    kind: "enum:2",
   },
   groups: {
-    kind: "enum:group_kind",
+    kind: "enum:9",
     label: "str",
     path: "str",
     class: "str",
@@ -327,7 +311,7 @@ export const TABLES = {
   roofline_shares: { share: "f32", is_compute: "bool" },
   findings: {
     kind: "str",
-    severity: "enum:severity",
+    severity: "enum:3",
     message: "str",
     advice: "str",
     file: "str",
@@ -338,7 +322,7 @@ export const TABLES = {
   },
   finding_marks: {
     finding: "key:findings",
-    role: "enum:mark_role",
+    role: "enum:5",
     op: "key:ops",
     grad_node: "key:grad_nodes",
   },

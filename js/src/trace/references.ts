@@ -2,13 +2,7 @@
 
 import { t } from "../words/loader.ts";
 import type { Column } from "./columns.ts";
-import {
-  type ColumnType,
-  ENUMERATIONS,
-  type EnumerationName,
-  TABLES,
-  type TableName,
-} from "./protocol.ts";
+import { type ColumnType, TABLES, type TableName } from "./protocol.ts";
 
 /** Tables with one row for each row of another table. */
 export const PARALLEL_TABLES = {
@@ -55,7 +49,7 @@ export function valueRanges(
     if (kind === "str") {
       ranges[column] = { lowest: 0, end: stringCount };
     } else if (kind === "enum") {
-      ranges[column] = { lowest: 0, end: ENUMERATIONS[target as EnumerationName].length };
+      ranges[column] = { lowest: 0, end: Number(target) };
     } else if (kind === "key") {
       const isEarlier = EARLIER_COLUMNS[name] === column;
       ranges[column] = { lowest: -1, end: lengthOf(target), isEarlier };

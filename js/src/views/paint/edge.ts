@@ -17,13 +17,7 @@ const ARROW_PX = 5.5;
 const WAY_PX = 3.2;
 
 /** @param area the part in view; an edge that only passes through this part has no arrow */
-export function paintEdges(
-  brush: Brush,
-  scene: Scene,
-  edges: SceneEdge[],
-  area: Extent,
-  alpha: number,
-): void {
+export function paintEdges(brush: Brush, scene: Scene, edges: SceneEdge[], area: Extent): void {
   const { context, camera, emphasis, theme, norms } = brush;
   const stroke = (edge: SceneEdge, isStrong: boolean, way: Mark | undefined, norm: string) => {
     const plain = strokeOfEdge(edge, theme, isStrong);
@@ -47,7 +41,7 @@ export function paintEdges(
   }
   for (const key of [...styles.keys()].sort()) {
     const { stroke, edges: alike } = styles.get(key)!;
-    context.globalAlpha = stroke.alpha * alpha;
+    context.globalAlpha = stroke.alpha;
     context.strokeStyle = stroke.colour;
     // Keep thin lines visible when zoomed out.
     context.lineWidth = Math.max(stroke.width, 0.7 / camera.scale);

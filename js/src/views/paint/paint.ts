@@ -3,7 +3,7 @@ import type { Camera, Size } from "../scene/camera.ts";
 import { colourOfBox, mix } from "../scene/drawing_style.ts";
 import type { Extent } from "../scene/extent.ts";
 import type { Scene, SceneBox } from "../scene/scene.ts";
-import type { Found } from "../scene/scene_index.ts";
+import type { SceneIndex } from "../scene/scene_index.ts";
 import { labelExtents } from "../scene/taken.ts";
 import { paintBox } from "./box.ts";
 import { type Brush, strokePath, write } from "./brush.ts";
@@ -22,11 +22,8 @@ const LEAST_BOX_PX = 11;
 /** Below this scale, cuts are not drawn through lines. Only the signs on the boxes are drawn. */
 const LEAST_CUT_SCALE = 0.3;
 
-/**
- * @param edgeAlpha opacity of edges, which fade while the picture changes
- * @returns how many boxes are in view
- */
-export function paint(brush: Brush, found: Found, view: Size, edgeAlpha = 1): number {
+/** @returns how many boxes are in view */
+export function paint(brush: Brush, found: SceneIndex, view: Size): number {
   const { context, camera, theme } = brush;
   const { scene } = found;
   context.fillStyle = theme.bg;
@@ -41,7 +38,7 @@ export function paint(brush: Brush, found: Found, view: Size, edgeAlpha = 1): nu
   }
   paintRungs(brush, scene, area);
   const edges = found.edgesIn(area).map((key) => scene.edges[key]!);
-  paintEdges(brush, scene, edges, area, edgeAlpha);
+  paintEdges(brush, scene, edges, area);
   const places = new TitlePlaces(found, labelExtents(scene, brush.measure));
   for (const frame of frames) {
     paintFrameTitle(brush, frame, area, places);
@@ -56,11 +53,10 @@ export function paint(brush: Brush, found: Found, view: Size, edgeAlpha = 1): nu
       paintBox(brush, box, isReadable(brush, 12.5));
     }
   }
-  const isStill = edgeAlpha > 0.9;
-  if (isStill && camera.scale > LEAST_CUT_SCALE) {
+  if (camera.scale > LEAST_CUT_SCALE) {
     paintCuts(brush, scene, boxKeys, edges);
   }
-  if ((brush.showShapes || brush.norms) && isReadable(brush, 10.5) && isStill) {
+  if ((brush.showShapes || brush.norms) && isReadable(brush, 10.5)) {
     paintEdgeLabels(brush, edges, scene, frames, area);
   }
   paintMarks(brush, boxes, isReadable(brush, 10.5));

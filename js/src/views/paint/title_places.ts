@@ -3,14 +3,14 @@
  * edge of a frame, or another title.
  */
 import { type Extent, extentOf, isInside, touch } from "../scene/extent.ts";
-import type { Found } from "../scene/scene_index.ts";
+import type { SceneIndex } from "../scene/scene_index.ts";
 
 export class TitlePlaces {
   readonly #taken: Extent[];
 
   /** @param taken the extents of other texts */
   constructor(
-    readonly found: Pick<Found, "scene" | "boxesIn" | "framesIn">,
+    readonly found: Pick<SceneIndex, "scene" | "boxesIn" | "framesIn">,
     taken: readonly Extent[],
   ) {
     this.#taken = [...taken];

@@ -23,9 +23,9 @@ import { type Hit, SceneIndex } from "../scene/scene_index.ts";
 import { wholeParts } from "../scene/taken.ts";
 import { anchored } from "./anchor.ts";
 import { deepestInFirstView, firstView } from "./first_view.ts";
+import { Glide } from "./glide.ts";
 import { Painting } from "./painting.ts";
 import { listenToPointer, type PointerActions } from "./pointer.ts";
-import { Glide, Transition } from "./transition.ts";
 
 const SMALLEST_SCALE = 0.02;
 const EDGE_REACH_PX = 5;
@@ -49,7 +49,6 @@ export class GraphCanvas {
   #index = new SceneIndex(EMPTY_SCENE);
   #camera: Camera = { x: 0, y: 0, scale: 1 };
   #glide: Glide | undefined;
-  #transition: Transition | undefined;
   #view: Size = { width: 0, height: 0 };
   #hovered: Hit | undefined;
   #frame = 0;
@@ -109,12 +108,8 @@ export class GraphCanvas {
     const { anchor: id } = options;
     const held = id ? anchored({ previous, next: scene, id }, this.camera, this.#view) : undefined;
     this.#scene = scene;
-    this.#painting.scene = scene;
     this.#index = new SceneIndex(scene);
     this.#hovered = undefined;
-    this.#transition = options.isNew
-      ? undefined
-      : Transition.between(previous, scene, performance.now());
     if (options.isNew || !previous.boxes.length) {
       this.#hasBeenMoved = false;
       this.#lookAtBeginning();
@@ -202,18 +197,13 @@ export class GraphCanvas {
       this.#camera = this.#glide.at(now_ms);
       this.#glide = this.#glide.isOver(now_ms) ? undefined : this.#glide;
     }
-    const progress = Math.max(0, this.#transition?.progress(now_ms) ?? 1);
-    if (progress >= 1) {
-      this.#transition = undefined;
-    }
     this.#painting.draw({
-      found: this.#transition?.at(progress, this.#index) ?? this.#index,
+      found: this.#index,
       camera: this.#camera,
       view: this.#view,
       hovered: nameOf(this.#hovered),
-      progress,
     });
-    if (this.#glide || this.#transition) {
+    if (this.#glide) {
       this.draw();
     }
   }

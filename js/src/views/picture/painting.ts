@@ -8,24 +8,18 @@ import { paint } from "../paint/paint.ts";
 import type { Camera, Size } from "../scene/camera.ts";
 import { Emphasis } from "../scene/emphasis.ts";
 import type { TextMeasure } from "../scene/measure.ts";
-import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
-import type { Found } from "../scene/scene_index.ts";
+import type { SceneIndex } from "../scene/scene_index.ts";
 
 /** The data for one frame. */
 export interface Sight {
-  readonly found: Found;
+  readonly found: SceneIndex;
   readonly camera: Camera;
   readonly view: Size;
   /** Id of the box under the pointer, "" for none. */
   readonly hovered: string;
-  /** How far the change from another scene has come, 0 to 1. */
-  readonly progress: number;
 }
 
 export class Painting {
-  /** The scene that is shown, or that the picture is changing into. */
-  scene: Scene = EMPTY_SCENE;
-
   constructor(
     readonly canvas: HTMLCanvasElement,
     readonly store: Store,
@@ -33,7 +27,7 @@ export class Painting {
     public theme: Theme,
   ) {}
 
-  draw({ found, camera, view, hovered, progress }: Sight): void {
+  draw({ found, camera, view, hovered }: Sight): void {
     // Use the screen's resolution, which changes with the page's zoom or with the screen.
     const pixels = Math.min(3, window.devicePixelRatio || 1);
     const { canvas, store, theme, measure } = this;
@@ -53,10 +47,8 @@ export class Painting {
       showShapes: store.state.showShapes,
       hovered,
       norms: NormInk.of(store),
-      colours: ColourInk.of(store, this.scene),
+      colours: ColourInk.of(store, found.scene),
     };
-    // Edges fade in at their new places. They are always at least partly visible.
-    const edgeAlpha = 0.3 + 0.7 * progress * progress;
-    canvas.dataset.inView = String(paint(brush, found, view, edgeAlpha));
+    canvas.dataset.inView = String(paint(brush, found, view));
   }
 }

@@ -9,20 +9,12 @@ export type Hit =
   | { kind: "frame"; frame: SceneFrame; onToggle: boolean; onRefold: boolean }
   | { kind: "edge"; edge: SceneEdge; from: string; to: string };
 
-/** A scene, and a search of its parts by area; results are positions in the scene's lists. */
-export interface Found {
-  readonly scene: Scene;
-  boxesIn(area: Extent): number[];
-  edgesIn(area: Extent): number[];
-  framesIn(area: Extent): number[];
-}
-
 /** Height of a frame's title strip, and widths of the places to click in it. */
 export const TITLE_HEIGHT_PX = 24;
 const TOGGLE_WIDTH_PX = 26;
 const REFOLD_WIDTH_PX = 80;
 
-export class SceneIndex implements Found {
+export class SceneIndex {
   readonly #boxes: SpatialIndex;
   readonly #edges: SpatialIndex;
   readonly #frames: SpatialIndex;
