@@ -82,23 +82,21 @@ def test_the_keyboard_moves_the_moment(memory_page: MemoryPage) -> None:
     expect(memory.section).to_be_visible()
 
 
-def test_the_overview_moves_what_is_shown(memory_page: MemoryPage) -> None:
+def test_the_wheel_zooms_and_shift_drag_moves_what_is_shown(memory_page: MemoryPage) -> None:
     page, memory, _ = memory_page
     timeline = memory.app.locator(".pdl-timeline")
-    page.mouse.move(*memory.point(0.5, 0.2))
+    x, y = memory.point(0.5, 0.2)
+    page.mouse.move(x, y)
     page.mouse.wheel(0, -240)
     page.mouse.wheel(0, -240)
     expect(timeline).to_have_attribute("data-span", re.compile(r"^(2|3)\d{4}"))
     before = timeline.get_attribute("data-span")
     assert before
-    overview = memory.app.locator(".pdl-timeline-overview").bounding_box()
-    assert overview
-    x, _ = memory.point(0.5, 0)
-    y = overview["y"] + overview["height"] / 2
-    page.mouse.move(x, y)
+    page.keyboard.down("Shift")
     page.mouse.down()
-    page.mouse.move(x + 60, y, steps=6)
+    page.mouse.move(x - 60, y, steps=6)
     page.mouse.up()
+    page.keyboard.up("Shift")
     expect(timeline).not_to_have_attribute("data-span", before)
     (start, end), (start_before, end_before) = (
         map(float, span.split()) for span in (timeline.get_attribute("data-span") or "", before)

@@ -62,21 +62,3 @@ export function peakWithin(blocks: Blocks, from_ns: number, to_ns: number): numb
   const at = highestWithin(events, countUntil(times_ns, from_ns), countUntil(times_ns, to_ns));
   return at >= 0 && total_bytes[at]! > totalAt(blocks, from_ns) ? times_ns[at]! : from_ns;
 }
-
-/** The highest total in each of `count` columns of equal width, over the whole run. */
-export function totalColumns(
-  { events, first_ns, last_ns }: Blocks,
-  count: number,
-): { times_ns: Float64Array; total_bytes: Float64Array } {
-  const width_ns = (last_ns - first_ns) / count;
-  const times_ns = new Float64Array(count + 1).map((_, at) => first_ns + at * width_ns);
-  const total_bytes = new Float64Array(count + 1);
-  for (let column = 0, at = 0; column <= count; column++) {
-    const end = countBefore(events.times_ns, times_ns[column]! + width_ns, at);
-    const before = at > 0 ? events.total_bytes[at - 1]! : 0;
-    const highest = highestWithin(events, at, end);
-    total_bytes[column] = highest < 0 ? before : Math.max(before, events.total_bytes[highest]!);
-    at = end;
-  }
-  return { times_ns, total_bytes };
-}

@@ -18,8 +18,6 @@ export class TableState {
   #data: TableData | undefined;
   #matches: readonly number[] | undefined;
   #order: Int32Array | undefined;
-  /** The order of the rows for single ops without a search, which is kept. */
-  #whole: (Sorting<TableColumn> & { rows: TableRows; order: Int32Array }) | undefined;
 
   /** @param nameOf returns the name by which a row is sorted */
   constructor(
@@ -79,19 +77,8 @@ export class TableState {
 
   /** The rows that are shown, in their order. */
   get order(): Int32Array {
-    if (this.#order) return this.#order;
     const { data, sorting } = this;
-    const whole = this.#whole;
-    const { rows, mask, shown } = data;
-    const isSorted =
-      whole?.rows === rows && whole.by === sorting.by && whole.isDown === sorting.isDown;
-    this.#order =
-      isSorted && mask
-        ? whole.order.filter((row) => mask[row])
-        : sortRows(shown, this.#keys(data), sorting.isDown);
-    // A search removes rows, but does not change the numbers of other rows.
-    if (!mask && rows.kind === "each" && !rows.places)
-      this.#whole = { ...sorting, rows, order: this.#order };
+    this.#order ??= sortRows(data.shown, this.#keys(data), sorting.isDown);
     return this.#order;
   }
 

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { blocksByPlace } from "../../../src/memory/blocks/blocks.ts";
 import { heldAtEnd } from "../../../src/memory/blocks/held.ts";
 import { reservedSteps } from "../../../src/memory/blocks/marks.ts";
-import { totalColumns } from "../../../src/memory/blocks/moment.ts";
 import { phaseSpans } from "../../../src/memory/blocks/phases.ts";
 import { mapBlocks } from "../../../src/memory/map/block_map.ts";
 import { hitAt } from "../../../src/memory/stack/hit.ts";
@@ -83,16 +82,6 @@ describe("marks along the timeline", () => {
     expect(reservedSteps(await trace.trace(), "cpu").times_ns).toEqual([]);
     trace.add("memory_totals", { time_ns: 50, place, allocated_bytes: 8, reserved_bytes: 64 });
     expect(reservedSteps(await trace.trace(), "cpu").reserved_bytes).toEqual([0, 8, 64]);
-  });
-
-  test("the overview keeps every column's highest moment", async () => {
-    const { trace, writer } = made();
-    writer.block(0, -1, 10);
-    writer.block(55, 56, 1000);
-    const blocks = blocksByPlace(await trace.trace())[0]!;
-    expect([...totalColumns(blocks, 10).total_bytes]).toEqual([
-      10, 10, 10, 10, 10, 1010, 10, 10, 10, 10, 10,
-    ]);
   });
 });
 

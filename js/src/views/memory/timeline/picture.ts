@@ -1,4 +1,4 @@
-/** The timeline as an image: its figures, with a headline above and a legend of kinds below. */
+/** The timeline as an image: its figure, with a headline above and a legend of kinds below. */
 
 import { kindLabel } from "../../../memory/blocks/kinds.ts";
 import { totalAt } from "../../../memory/blocks/moment.ts";
@@ -13,25 +13,21 @@ const LEGEND_PX = 22;
 const MARGIN_PX = 14;
 const SWATCH_PX = 10;
 
-/**
- * @param canvases the figures, from top to bottom
- * @throws Error if the browser cannot draw the timeline
- */
+/** @throws Error if the browser cannot draw the timeline */
 export function memoryPicture(
   memory: MemoryState,
-  canvases: readonly [HTMLCanvasElement, ...HTMLCanvasElement[]],
+  figure: HTMLCanvasElement,
   palette: MemoryPalette,
 ): Promise<Blob> {
-  const [first] = canvases;
   const picture = document.createElement("canvas");
   const context = picture.getContext("2d");
   if (!context) throw new Error(t("export.no_picture"));
   const scale = window.devicePixelRatio || 1;
-  const width_px = first.width / scale;
+  const width_px = figure.width / scale;
   const kinds = legend(memory, context, palette, width_px);
-  const figures_px = canvases.reduce((sum, { height }) => sum + height / scale, 0);
-  picture.width = first.width;
-  picture.height = Math.ceil((HEAD_PX + figures_px + kinds.height_px + MARGIN_PX) * scale);
+  const height_px = figure.height / scale;
+  picture.width = figure.width;
+  picture.height = Math.ceil((HEAD_PX + height_px + kinds.height_px + MARGIN_PX) * scale);
   context.scale(scale, scale);
   context.fillStyle = palette.bg;
   context.fillRect(0, 0, width_px, picture.height / scale);
@@ -39,13 +35,8 @@ export function memoryPicture(
   context.fillStyle = palette.ink;
   context.font = `600 13px ${palette.font}`;
   context.fillText(headline(memory), MARGIN_PX, HEAD_PX / 2 + 2);
-  let top_px = HEAD_PX;
-  for (const canvas of canvases) {
-    const height_px = canvas.height / scale;
-    context.drawImage(canvas, 0, top_px, canvas.width / scale, height_px);
-    top_px += height_px;
-  }
-  kinds.paint(top_px + MARGIN_PX / 2);
+  context.drawImage(figure, 0, HEAD_PX, width_px, height_px);
+  kinds.paint(HEAD_PX + height_px + MARGIN_PX / 2);
   return pngOf(picture);
 }
 

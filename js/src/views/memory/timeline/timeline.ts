@@ -1,6 +1,5 @@
 /** The timeline: its figure, its pointer and key actions, and the picture that it shows. */
 import { button, element } from "../../../dom/element.ts";
-import { totalColumns } from "../../../memory/blocks/moment.ts";
 import { litAllocations } from "../../../memory/lit.ts";
 import type { MemoryChoice, MemoryState } from "../../../memory/memory_state.ts";
 import { hitAt, type TimelineHit } from "../../../memory/stack/hit.ts";
@@ -15,7 +14,6 @@ import { paintFigure } from "../figure/figure.ts";
 import { MARGINS } from "../figure/frame.ts";
 import type { Marks } from "../figure/marks.ts";
 import { marksOf } from "../figure/marks.ts";
-import { listenToOverview, paintOverview, type Totals } from "../figure/overview.ts";
 import type { LitBlocks } from "../figure/stack_paint.ts";
 import { memoryPicture } from "./picture.ts";
 import { serves, windowFor } from "./picture_window.ts";
@@ -23,16 +21,12 @@ import { listenToTimeline, type TimelineMoves, ZOOM_STEP } from "./pointer.ts";
 import { ShownWindow } from "./shown_window.ts";
 import { tooltipLines } from "./tooltip.ts";
 
-const OVERVIEW_COLUMNS = 1000;
-
 export class Timeline implements TimelineMoves {
   readonly element: HTMLElement;
   readonly #frame: ChartFrame;
-  readonly #overview = element("canvas", { class: "pdl-timeline-overview" });
   /** The chosen moment. It has an element of its own, because only it moves with the pointer. */
   readonly #moment = element("div", { class: "pdl-timeline-moment" });
   readonly #window: ShownWindow;
-  #totals: Totals;
   /** The picture and marks of a window; they are reused while they cover the visible part. */
   #made: { readonly picture: StackPicture; readonly marks: Marks } | undefined;
   #lit: LitBlocks | undefined;
@@ -54,7 +48,6 @@ export class Timeline implements TimelineMoves {
       draw: () => this.draw(),
     });
     this.#window = new ShownWindow(memory, () => this.#frame.schedule());
-    this.#totals = totalColumns(memory.blocks, OVERVIEW_COLUMNS);
     this.#lit = this.#litBlocks();
     const { canvas, pointer } = this.#frame;
     pointer.append(this.#moment);
@@ -62,20 +55,12 @@ export class Timeline implements TimelineMoves {
       "div",
       { class: "pdl-timeline" },
       element("div", { class: "pdl-timeline-main" }, canvas, pointer, this.#buttons()),
-      this.#overview,
-    );
-    listenToOverview(
-      this.#overview,
-      () => ({ from_ns: memory.blocks.first_ns, to_ns: memory.blocks.last_ns }),
-      () => this.#window.shown,
-      (from_ns, to_ns) => this.#window.goTo(from_ns, to_ns),
     );
     this.#frame.own(
       listenToTimeline(pointer, this, options),
       memory.subscribe((choice, previous) => {
         if (choice.place !== previous.place) {
           this.#made = undefined;
-          this.#totals = totalColumns(memory.blocks, OVERVIEW_COLUMNS);
           this.#window.fit();
         }
         if (choice.place !== previous.place || choice.kind !== previous.kind) {
@@ -107,7 +92,7 @@ export class Timeline implements TimelineMoves {
 
   /** Draw the shown part, if the timeline is on screen. */
   draw(): void {
-    const { size, palette } = this.#frame;
+    const { size } = this.#frame;
     if (!size.width_px || !size.height_px) {
       return;
     }
@@ -120,11 +105,6 @@ export class Timeline implements TimelineMoves {
       this.#made = { picture: stackBlocks(blocks, window), marks: marksOf(this.memory, window) };
       this.element.dataset.drawn = String(this.#made.picture.drawn.length);
     }
-    const overview = {
-      width_px: this.#overview.clientWidth,
-      height_px: this.#overview.clientHeight,
-    };
-    paintOverview(emptied(this.#overview), overview, this.#totals, shown, palette);
     this.#paint();
     this.#placeMoment();
   }
@@ -153,7 +133,7 @@ export class Timeline implements TimelineMoves {
   picture(): Promise<Blob> {
     this.#paint(this.memory.choice);
     const { canvas, palette } = this.#frame;
-    const picture = memoryPicture(this.memory, [canvas, this.#overview], palette);
+    const picture = memoryPicture(this.memory, canvas, palette);
     this.#paint();
     return picture;
   }
