@@ -272,7 +272,7 @@ export const TABLES = {
     reason: "str",
   },
   other_frames: { op: "key:ops", frame: "key:frames" },
-  compared_grad_nodes: { grad_node: "key:grad_nodes", state: "enum:compare_state" },
+  compared_grad_nodes: { grad_node: "key:grad_nodes", state: "enum:5" },
   op_edges: {
     source: "key:ops",
     target: "key:ops",
