@@ -20,7 +20,7 @@ const ALLOWED: Readonly<Record<string, RegExp>> = {
   // As Python itself prints a traceback.
   "views/names/stack_order.ts": /^Traceback \(|^Cell …$|^File "…"$|^ {2}…, line /,
   // Shapes of the legend's samples, and what they look like.
-  "views/keyboard/legend.ts":
+  "views/keyboard/help.ts":
     /^(?:box|sign|under|inner|chip|octagon|triangle|disc|stub|cut|ring|line) /,
 };
 
