@@ -94,7 +94,9 @@ def find_kinds(
     kinds[from_node] = np.where(is_inner_alone, ACTIVATION, GRADIENT)[from_node]
     kinds[made & (tensor < 0) & lifetimes.ends_in_maker] = TEMPORARY
     kinds[~is_new & lifetimes.ends_in_backward] = SAVED_ACTIVATION
-    kinds[lifetimes.ends_in_accumulation & (~made | in_grad_node)] = GRADIENT
+    # The garbage collector may free a batch or a copy while a node accumulates a gradient.
+    is_nodes = in_grad_node | ~(made | owners.is_copy | owners.is_arrival)
+    kinds[lifetimes.ends_in_accumulation & is_nodes] = GRADIENT
     of_optimizer = made & (owners.phase == OPTIMIZER) & (kinds != TEMPORARY)
     outlives = _outlives_step(blocks, step_ends_ns)
     kinds[of_optimizer] = np.where(outlives, OPTIMIZER_STATE, TEMPORARY)[of_optimizer]
