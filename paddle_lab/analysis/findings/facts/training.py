@@ -19,6 +19,7 @@ from paddle_lab.analysis.findings.facts import (
     Facts,
 )
 from paddle_lab.analysis.findings.finding import Place
+from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.floats import from_bits
 from paddle_lab.trace.schema import SCOPE_KINDS
@@ -353,17 +354,7 @@ class Training:
 
     def creation_place(self, parameter: int) -> Place:
         """Return the line that made a parameter; an empty place if it was made before the trace."""
-        first = self.facts.first_value(parameter)
-        stack = self._created.get(first, -1)
-        return self.facts.place_of_stack(stack) if stack >= 0 else Place()
-
-    @cached_property
-    def _created(self) -> dict[int, int]:
-        return {
-            self.facts.first_value(event.tensor): event.stack
-            for event in self.facts.events("created")
-            if event.detail == "parameter" and event.tensor >= 0
-        }
+        return self.facts.answer(Trained).creation_place([parameter], [])
 
     def is_direct(self, op: int) -> bool:
         """Tell whether the user's code calls an op, or the op's layer, directly.

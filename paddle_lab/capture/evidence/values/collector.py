@@ -24,6 +24,7 @@ from paddle_lab.capture.evidence.values.statistics import (
     statistics,
 )
 from paddle_lab.capture.recorder.faults import described
+from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.floats import float_bits
@@ -102,8 +103,12 @@ class Values(Collector):
         self._missing = []
 
     def _on_op(self, _op: int, result: Any) -> None:
-        for value in (result,) if isinstance(result, self._recorder.tensor_type) else flat(result):
-            if isinstance(value, self._recorder.tensor_type):
+        wanted = self._recorder.tensor_type
+        is_for_checks = not self._in_full and self._decimals is None
+        if is_for_checks and self._recorder.thread().phase == OPTIMIZER:
+            wanted = self._recorder.parameter_type  # no check reads moments
+        for value in (result,) if isinstance(result, wanted) else flat(result):
+            if isinstance(value, wanted):
                 self._look(value, self._tensors.known_key(value))
 
     def _look(self, tensor: Any, key: int) -> None:

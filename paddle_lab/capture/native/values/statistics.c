@@ -94,8 +94,8 @@ static void measure_floats(const uint32_t *block, int count, Found *found) {
     found->smallest = low < found->smallest ? low : found->smallest;
     found->largest = high > found->largest ? high : found->largest;
     found->zeros += zeros;
-    found->total += total;
-    found->squares += squares;
+    found->total += count * first + differences;
+    found->squares += squared_differences + first * (2 * differences + count * first);
 }
 
 FOR_THIS_MACHINE

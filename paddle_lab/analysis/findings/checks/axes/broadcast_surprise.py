@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import FORWARD, PARAMETER, Facts
+from paddle_lab.analysis.findings.facts import FORWARD, Facts
+from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
 
 _ELEMENTWISE = frozenset(
@@ -48,10 +49,9 @@ def _is_surprising(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def _is_surprising_pair(facts: Facts, op: int, inputs: list[int]) -> bool:
-    is_fed = [
-        facts.tensor_kind(one) == PARAMETER or facts.producer(one) in facts.fed_ops
-        for one in inputs
-    ]
+    training = facts.answer(Training)
+    origins = [one if facts.producer(one) >= 0 else training.origin(one) for one in inputs]
+    is_fed = [training.is_fed(one) for one in origins]
     if is_fed[0] == is_fed[1]:
         return False
     column = max(inputs, key=lambda tensor: len(facts.shape(tensor)))

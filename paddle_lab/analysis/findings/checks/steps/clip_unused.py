@@ -1,4 +1,4 @@
-"""Gradient clipping has no effect: no optimizer has the clip, or the clip comes after the step.
+"""Gradient clipping has no effect: no optimizer has the clip, or there is no gradient to clip.
 
 Contract (``paddle.nn.ClipGradByGlobalNorm``): the clip object is passed to the optimizer as
 ``grad_clip``. ``clip_grad_norm_`` is called between backward and the step.
@@ -30,7 +30,7 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("clip-unused.not_given", training.place(call), -1, name=call.detail[0])
     yield from _one_replica(training)
     clips = training.called("clip_grad_norm_", "clip_grad_value_")
-    if len(clips) > 1 and len(training.steps) > 1 and all(_is_late(training, one) for one in clips):
+    if len(clips) > 1 and len(training.steps) > 1 and all(_is_vain(training, one) for one in clips):
         yield warning("clip-unused.late", training.place(clips[0]), -1, name=clips[0].name)
 
 
@@ -56,13 +56,14 @@ def _mixes_gradients(facts: Facts, op: int) -> bool:
     return is_sum and kinds <= {GRADIENT, EXTERNAL} and facts.phase(op) == FORWARD
 
 
-def _is_late(training: Training, call: Called) -> bool:
-    """Tell whether no backward call ran between the last step and this call."""
+def _is_vain(training: Training, call: Called) -> bool:
+    """Tell whether no backward call ran since the gradients were used or cleared."""
     facts, at = training.facts, call.event.ops_before
-    backward = [facts.ops_before(one) for one in facts.user_backward_calls]
-    last_backward = max((one for one in backward if one <= at), default=-1)
-    last_step = max((step.last_op for step in training.steps if -1 < step.last_op < at), default=-1)
-    return last_backward <= last_step
+    last = max((one for one in map(facts.ops_before, facts.user_backward_calls) if one < at),
+               default=-1)  # fmt: skip
+    ends = [step.last_op for step in training.steps if -1 < step.last_op < at]
+    ends += [clear.event.ops_before - 1 for clear in training.called("clear_grad")]
+    return last <= max((end for end in ends if end <= at), default=-1)
 
 
 CHECK = Check(
