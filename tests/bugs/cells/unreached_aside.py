@@ -8,10 +8,10 @@ class Residual(nn.Layer):
     def __init__(self):
         super().__init__()
         self.main = nn.Conv2D(2, 2, 3, padding=1)
-        self.shortcut = nn.Conv2D(2, 2, 1)  # BUG: unreached-parameter
+        self.shortcut = nn.Conv2D(2, 2, 1)
 
     def forward(self, x):
-        skip = self.shortcut(x)
+        skip = self.shortcut(x)  # BUG: unreached-parameter
         out = nn.functional.relu(self.main(x))
         return out + x if skip is not None else out
 

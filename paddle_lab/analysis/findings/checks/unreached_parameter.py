@@ -1,4 +1,4 @@
-"""Parameters that an optimizer holds got no gradient; the finding is where they were created.
+"""Parameters that an optimizer holds got no gradient, or their layer's result is not used.
 
 Examples are a layer that ``forward`` never calls, a layer whose output is not used, a model that
 was built again after the optimizer, or a ``paddle.grad`` call that did not ask for these gradients.
@@ -14,12 +14,13 @@ earlier gradients.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import Facts, walk
 from paddle_lab.analysis.findings.finding import Found, Mark, Place, found
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.trace.trees import rows_by
 from paddle_lab.words import Text
 
 _MOST_MARKS = 8
@@ -36,6 +37,8 @@ def find(facts: Facts) -> Iterator[Found]:
     for parameter in _wanted(facts, cuts):
         if (call := cuts.reach.call_past(parameter)) >= 0:
             key = facts.place_of_call(call), "not_asked"
+        elif (end := _end(facts, trained.used.get(parameter, ()))) is not None:
+            key = end, "dropped"
         else:
             place = trained.creation_place([parameter], reached)
             is_used = parameter in trained.used
@@ -69,6 +72,14 @@ def _wanted(facts: Facts, cuts: GradientCuts) -> list[int]:
     )
 
 
+def _end(facts: Facts, ops: Sequence[int]) -> Place | None:
+    """Return the line whose results are the last that depend on some ops, None for several."""
+    edges = facts.record.op_edges
+    after = rows_by(edges["source"], edges["target"], facts.op_count)
+    ends = {facts.place(op) for op in walk(ops, after) if not after(op)}
+    return ends.pop() if len(ends) == 1 and all(place.line for place in ends) else None
+
+
 def _step_place(facts: Facts) -> Place:
     if facts.step_ops:
         return facts.place(facts.step_ops[0][0])
@@ -83,9 +94,9 @@ def _found(
     uses = [op for one in parameters for op in trained.used.get(one, ())[:1]]
     makers = [facts.producer(one) for one in parameters if facts.producer(one) >= 0]
     is_held = any(one in trained.holders for one in parameters)
-    is_created_here = any(one in trained.creation_lines for one in parameters)
     is_asked = why != "not_asked"
-    key = ("found" if is_created_here else "found_before") if is_asked else why
+    made = "found" if trained.creation_lines.keys() & parameters else "found_before"
+    key = why if why in {"not_asked", "dropped"} else made
     why = f"findings.unreached-parameter.{'chosen' if is_chosen else why}"
     return found(
         f"unreached-parameter.{key}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -69,6 +69,15 @@ class TensorFacts(OpFacts):
         readers = (op for tensor in parameters for op in self.consumers(tensor) if op >= 0)
         edges = self.record.op_edges
         return frozenset(walk(readers, rows_by(edges["source"], edges["target"], self.op_count)))
+
+    def before(self, tensor: int) -> Iterator[int]:
+        """Yield a tensor and those that it was computed from, up to parameters."""
+
+        def inputs(one: int) -> list[int]:
+            is_made = self.tensor_kind(one) != PARAMETER
+            return list(self.inputs(self.producer(one))) if is_made else []
+
+        return walk([tensor], inputs)
 
     @cached_property
     def living(self) -> frozenset[int]:

@@ -3,6 +3,8 @@
 Contract (``paddle.reshape``): the values keep their order in memory. A reshape from [N, C, H, W] to
 [N, H, W, C] gives the right shape, but mixes channels with positions.
 
+The check also reports a merge of axes that are not side by side, such as the heads of attention.
+
 The check does not report a reshape that splits or merges axes, or the shift of relative positions
 in attention, where the last two sizes differ by 1. Axes of the same size cannot be told apart.
 """
@@ -10,7 +12,7 @@ in attention, where the last two sizes differ by 1. Axes of the same size cannot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, permutations
 from operator import mul
 
 from paddle_lab.analysis.findings.check import Check
@@ -47,6 +49,10 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
             continue
         if sizes:
             return max(sizes)
+        # The groups of axes that make the new axes would have to be side by side.
+        ends = set(accumulate(new, mul))
+        if len(old) > 2 and any(ends <= set(accumulate(one, mul)) for one in permutations(old)):
+            return max(new)
     return 0
 
 

@@ -6,7 +6,9 @@ The check reports a line that computed a loss of one value at least twice, if no
 values and backward calls ran on other losses. It does not report a loss that is logged, that is
 still kept, or that has no graph.
 
-It also reports a loop that computes a loss in each turn, if only that of the last turn is used.
+It also reports a sum in which a term counts twice, or has no gradient because it was computed from
+a detached result of the net, and a loop that computes a loss in each turn, if only that of the last
+turn is used.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import Facts, walk
 from paddle_lab.analysis.findings.facts.ops import Mask
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
@@ -48,11 +50,43 @@ def find(facts: Facts) -> Iterator[Found]:
             used_stacks.add(facts.stack(op))  # kept in an attribute or a container
         if is_number and training.is_unused(result) and not facts.is_in_pylayer(op):
             by_stack.setdefault(facts.stack(op), []).append(op)
+    yield from _terms(training, calls)
     for stack, ops in by_stack.items():
         if len(ops) > 1 and stack not in used_stacks:
             yield warning("unused-loss.found", facts.place(ops[0]), ops[0], n=len(ops))
         elif len(ops) >= _FEWEST_LOST and _are_overwritten(training, ops, is_used):
             yield warning("unused-loss.overwritten", facts.place(ops[0]), ops[0], n=len(ops))
+
+
+def _terms(training: Training, calls: list[int]) -> Iterator[Found]:
+    """Yield sums that backward calls began at, if a term has no gradient or is in them twice."""
+    facts = training.facts
+    said: set[int] = set()
+    for root in (facts.op_of_node(node) for call in calls for node in facts.roots(call)):
+        if root < 0 or facts.stack(root) in said:
+            continue
+        said.add(facts.stack(root))
+        ops = [op for op in walk([root], lambda op: _summed(facts, op)) if _is_linear(facts, op)]
+        terms = [one for op in ops for one in facts.inputs(op)]
+        if any(terms.count(one) > 1 for one in terms if facts.needs_grad(one)):
+            yield warning("unused-loss.twice", facts.place(root), root)
+        for op in ops:
+            lost = [one for one in facts.inputs(op) if not facts.needs_grad(one)]
+            sources = (facts.detached_from(one) for term in lost for one in facts.before(term))
+            is_cut_off = any(one >= 0 and facts.needs_grad(one) for one in sources)
+            if facts.op_name(op) == "add" and len(lost) == 1 and is_cut_off:
+                yield warning("unused-loss.constant", facts.place(op), op)
+
+
+def _is_linear(facts: Facts, op: int) -> bool:
+    is_number = facts.shape(facts.outputs(op)[0]) in {(), (1,)}
+    return is_number and facts.op_name(op) in {"add", "scale", "multiply", "divide"}
+
+
+def _summed(facts: Facts, op: int) -> list[int]:
+    """Return the ops that made the numbers that an op adds or scales."""
+    return [facts.producer(one) for one in facts.inputs(op) if facts.producer(one) >= 0
+            and _is_linear(facts, op)]  # fmt: skip
 
 
 def _are_overwritten(training: Training, ops: list[int], is_used: Mask) -> bool:

@@ -10,12 +10,15 @@ normalised again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
+
+_ONE = re.compile(r"\[?((?::, )*)-?\d+\]?")
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -82,8 +85,10 @@ def _normalised(training: Training, tensor: int) -> tuple[int, int]:
             is_norm = norm >= 0 and facts.op_name(norm) == "p_norm" and axis.lstrip("-").isdigit()
             if not is_norm or facts.inputs(norm)[0] != inputs[0] or not training.is_fed(tensor):
                 break
-            at = int(axis) % len(order)
-            return order.index(at), norm
+            at = int(axis) % len(facts.shape(tensor))
+            return (order.index(at) if at in order else len(order)), norm
+        elif name == "getitem" and (index := _ONE.fullmatch(facts.attributes(op))):
+            order = [at + (at >= index[1].count(",")) for at in order]  # an index removes its axis
         elif name != "concat":
             break
         tensor = inputs[0]

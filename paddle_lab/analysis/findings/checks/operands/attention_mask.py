@@ -43,9 +43,30 @@ def find(facts: Facts) -> Iterator[Found]:
             narrow[op] = keys > (1,) and any(s[-1:] == (1,) and prod(s) > 1 for s in shapes)
             if _keeps_one_token(training, way, keeps):
                 yield warning("attention-mask.inverted", facts.place(op), op)
+            seen = training.glance(way[-1][0])
+            is_same = seen is not None and seen.elements > 1 and seen.smallest == seen.largest
+            if is_same and (padded := _padding(training, softmax, facts.shape(way[-1][0]))):
+                yield warning("attention-mask.constant", facts.place(op), op, n=padded)
+        rows = facts.shape(scores)[-2:]
+        padded = _padding(training, softmax, (facts.shape(scores)[0], *keys))
+        maker = facts.producer(scores)
+        is_plain = facts.op_name(maker) == "matmul" or len(facts.inputs(maker)) == 1
+        if not narrow and rows == keys * 2 and is_plain and padded:
+            yield warning("attention-mask.none", facts.place(softmax), softmax, n=padded)
         if narrow and all(narrow.values()):
             op = next(iter(narrow))
             yield warning("attention-mask.queries", facts.place(op), op, n=keys[0])
+
+
+def _padding(training: Training, softmax: int, shape: tuple[int, ...]) -> int:
+    """Return how many of the tokens of this shape before a softmax are padding."""
+    facts = training.facts
+    for op in training.forward_ops("embedding"):
+        tokens, seen = facts.inputs(op)[0], training.glance(facts.inputs(op)[0])
+        is_padded = training.attribute(op, "padding_idx") == "0" and op < softmax
+        if is_padded and seen is not None and facts.shape(tokens) == shape and seen.zeros:
+            return seen.zeros
+    return 0
 
 
 def _scale(training: Training, softmax: int) -> Iterator[Found]:
@@ -101,7 +122,7 @@ def _way_back(facts: Facts, mask: int) -> Iterator[tuple[int, int]]:
         op = facts.producer(mask)
         yield mask, op
         name = facts.op_name(op) if op >= 0 else ""
-        if name not in _STEPS | _NOT or len(facts.inputs(op)) != 1:
+        if name not in _STEPS | _NOT | {"where"} or len(facts.inputs(op)) not in (1, 3):
             return
         mask = facts.inputs(op)[0]
 
@@ -115,6 +136,9 @@ def _keeps_one_token(training: Training, way: list[tuple[int, int]], keeps: bool
         name = facts.op_name(op)
         is_moved = name == "scale" and training.attribute(op, "bias") not in {"0.0", ""}
         keeps ^= name in _NOT or name in {"subtract", "not_equal"} or is_moved
+        if name == "where":  # a condition whose first value adds nothing keeps the key
+            first = training.glance(training.origin(facts.inputs(op)[1]))
+            keeps ^= first is not None and first.zeros == first.elements
     tokens, *others = facts.inputs(last)
     is_one = all(prod(facts.shape(one)) == 1 for one in others)
     return keeps and is_one and any(

@@ -4,7 +4,8 @@ Contract (Paddle's documentation of each loss): ``cross_entropy`` and
 ``binary_cross_entropy_with_logits`` take logits and apply softmax or sigmoid themselves;
 ``nll_loss`` and the input of ``kl_div`` are log-probabilities; soft labels are probabilities. The
 Dice loss (Milletari et al. 2016) compares probabilities with masks. A token that
-``Embedding(padding_idx=…)`` names as padding is no target.
+``Embedding(padding_idx=…)`` names as padding is no target. The label of a causal language model is
+the next token, not the one that it reads at the same position.
 
 The op that made the values tells their kind. Values of an unknown op are not reported.
 """
@@ -14,12 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.facts.training import AFFINE, Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 _MASKS = frozenset(("greater_than", "greater_equal", "less_than", "equal", "one_hot"))
 _SQUASHING = {"softmax": "softmax", "sigmoid": "sigmoid", "gumbel_softmax": "softmax"}
+_SAME_ORDER = frozenset(("reshape", "flatten", "unsqueeze", "squeeze", "cast", "contiguous"))
+_CAUSAL = frozenset(("triu", "tril", "rnn"))
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -31,9 +34,12 @@ def find(facts: Facts) -> Iterator[Found]:
         if takes_logits and kind in {"softmax", "sigmoid"}:
             place = _place(training, op, maker)
             yield warning("loss-input.softmax", place, op, made=kind)
+        elif takes_logits and maker >= 0 and facts.op_name(maker) == "relu":
+            yield warning("loss-input.relu", facts.place(maker), op)
         elif not takes_logits and kind == "logits":
             yield warning("loss-input.no_softmax", facts.place(op), op)
         yield from _labels(training, op)
+        yield from _copies(training, op)
     for op in training.forward_ops("sigmoid_cross_entropy_with_logits"):
         kind, maker = kind_of(training, facts.inputs(op)[0])
         if kind in {"softmax", "sigmoid"}:
@@ -56,6 +62,35 @@ def _labels(training: Training, op: int) -> Iterator[Found]:
             yield warning("loss-input.soft_label", place, op, made=kind)
     elif _has_padding(training, op):
         yield warning("loss-input.padding", place, op)
+
+
+def _copies(training: Training, op: int) -> Iterator[Found]:
+    """Yield a loss of a causal model whose labels are the tokens that it reads."""
+    facts = training.facts
+    logits, tokens = (_in_order(facts, one) for one in facts.inputs(op)[:2])
+    shape = facts.shape(tokens)
+    if len(shape) != 2 or facts.shape(logits)[:2] != shape:
+        return
+
+    def before(one: int) -> list[int]:
+        is_made = facts.tensor_kind(one) != PARAMETER
+        inputs = facts.inputs(facts.producer(one)) if is_made else ()
+        return [each for each in inputs if shape[1] in facts.shape(each)]  # not the last state
+
+    way = {facts.producer(one) for one in walk([logits], before)} - {-1}
+    read = {facts.inputs(one)[0] for one in way if facts.op_name(one) == "embedding"}
+    is_causal = any(
+        facts.op_name(one) in _CAUSAL or "causal=True" in facts.attributes(one) for one in way
+    )
+    if is_causal and {one for one in read if facts.shape(one) == shape} == {tokens}:
+        yield warning("loss-input.copy", facts.place(op), op)
+
+
+def _in_order(facts: Facts, tensor: int) -> int:
+    """Return the tensor that has the same values in the same order, with its first shape."""
+    while (maker := facts.producer(tensor)) >= 0 and facts.op_name(maker) in _SAME_ORDER:
+        tensor = facts.inputs(maker)[0]
+    return tensor
 
 
 def _has_padding(training: Training, op: int) -> bool:

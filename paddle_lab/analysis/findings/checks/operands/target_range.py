@@ -3,6 +3,9 @@
 Contract: targets of binary cross entropy are in [0, 1] (Paddle's documentation). An output of
 sigmoid, tanh, softmax or ReLU cannot reach targets far outside of its range.
 
+A target ``reward + gamma * value`` is a constant (Sutton and Barto 2018, 9.3). If the same
+parameters make it and the prediction, no gradient flows into it.
+
 Losses of pairs, such as ``margin_ranking_loss``, take labels of -1 and 1.
 
 The check looks at the first values of targets that are data, and with ``check="all"`` also at
@@ -17,7 +20,7 @@ from collections.abc import Iterator
 from math import inf
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.facts.training import Glance, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.source.stacks import stack_of
@@ -40,6 +43,7 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("target-range.binary", facts.place(op), op, **_numbers(target))
     yield from _soft(training)
     yield from _signs(training)
+    yield from _moving(training)
     said: set[int] = set()
     for op in training.forward_ops("subtract", "huber_loss"):
         pair = facts.inputs(op)
@@ -68,6 +72,34 @@ def _reach(training: Training, op: int, output: int, target: Glance) -> Iterator
         if target.largest > high + room or target.smallest < low - room:
             yield warning("target-range.output", facts.place(op), op, made=name, low=low,
                           high=high, **numbers)  # fmt: skip
+
+
+def _moving(training: Training) -> Iterator[Found]:
+    """Yield targets that the same parameters make as the prediction, with gradients."""
+    facts = training.facts
+    for op in training.forward_ops("subtract", "huber_loss"):
+        readers = facts.consumers(facts.outputs(op)[0])
+        if facts.op_name(op) == "subtract" and not any(map(training.takes_size, readers)):
+            continue
+        moving = [one for one in facts.inputs(op) if _is_bootstrapped(training, one)]
+        leaves = [
+            {one for one in facts.before(side) if facts.tensor_kind(one) == PARAMETER}
+            for side in facts.inputs(op)
+        ]
+        if len(moving) == 1 and len(leaves) == 2 and leaves[0] & leaves[1]:
+            maker = facts.producer(moving[0])
+            yield warning("target-range.moving", facts.place(maker), maker)
+
+
+def _is_bootstrapped(training: Training, tensor: int) -> bool:
+    """Tell whether a tensor is data plus a multiple of a trained result."""
+    facts, maker = training.facts, training.facts.producer(tensor)
+    if maker < 0 or facts.op_name(maker) != "add" or len(facts.inputs(maker)) != 2:
+        return False
+    fed = [one for one in facts.inputs(maker) if training.is_fed(one)]
+    times = facts.producer(fed[0]) if len(fed) == 1 and facts.needs_grad(fed[0]) else -1
+    is_multiple = times >= 0 and facts.op_name(times) in {"multiply", "scale"}
+    return is_multiple and sum(map(training.is_fed, facts.inputs(times))) == 1
 
 
 def _signs(training: Training) -> Iterator[Found]:
