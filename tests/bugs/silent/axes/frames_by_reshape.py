@@ -28,7 +28,7 @@ class AttnBlock3D(nn.Layer):
 net = nn.Sequential(nn.Conv3D(3, 8, 3, padding=1), AttnBlock3D(), nn.Conv3D(8, 3, 3, padding=1))
 opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
 for step in range(3):
-    video = paddle.rand([2, 3, 4, 6, 6])
+    video = paddle.rand([2, 3, 3, 6, 6])
     loss = F.l1_loss(net(video + 0.1 * paddle.randn(video.shape)), video)
     loss.backward()
     opt.step()

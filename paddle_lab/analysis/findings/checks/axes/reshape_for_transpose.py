@@ -3,7 +3,8 @@
 Contract (``paddle.reshape``): the values keep their order in memory. A reshape from [N, C, H, W] to
 [N, H, W, C] gives the right shape, but mixes channels with positions.
 
-The check also reports a merge of axes that are not side by side, such as the heads of attention.
+The check also reports a merge of axes that are not side by side, such as the heads of attention. It
+does not if the sizes also fit a split, as in the groups of GroupNorm, except after ``matmul``.
 
 The check does not report a reshape that splits or merges axes, or the shift of relative positions
 in attention, where the last two sizes differ by 1. Axes of the same size cannot be told apart.
@@ -12,7 +13,7 @@ in attention, where the last two sizes differ by 1. Axes of the same size cannot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import accumulate, permutations
+from itertools import accumulate, pairwise, permutations
 from operator import mul
 
 from paddle_lab.analysis.findings.check import Check
@@ -28,13 +29,14 @@ def find(facts: Facts) -> Iterator[Found]:
         if not facts.inputs(op) or not facts.outputs(op):
             continue
         before, after = (facts.shape(one) for one in (facts.inputs(op)[0], facts.outputs(op)[0]))
-        moved = _moved(before, after)
+        maker = facts.producer(facts.inputs(op)[0])
+        moved = _moved(before, after, is_product=maker >= 0 and facts.op_name(maker) == "matmul")
         if moved:
             yield warning("reshape-for-transpose.found", facts.place(op), op,
                           before=list(before), after=list(after), size=moved)  # fmt: skip
 
 
-def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
+def _moved(before: tuple[int, ...], after: tuple[int, ...], *, is_product: bool) -> int:
     """Return the size of an axis that is at another position after the reshape, 0 for none."""
     left, right = ([size for size in shape if size != 1] for shape in (before, after))
     if 0 in left or left == right:
@@ -51,9 +53,16 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> int:
             return max(sizes)
         # The groups of axes that make the new axes would have to be side by side.
         ends = set(accumulate(new, mul))
-        if len(old) > 2 and any(ends <= set(accumulate(one, mul)) for one in permutations(old)):
+        is_merge = any(ends <= set(accumulate(one, mul)) for one in permutations(old))
+        if len(old) > 2 and is_merge and (is_product or not _is_split(old, new)):
             return max(new)
     return 0
+
+
+def _is_split(old: list[int], new: list[int]) -> bool:
+    """Tell whether splits and merges of axes that are side by side give the new axes."""
+    ends = sorted({*accumulate(old, mul), *accumulate(new, mul)})
+    return all(end % start == 0 for start, end in pairwise(ends))
 
 
 def _groups(sizes: list[int], ends: set[int]) -> list[list[int]]:

@@ -27,6 +27,8 @@ from paddle_lab.analysis.findings.finding import Found, warning
 _FEWEST_LOST = 4
 _MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "subtract", "divide"))
 
+_PRODUCTS = {"multiply", "divide"}
+
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of losses that nothing used."""
@@ -79,8 +81,11 @@ def _terms(training: Training, calls: list[int]) -> Iterator[Found]:
 
 
 def _is_linear(facts: Facts, op: int) -> bool:
+    """Tell whether an op adds numbers, or multiplies one by a constant."""
     is_number = facts.shape(facts.outputs(op)[0]) in {(), (1,)}
-    return is_number and facts.op_name(op) in {"add", "scale", "multiply", "divide"}
+    factors = sum(map(facts.needs_grad, facts.inputs(op)))
+    name = facts.op_name(op)
+    return is_number and (name in {"add", "scale"} or (name in _PRODUCTS and factors == 1))
 
 
 def _summed(facts: Facts, op: int) -> list[int]:
