@@ -4,6 +4,7 @@ import { IRenderMimeRegistry } from "@jupyterlab/rendermime";
 import { installStyle } from "../dom/install_style.ts";
 import { offerView } from "../offered_view.ts";
 import { reportCleared } from "./cleared_output.ts";
+import { onFirstUse } from "./first_use.ts";
 import { GRAPH_MIME_TYPE, LIVE_MIME_TYPE } from "./graph_mime.ts";
 import { GraphRenderer } from "./graph_renderer.ts";
 import { LiveRenderer } from "./live_renderer.ts";
@@ -29,7 +30,10 @@ const graphs: JupyterFrontEndPlugin<void> = {
       panelAround: (node) => tracker.find((panel) => panel.node.contains(node)) ?? null,
       reportCleared: (panel, data) => reportCleared(tracker, panel, data),
     };
-    offerView({ build: VIEW_BUILD, load: () => import("../widget_view.ts") });
+    const load = () => import("../widget_view.ts");
+    offerView({ build: VIEW_BUILD, load });
+    // A later output loads the code again, and reports the failure.
+    onFirstUse(tracker, () => void load().catch(() => {}));
     for (const factory of [
       rendererFactory(GRAPH_MIME_TYPE, () => new GraphRenderer(page)),
       rendererFactory(LIVE_MIME_TYPE, () => new LiveRenderer(page)),

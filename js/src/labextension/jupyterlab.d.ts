@@ -92,6 +92,7 @@ declare module "@lumino/signaling" {
 
 declare module "@jupyterlab/notebook" {
   import type { IRenderMimeRegistry } from "@jupyterlab/rendermime";
+  import type { ISignal } from "@lumino/signaling";
 
   export interface EditorPosition {
     readonly line: number;
@@ -131,6 +132,8 @@ declare module "@jupyterlab/notebook" {
     readonly node: HTMLElement;
     readonly isDisposed: boolean;
     readonly sessionContext: {
+      /** The messages that the kernel sends to all pages. */
+      readonly iopubMessage: ISignal<KernelMessage>;
       readonly ready: Promise<void>;
       readonly session: {
         readonly kernel: { readonly id: string; readonly status: string } | null;
@@ -146,8 +149,13 @@ declare module "@jupyterlab/notebook" {
       scrollToCell(cell: Cell, align?: string): Promise<void>;
     };
   }
+  export interface KernelMessage {
+    readonly header: { readonly msg_type: string };
+    readonly content: Readonly<Record<string, unknown>>;
+  }
   export interface INotebookTracker {
     readonly currentWidget: NotebookPanel | null;
+    readonly widgetAdded: ISignal<NotebookPanel>;
     forEach(act: (panel: NotebookPanel) => void): void;
     find(test: (panel: NotebookPanel) => boolean): NotebookPanel | undefined;
   }
