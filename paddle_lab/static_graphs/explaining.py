@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 def explain_static(function: Callable[..., object], /, *inputs: Any, **named: Any) -> BreakMap:
     """Find where ``to_static`` breaks a function's graph, and why.
 
-    The function runs up to three times. Its output and warnings are not shown, but log records
-    reach their handlers each time. Afterwards parameters, buffers, gradients, variables, the random
-    generators, and Paddle's caches are restored.
+    The function runs up to three times. Its output and Python's warnings are not shown, but log
+    records reach their handlers each time. Afterwards parameters, buffers, gradients, variables,
+    the random generators, and Paddle's caches of compiled functions are restored. Paddle also notes
+    in C++ which functions it has met. It keeps that, and may then split a function differently.
 
     Parameters
     ----------

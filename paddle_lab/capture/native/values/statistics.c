@@ -88,14 +88,13 @@ static void measure_floats(const uint32_t *block, int count, Found *found) {
     add_deviations(found, (Shifted){count, first, differences, squared_differences});
     /* The block contains the first value, so the sums lose no more digits than they would have. */
     double total = count * first + differences;
-    double squares = squared_differences + first * (differences + total);
     double low = (double)float_of((uint32_t)ordered((uint32_t)smallest));
     double high = (double)float_of((uint32_t)ordered((uint32_t)largest));
     found->smallest = low < found->smallest ? low : found->smallest;
     found->largest = high > found->largest ? high : found->largest;
     found->zeros += zeros;
-    found->total += count * first + differences;
-    found->squares += squared_differences + first * (2 * differences + count * first);
+    found->total += total;
+    found->squares += squared_differences + first * (differences + total);
 }
 
 FOR_THIS_MACHINE
