@@ -64,7 +64,10 @@ class Run:
 
     @cached_property
     def ranks(self) -> Mapping[int, Trace]:
-        """The trace of each rank. A rank that was killed or is still running has no trace."""
+        """The trace of each rank. A rank that was killed or is still running has no trace.
+
+        With ``paddle-lab run --record-only`` no rank has one.
+        """
         return _Traces({rank: trace_path(self.path, rank) for rank in self._traced})
 
     @cached_property

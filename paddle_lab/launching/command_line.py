@@ -21,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("-n", dest="ranks", type=int, default=2, help=say("runs.command.n"))
     run.add_argument("--out", type=Path, metavar="DIR", help=say("runs.command.out"))
     run.add_argument("--check", choices=["collectives"], help=say("runs.command.check"))
+    run.add_argument("--record-only", action="store_true", help=say("runs.command.record_only"))
     run.add_argument("--launch", default="", metavar="OPTIONS", help=say("runs.command.launch"))
     run.add_argument("script", help=say("runs.command.script"))
     run.add_argument("arguments", nargs=REMAINDER, help=say("runs.command.arguments"))
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             directory=directory,
             options=shlex.split(chosen.launch),
             checks_collectives=chosen.check == "collectives",
+            records_only=chosen.record_only,
         )
     except (OSError, ValueError) as error:
         parser.error(str(error))

@@ -42,6 +42,8 @@ class Job:
         More options of Paddle's launcher.
     checks_collectives
         Whether to compare each collective before it runs, and raise where the ranks disagree.
+    records_only
+        Whether ranks keep only the flight record, and no trace.
     write
         Called with lines of output.
     stall_s
@@ -69,6 +71,7 @@ class Job:
         directory: Path,
         options: Sequence[str] = (),
         checks_collectives: bool = False,
+        records_only: bool = False,
         write: Callable[[str], object] = sys.stdout.write,
         stall_s: float = STALL_S,
         tells_findings_at_end: bool = True,
@@ -85,6 +88,7 @@ class Job:
         ]
         self._show = show
         self._checks_collectives = checks_collectives
+        self._records_only = records_only
         self._write = write
         self._run = RunDirectory(self.directory, stall_s=stall_s)
         self._output = RankOutput(self.directory / "logs", write)
@@ -105,6 +109,8 @@ class Job:
         }
         if self._checks_collectives:
             environment[CHECK_COLLECTIVES] = "1"
+        if self._records_only:
+            environment[rank_program.RECORD_ONLY] = "1"
         with (self.directory / "launcher.log").open("wb") as log:
             process = subprocess.Popen(  # noqa: S603  (what the user asked for)
                 self._command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,

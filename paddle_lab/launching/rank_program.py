@@ -17,6 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, Final
 
+from paddle_lab.capture.flight.flight_only import FlightOnly
 from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.ranks.rank_session import RankSession
 from paddle_lab.flights.folder import KEPT
@@ -28,6 +29,8 @@ from paddle_lab.words import say
 
 DIRECTORY: Final = "PADDLE_LAB_RUN"
 LAUNCHER: Final = "PADDLE_LAB_LAUNCHER"
+RECORD_ONLY: Final = "PADDLE_LAB_RECORD_ONLY"
+"""If this environment variable is set, a rank keeps the flight record and no trace."""
 
 
 def main(script: str, arguments: list[str]) -> int:
@@ -57,11 +60,12 @@ def run_rank(
     launcher
         The process that started the run; 0 for none. If it ends, this rank ends, too.
     """
-    recording = Recording(
-        title=say("runs.rank", rank=rank),
-        anchor=sys._getframe(),  # noqa: SLF001  (CPython's documented way to the own frame)
-        limit=limit_of(DEFAULT_OPS, "newest"),
-    )
+    title, anchor = say("runs.rank", rank=rank), sys._getframe()  # noqa: SLF001  (documented)
+    recording: Recording | FlightOnly
+    if os.environ.get(RECORD_ONLY):
+        recording = FlightOnly(title, anchor)
+    else:
+        recording = Recording(title=title, anchor=anchor, limit=limit_of(DEFAULT_OPS, "newest"))
     KEPT[:] = [(directory, flight_name(rank))]
     session = RankSession(directory, rank, lambda: recording.op_count, launcher)
     session.open()
@@ -78,7 +82,8 @@ def run_rank(
     session.close()
     FLIGHT.remove()
     try:
-        trace.save(trace_path(directory, rank))
+        if trace is not None:
+            trace.save(trace_path(directory, rank))
     except OSError as fault:
         sys.stderr.write(say("runs.not_saved", rank=rank, error=str(fault)) + "\n")
     if isinstance(error, SystemExit):

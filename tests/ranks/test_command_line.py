@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,23 @@ print("sum", float(x[0]), sys.argv[1])
 if sys.argv[1] == "hang" and rank == 1:
     time.sleep(600)
 dist.barrier()
+"""
+
+
+RECORD_ONLY = """\
+import os, signal
+import paddle
+import paddle_lab
+
+x = paddle.ones([2, 2])
+with paddle_lab.trace() as inner:
+    paddle.nn.Linear(2, 2)(x)
+print("inside:", [op.layer for op in inner.ops if op.name == "linear"])
+paddle_lab.step()
+x.stop_gradient = False
+paddle.tanh(x).sum().backward()
+paddle.sin(x)  # the last op
+os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
@@ -90,3 +108,21 @@ def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path:
     assert not psutil.wait_procs(family, timeout=5)[1]
     (hang,) = paddle_lab.open_run(tmp_path / "out").findings
     assert hang.places[1] == (str(tmp_path / "train.py"), 11)
+
+
+def test_a_rank_that_keeps_the_record_only_tells_its_last_ops_and_lets_others_trace(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(RECORD_ONLY)
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_lab.launching.command_line", "run", "-n", "1",
+         "--record-only", "--out", str(tmp_path / "out"), str(script)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert "[0] inside: ['paddle.nn.Linear']" in done.stdout
+    told = re.findall(r"^  (\S+) .*train\.py, line (\d+)", done.stdout, re.MULTILINE)
+    assert told[-4:] == [("tanh", "11"), ("sum", "11"), ("backward", "11"), ("sin", "12")]
+    assert "SIGKILL" in done.stdout
+    assert not list((tmp_path / "out").glob("*.pltrace"))

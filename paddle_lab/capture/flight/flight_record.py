@@ -46,6 +46,7 @@ class FlightRecord:
         self._notes = -1
         self._notes_bytes = 0
         self._title = ""
+        self._program = ""
         self._depth = 0
         self._counters = PaddleCounters()
 
@@ -54,7 +55,21 @@ class FlightRecord:
         self._depth += 1
         if self._depth > 1:  # then Python code records the ops, and writes no rows
             self.note("nested")
-        if self._depth > 1 or not KEPT or NATIVE is None:
+        else:
+            self._start(title)
+
+    def enter_program(self, title: str) -> None:
+        """Begin to record the ops of a program that is not traced."""
+        self._program = title
+        self._start(title)
+
+    def leave_program(self) -> None:
+        """Note that the program has ended."""
+        self._program = ""
+        self.note("trace_end")
+
+    def _start(self, title: str) -> None:
+        if not KEPT or NATIVE is None:
             return
         try:
             if self._ring is None:
@@ -69,6 +84,8 @@ class FlightRecord:
         """Note that the trace has ended."""
         self._depth -= 1
         self.note("nested_end" if self._depth else "trace_end")
+        if self._program and not self._depth:
+            self._start(self._program)
 
     def note(self, kind: str, **values: object) -> None:
         """Add a line to the notes. Do nothing if this process keeps no flight record."""
@@ -113,6 +130,13 @@ class FlightRecord:
         }
         data = json.dumps(told).encode()[: READING_BYTES - 1]
         self._ring[: len(data) + 1] = data + b"\0"
+
+    @property
+    def row_count(self) -> int:
+        """How many rows were written since the process began; 0 if there is no record."""
+        if self._ring is None:
+            return 0
+        return int(np.frombuffer(self._ring, ROW, offset=READING_BYTES)["number"].max())
 
     def running_op(self, thread: int) -> str:
         """Return the name of the innermost op that a thread is running; ``""`` if none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from paddle_lab.capture.evidence.events.tensor_values import (
 )
 from paddle_lab.capture.evidence.events.training_calls import training_call_patches
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.hooks.backward_hooks import backward_patches
+from paddle_lab.capture.hooks.backward_hooks import backward_patches, flight_patches
 from paddle_lab.capture.hooks.layer_hooks import layer_patches, optimizer_patches
 from paddle_lab.capture.hooks.loader_hooks import loader_patches
 from paddle_lab.capture.hooks.memory_hooks import arrival_patches, thread_patches
@@ -50,6 +51,10 @@ _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
 )
 
 
+_FLIGHT: Final = (("backward", flight_patches),)
+"""What is patched besides ops if only the flight record is written."""
+
+
 class Hooks:
     """The patches of one process; :data:`HOOKS` is the only instance.
 
@@ -63,10 +68,16 @@ class Hooks:
         """The patches that stay while the others are suspended."""
         self._is_installed = False
         self._suspensions = 0
+        self._waiting: Recorder | None = None
+        """A recorder of the flight record only. It waits until the open traces have ended."""
 
     def open(self, paddle: Any, recorder: Recorder) -> None:
         """Make ``recorder`` listen. The first recorder installs the hooks."""
         with _LOCK:
+            if SINKS.active and SINKS.active[0].writes_flight_only:
+                waiting = SINKS.active[0]
+                self.close(waiting)
+                self._waiting = waiting
             if not self._is_installed:
                 self._is_installed = True
                 if DOOR.has("tensors"):
@@ -99,7 +110,7 @@ class Hooks:
         exports = made("static_programs", lambda _: export_patches(recorder))
         self._lasting = [*running, *exports]
         self._patches = [*made("ops", op_patches)]
-        for feature, make in _FEATURES:
+        for feature, make in _FLIGHT if recorder.writes_flight_only else _FEATURES:
             self._patches += made(feature, make)
         static = static_patches(self.suspended, tells_programs=bool(running))
         self._patches += made("static", static)
@@ -115,8 +126,13 @@ class Hooks:
         with _LOCK:
             others = tuple(other for other in SINKS.active if other is not recorder)
             SINKS.active = others[0].alone if len(others) == 1 else others
+            if recorder is self._waiting:
+                self._waiting = None
             if not SINKS.active and self._is_installed:
                 self._remove()
+                waiting, self._waiting = self._waiting, None
+                if waiting is not None:
+                    self.open(sys.modules["paddle"], waiting)
 
     @contextmanager
     def suspended(self) -> Iterator[None]:

@@ -167,6 +167,7 @@ typedef struct {
     PyObject *tensor_pool;
     int reads_place;
     int reads_grad_nodes;
+    int writes_flight_only;
     Counter *next_tensor;
     Tape *ops;
     Counter *next_op;

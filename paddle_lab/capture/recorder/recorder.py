@@ -121,6 +121,8 @@ class Recorder:
     """Tells which backward calls repeat earlier ones, if memory is recorded."""
     log_inside: Callable[[int], AbstractContextManager[None]] | None = None
     """Sets the level of Paddle's log for a region, and records the log."""
+    writes_flight_only: bool = False
+    """Whether ops are written into the flight record, and not recorded."""
     _has_failed: bool = False
     call_log: CallLogging | None = None
     """Notes what each op needs to run again; set before hooks open."""

@@ -90,6 +90,18 @@ static int note_call(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t cou
                                 names, &times->call);
 }
 
+/* Write the op into the flight record only. */
+static PyObject *call_in_flight(Owner *owner, Op *op, PyObject *const *args, size_t flags,
+                                PyObject *names) {
+    OpTimes times = {.call = NO_KEY};
+    Py_INCREF(owner);
+    int failed = begin(owner, op, &times) < 0 && Owner_abandon(owner) < 0;
+    PyObject *result = failed ? NULL : PyObject_Vectorcall(op->function, args, flags, names);
+    flight_end(times.flight, now_ns());
+    Py_DECREF(owner);
+    return result;
+}
+
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *names) {
     Op *op = (Op *)self;
     Py_ssize_t count = PyVectorcall_NARGS(flags);
@@ -99,6 +111,9 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     }
     if (!Owner_listens_alone(owner)) {
         return PyObject_Vectorcall(op->for_all, args, flags, names);
+    }
+    if (owner->writes_flight_only) {
+        return call_in_flight(owner, op, args, flags, names);
     }
     OpTimes times = {.begun_ns = now_ns(), .call = NO_KEY};
     Resolved resolved;

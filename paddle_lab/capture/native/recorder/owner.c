@@ -131,6 +131,12 @@ static void *part(PyObject *object, const char *name, PyTypeObject *type) {
     return value;
 }
 
+static int flag(PyObject *object, const char *name) {
+    PyObject *value = part(object, name, &PyBool_Type);
+    Py_XDECREF(value);
+    return value == Py_True;
+}
+
 static int find_parts(Owner *owner, PyObject *recorder) {
     owner->tensor_type = part(recorder, "tensor_type", &PyType_Type);
     owner->parameter_type = part(recorder, "parameter_type", &PyType_Type);
@@ -161,12 +167,9 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->data_listeners = part(owner->tensor_pool, "data_listeners", &PyList_Type);
     owner->next_tensor = part(owner->tensor_pool, "next_key", &CounterType);
     owner->known_layers = part(owner->layer_pool, "known", &ObjectTableType);
-    PyObject *reads_place = part(owner->tensor_pool, "reads_place", &PyBool_Type);
-    owner->reads_place = reads_place == Py_True;
-    Py_XDECREF(reads_place);
-    PyObject *reads_grad_nodes = part(owner->tensor_pool, "reads_grad_nodes", &PyBool_Type);
-    owner->reads_grad_nodes = reads_grad_nodes == Py_True;
-    Py_XDECREF(reads_grad_nodes);
+    owner->reads_place = flag(owner->tensor_pool, "reads_place");
+    owner->reads_grad_nodes = flag(owner->tensor_pool, "reads_grad_nodes");
+    owner->writes_flight_only = flag(recorder, "writes_flight_only");
     return PyErr_Occurred() ? -1 : properties_find(owner->tensor_type);
 }
 
