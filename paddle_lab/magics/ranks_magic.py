@@ -31,6 +31,9 @@ _FIRST_PICTURE_S: Final = 3.0
 _BETWEEN_PICTURES_S: Final = 1.0
 _LARGEST_SHARE: Final = 10
 """The next picture comes after this many times the time that the picture took."""
+_DISTRIBUTED: Final = "JUPYTER_DISTRIBUTED_WORLD_SIZE"
+"""jupyter-distributed 0.1 sets this. It runs each cell, magics included, in all its processes, and
+has no call by which one of them could run code in the others."""
 _SCRIPT: Final = "cell.py"
 _FOLDER: Final = "paddle-lab-run-"
 LATEST: Final = "_run"
@@ -67,6 +70,8 @@ class RanksMagic:
         options, unknown = _parser().parse_known_args(split_line(line, backslash_escapes=False))
         if unknown:
             raise UsageError(say("magics.shows_options", magic=f"%%{_NAME}"))
+        if _DISTRIBUTED in os.environ and os.environ.get("WORLD_SIZE") != "1":
+            raise UsageError(say("runs.distributed"))
         from paddle_lab.opened_run import open_run
 
         # Without --out, the files are deleted when the shown run is deleted.

@@ -10,6 +10,8 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from paddle_lab.magics.ranks_magic import RanksMagic
+
 CELL = """\
 import paddle, paddle.distributed as dist
 dist.init_parallel_env()
@@ -52,3 +54,11 @@ def test_without_ipyparallel_or_a_cluster_one_sentence_says_so(
     monkeypatch.setitem(sys.modules, "ipyparallel", None)
     with pytest.raises(UsageError, match="needs the package ipyparallel"):
         shell.run_cell_magic("paddle_ranks", "--cluster rc", CELL)
+
+
+def test_jupyter_distributed_would_start_ranks_in_each_rank(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JUPYTER_DISTRIBUTED_WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match="in each of its processes already"):
+        RanksMagic(None).run("-n 2", "pass")
