@@ -31,9 +31,10 @@ def causal_model(config_class: str, model_class: str) -> Build:
         seed()
         network = getattr(transformers, model_class)(getattr(transformers, config_class)(**SIZES))
         tokens = paddle.randint(1, VOCABULARY, [2, 8])
+        labels = paddle.roll(tokens, -1, axis=1)  # PaddleFormers does not shift them
 
         def forward() -> Tensor:
-            output = network(tokens, labels=tokens)
+            output = network(tokens, labels=labels)
             return output[0] if isinstance(output, tuple) else output.loss
 
         return training_step(network, forward)

@@ -61,7 +61,7 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
     """Return the run of each program, at its end or at the moment when it is known to hang.
 
     On a busy machine, a slow start of the ranks may count as a hang before the planted one comes.
-    Paddle's store sometimes refuses a rank at its start. Then the program runs again.
+    Sometimes Paddle's store or gloo refuses a rank at its start. Then the program runs again.
     """
     runs, found = {path.stem: RunDirectory(directory / path.stem) for path in paths}, {}
     deadline = time.monotonic() + 240
@@ -104,9 +104,12 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
 
 
 def is_refused(directory: Path) -> bool:
-    """Tell whether Paddle's store refused a rank at its start."""
-    outputs = directory.glob("output.*")
-    return any("Stop_waiting response" in one.read_text(errors="replace") for one in outputs)
+    """Tell whether Paddle's store refused a rank at its start, or gloo could not connect to it."""
+    outputs = [one.read_text(errors="replace") for one in directory.glob("output.*")]
+    return any(
+        "Stop_waiting response" in one or ("in init_parallel_env" in one and "pair.cc" in one)
+        for one in outputs
+    )
 
 
 def is_written(path: Path) -> bool:

@@ -139,6 +139,8 @@ describe.skipIf(!hasBrowser)("moving about in the picture", { timeout: 30_000 },
     await zoomIn(page);
     const canvas = (await page.locator("canvas").first().boundingBox())!;
     const place = await boxNear(page, 400, 300);
+    // The screenshots show the page. A slow machine takes one when the tooltip is there already.
+    await page.addStyleTag({ content: ".pdl-tooltip { visibility: hidden }" });
     await page.mouse.move(4, 4);
     await drawn(page);
     const around = (dx: number, dy: number): Promise<number[]> =>
