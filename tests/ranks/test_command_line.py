@@ -97,11 +97,12 @@ def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path:
     for line in process.stdout:
         if " hang: " in line:
             assert process.poll() is None
-            family = psutil.Process(process.pid).children(recursive=True)
+            # The start of a child may seem to be before its parent's while the clock is set.
+            while len(family) < 3:
+                family = psutil.Process(process.pid).children(recursive=True)
             break
     told = [next(process.stdout), next(process.stdout)]
     assert told == ["  rank 0: train.py:12\n", "  rank 1: train.py:11\n"]
-    assert len(family) >= 3
     os.kill(process.pid, signal.SIGINT)
     process.communicate()
     assert process.returncode == 130
