@@ -29,8 +29,8 @@ _MIB = 1024**2
             2,
             1,
             (
-                "Freed 3.00 MiB: 2.00 MiB by releasing Out[0], Out[1], Out[2], Out[3], Out[4] "
-                "and 4 more, 1.00 MiB from reference cycles."
+                "Freed 3.00 MiB: 2.00 MiB by releasing Out[0], Out[1], Out[2], Out[3], Out[4], "
+                "Out[5] and 3 more, 1.00 MiB from reference cycles."
             ),
         ),
     ],
