@@ -6,8 +6,9 @@ Contract (``paddle.reshape``): the values keep their order in memory. A reshape 
 The check also reports a merge of axes that are not side by side, such as the heads of attention. It
 does not if the sizes also fit a split, as in the groups of GroupNorm, except after ``matmul``.
 
-The check does not report a reshape that splits or merges axes, or the shift of relative positions
-in attention, where the last two sizes differ by 1. Axes of the same size cannot be told apart.
+The check does not report a reshape that splits axes or merges neighbours, or the shift of relative
+positions in attention, where the last two sizes differ by 1. Axes of the same size cannot be told
+apart.
 """
 
 from __future__ import annotations

@@ -50,7 +50,9 @@ def find(facts: Facts) -> Iterator[Found]:
         rows = facts.shape(scores)[-2:]
         padded = _padding(training, softmax, (facts.shape(scores)[0], *keys))
         maker = facts.producer(scores)
-        is_plain = facts.op_name(maker) == "matmul" or len(facts.inputs(maker)) == 1
+        is_plain = maker >= 0 and (
+            facts.op_name(maker) == "matmul" or len(facts.inputs(maker)) == 1
+        )
         if not narrow and rows == keys * 2 and is_plain and padded:
             yield warning("attention-mask.none", facts.place(softmax), softmax, n=padded)
         if narrow and all(narrow.values()):
