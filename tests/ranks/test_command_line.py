@@ -34,6 +34,7 @@ RECORD_ONLY = """\
 import os, signal
 import paddle
 import paddle_lab
+from paddle_lab.capture.recorder.recorder import SINKS
 
 x = paddle.ones([2, 2])
 with paddle_lab.trace() as inner:
@@ -41,7 +42,9 @@ with paddle_lab.trace() as inner:
 print("inside:", [op.layer for op in inner.ops if op.name == "linear"])
 paddle_lab.step()
 x.stop_gradient = False
+paddle.jit.to_static(paddle.nn.Linear(2, 2))(x)
 paddle.tanh(x).sum().backward()
+print("recorded:", SINKS.active[0].next_op.next)
 paddle.sin(x)  # the last op
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -123,7 +126,9 @@ def test_a_rank_that_keeps_the_record_only_tells_its_last_ops_and_lets_others_tr
     )  # fmt: skip
 
     assert "[0] inside: ['paddle.nn.Linear']" in done.stdout
+    assert "[0] recorded: 0" in done.stdout
     told = re.findall(r"^  (\S+) .*train\.py, line (\d+)", done.stdout, re.MULTILINE)
-    assert told[-4:] == [("tanh", "11"), ("sum", "11"), ("backward", "11"), ("sin", "12")]
+    last = [("run_program", "12"), ("tanh", "13"), ("sum", "13"), ("backward", "13"), ("sin", "15")]
+    assert told[-5:] == last
     assert "SIGKILL" in done.stdout
     assert not list((tmp_path / "out").glob("*.pltrace"))

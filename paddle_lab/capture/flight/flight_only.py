@@ -44,7 +44,8 @@ class FlightOnly:
     def __enter__(self) -> None:
         FLIGHT.enter_program(self._title)
         if NATIVE is not None:
-            HOOKS.open(self._paddle, self._recorder)
+            # If this fails, the program runs without a flight record.
+            self._recorder.attempt(HOOKS.open, self._paddle, self._recorder)
 
     def __exit__(
         self,

@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from sys import _getframe
 from types import FrameType
 from typing import Any
 
@@ -19,7 +18,7 @@ from paddle_lab.capture.evidence.events.gradient_stops import note_rootless
 from paddle_lab.capture.flight.flight_record import FLIGHT
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
-from paddle_lab.capture.hooks.tracebacks import drop_frame, drop_lines
+from paddle_lab.capture.hooks.tracebacks import drop_lines
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.log.segments import BackwardSpan
 from paddle_lab.capture.recorder.faults import described
@@ -38,29 +37,6 @@ def backward_patches(_paddle: Any) -> list[AttributePatch]:
     return [
         DOOR.patch("run_backward", lambda run: recording(run, _BackwardCall, _logged)),
         DOOR.patch("run_partial_grad", lambda run: recording(run, _GradCall, _logged)),
-    ]
-
-
-def flight_patches(_paddle: Any) -> list[AttributePatch]:
-    """Return patches that only write backward calls into the flight record."""
-
-    def around(name: str) -> Callable[[Any], Callable[..., Any]]:
-        def patched(run: Any) -> Callable[..., Any]:
-            def backward(*args: Any, **kwargs: Any) -> Any:
-                try:
-                    with FLIGHT.running(name, _getframe(1)):
-                        return run(*args, **kwargs)
-                except BaseException as error:
-                    drop_frame(error)
-                    raise
-
-            return backward
-
-        return patched
-
-    return [
-        DOOR.patch("run_backward", around("backward")),
-        DOOR.patch("run_partial_grad", around(BACKWARD_KINDS[PADDLE_GRAD])),
     ]
 
 

@@ -20,7 +20,8 @@ from paddle_lab.capture.evidence.events.tensor_values import (
 )
 from paddle_lab.capture.evidence.events.training_calls import training_call_patches
 from paddle_lab.capture.grad_fn import GRAD_FN
-from paddle_lab.capture.hooks.backward_hooks import backward_patches, flight_patches
+from paddle_lab.capture.hooks.backward_hooks import backward_patches
+from paddle_lab.capture.hooks.flight_hooks import flight_patches
 from paddle_lab.capture.hooks.layer_hooks import layer_patches, optimizer_patches
 from paddle_lab.capture.hooks.loader_hooks import loader_patches
 from paddle_lab.capture.hooks.memory_hooks import arrival_patches, thread_patches
@@ -51,10 +52,6 @@ _FEATURES: Final[tuple[tuple[str, Callable[[Any], Sequence[Patch]]], ...]] = (
 )
 
 
-_FLIGHT: Final = (("backward", flight_patches),)
-"""What is patched besides ops if only the flight record is written."""
-
-
 class Hooks:
     """The patches of one process; :data:`HOOKS` is the only instance.
 
@@ -68,16 +65,18 @@ class Hooks:
         """The patches that stay while the others are suspended."""
         self._is_installed = False
         self._suspensions = 0
+        self._flight_only: Recorder | None = None
+        """The recorder of the flight record only, if its hooks are installed."""
         self._waiting: Recorder | None = None
-        """A recorder of the flight record only. It waits until the open traces have ended."""
+        """Such a recorder, if it waits until the open traces have ended."""
 
     def open(self, paddle: Any, recorder: Recorder) -> None:
         """Make ``recorder`` listen. The first recorder installs the hooks."""
         with _LOCK:
-            if SINKS.active and SINKS.active[0].writes_flight_only:
-                waiting = SINKS.active[0]
-                self.close(waiting)
-                self._waiting = waiting
+            if (before := self._flight_only) is not None:
+                is_recording = before in SINKS.active
+                self.close(before)
+                self._waiting = before if is_recording else None
             if not self._is_installed:
                 self._is_installed = True
                 if DOOR.has("tensors"):
@@ -104,16 +103,24 @@ class Hooks:
 
         if DOOR.has("backward"):
             GRAD_FN.find_out(paddle)
+        self._patches = [*made("ops", op_patches)]
+        if recorder.writes_flight_only:
+            self._flight_only = recorder
+            self._patches += made("tensors", flight_patches(self.suspended))
+            self._apply()
+            return
         # Make these patches again each time, because other code may have patched a class since the
         # last time.
         running = made("program_counts", program_layer_patches)
         exports = made("static_programs", lambda _: export_patches(recorder))
         self._lasting = [*running, *exports]
-        self._patches = [*made("ops", op_patches)]
-        for feature, make in _FLIGHT if recorder.writes_flight_only else _FEATURES:
+        for feature, make in _FEATURES:
             self._patches += made(feature, make)
         static = static_patches(self.suspended, tells_programs=bool(running))
         self._patches += made("static", static)
+        self._apply()
+
+    def _apply(self) -> None:
         try:
             for patch in (*self._patches, *self._lasting):
                 patch.apply()
@@ -159,6 +166,7 @@ class Hooks:
                 patch.sweep()
         self._patches, self._lasting = [], ()
         self._is_installed = False
+        self._flight_only = None
         if self._op_hooks is not None:
             self._op_hooks.listen_for(None)
 
