@@ -25,12 +25,20 @@ from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
 from paddle_lab.launching.rank_program import run_rank
 
 PLAIN = "plain:"
+PORTS = iter(range(12_000 + os.getpid() % 64 * 250, 32_768))
 
 
 def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+    """Return a free port below those that the system chooses.
+
+    Another job's gloo might get one of these before this job's store binds it. Then the store
+    aborts, and its ranks talk to the other job.
+    """
+    for port in PORTS:
+        with socket.socket() as taken, suppress(OSError):
+            taken.bind(("127.0.0.1", port))
+            return port
+    raise OSError("no free port")
 
 
 def digest(names: dict[str, object]) -> str:
