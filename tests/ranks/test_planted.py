@@ -104,10 +104,18 @@ def watched(paths: Sequence[Path], directory: Path) -> dict[str, Run]:
 
 
 def is_refused(directory: Path) -> bool:
-    """Tell whether Paddle's store refused a rank at its start, or gloo could not connect to it."""
+    """Tell whether Paddle's store refused a rank at its start, or gloo failed by itself.
+
+    Sometimes gloo cannot connect, or a program that should end waits in it for ever, untraced ones
+    included.
+    """
     outputs = [one.read_text(errors="replace") for one in directory.glob("output.*")]
+    waits = {path.stem for path in (*programs("hangs"), *programs("checked"))}
+    should_end = directory.name.removesuffix(".plain") not in waits
     return any(
-        "Stop_waiting response" in one or ("in init_parallel_env" in one and "pair.cc" in one)
+        "Stop_waiting response" in one
+        or ("in init_parallel_env" in one and "pair.cc" in one)
+        or (should_end and "gloo::TimeoutException" in one)
         for one in outputs
     )
 
