@@ -348,8 +348,8 @@ static PyObject *statistics(const char *data, Py_ssize_t count, int kind, int wi
     if (rows == NULL) {
         return NULL;
     }
-    PyObject *code = digest != NULL ? PyLong_FromLongLong(digest_end(digest, count))
-                                    : Py_NewRef(Py_None);
+    PyObject *code =
+        digest != NULL ? PyLong_FromLongLong(digest_end(digest, count)) : Py_NewRef(Py_None);
     return Py_BuildValue("LLLddddNdN", (long long)found.zeros, (long long)found.nans,
                          (long long)found.infs, found.smallest, found.largest, found.total,
                          found.squares, rows, found.squared_deviations, code);
