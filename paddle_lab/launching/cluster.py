@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -148,8 +150,14 @@ def endpoint_for(script: str) -> str:
     if not Path(script).is_file():
         return ""
     host = socket.gethostbyname(socket.gethostname())
+    # Systems give sockets of other programs, such as gloo's, ports from 32,768 on (Linux) or
+    # 49,152, so they cannot take one of these before the store binds it.
+    ports = random.sample(range(12_000, 32_768), 100)
     with socket.socket() as taken:
-        taken.bind((host, 0))
+        for port in (*ports, 0):  # the system chooses the last
+            with suppress(OSError):
+                taken.bind((host, port))
+                break
         return f"{host}:{taken.getsockname()[1]}"
 
 
