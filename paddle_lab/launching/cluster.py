@@ -45,7 +45,7 @@ def client_of(name: str, variables: Mapping[str, Any]) -> Any:
         If ipyparallel is not installed, or if there is no such cluster.
     """
     try:
-        from ipyparallel import Client, Cluster  # type: ignore[import-not-found]
+        from ipyparallel import Client, Cluster
     except ImportError:
         raise OSError(say("runs.cluster.no_ipyparallel")) from None
     held = variables.get(name)

@@ -1,10 +1,11 @@
-"""``%%paddle_ranks --cluster``: a real cluster on this machine, if ipyparallel is installed."""
+"""``%%paddle_ranks --cluster``: a real cluster on this machine."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 
+import ipyparallel
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
@@ -33,7 +34,6 @@ def shell() -> Iterator[InteractiveShell]:
 
 
 def test_the_engines_are_the_ranks_and_keep_their_variables(shell: InteractiveShell) -> None:
-    ipyparallel = pytest.importorskip("ipyparallel")
     with ipyparallel.Cluster(n=2, log_level=40) as client, capture_output() as shown:
         shell.user_ns["rc"] = client
         shell.run_cell(f"%%paddle_ranks --cluster rc\n{CELL}").raise_error()
