@@ -17,7 +17,7 @@ from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.evidence.values.memory import bytes_at, memory_of
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.capture.replay.call_tape import CallTape, version_of
+from paddle_lab.capture.replay.call_tape import CallTape, is_valid, version_of
 from paddle_lab.capture.replay.calls import HOOK, Special
 from paddle_lab.capture.replay.held import Held
 from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
@@ -42,6 +42,9 @@ class Noting(Protocol):
 
     def hold(self, tensor: Any) -> int:
         """Hold a tensor that no noted op made, and return its new number."""
+
+    def hold_written(self) -> None:
+        """Hold the tensors that were written without an op."""
 
     def keep_unseen(self, tensor: Any) -> None:
         """Copy values that are about to be overwritten without an op."""
@@ -147,8 +150,7 @@ class BackwardLog:
         if known.version is None:
             known.version = version
         is_same = known.version == version and gradient.shape == tensor.shape
-        is_valid = known.number >= tape.stale.find(tape.storage_of(known.number), 0)
-        return known.number if is_same and is_valid else -1
+        return known.number if is_same and is_valid(tape, known.number) else -1
 
     def note_write(self, tensor: Any) -> None:
         """Note that an op is about to write a tensor, which may be a leaf's gradient."""
@@ -190,6 +192,7 @@ class BackwardLog:
     def _before_backward(self, recorder: Recorder, call: Call) -> None:
         if recorder is not self._recorder:
             return
+        self._log.hold_written()
         leaves = [
             (tensor, packed >> VERSION_BITS, tensor.grad)
             for tensor, packed in self._log.tape.numbers.living()
@@ -237,6 +240,7 @@ class BackwardLog:
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder:
+            self._log.hold_written()
             self._begun("run_partial_grad", call)
 
     def _after_grad(self, recorder: Recorder, _call: Call) -> None:

@@ -15,9 +15,10 @@ from paddle_lab.capture.evidence.events.noting import Call, noted, noting
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.replay.backward_log import BackwardCall, BackwardLog
-from paddle_lab.capture.replay.call_tape import new_call_tape, version_of
+from paddle_lab.capture.replay.call_tape import is_valid, new_call_tape, version_of
 from paddle_lab.capture.replay.calls import (
     PYLAYER,
+    WRITE,
     RecordedCall,
     Special,
     recorded_call,
@@ -35,7 +36,7 @@ from paddle_lab.words import Text
 if TYPE_CHECKING:
     from paddle_lab.capture.recorder.recorder import Recorder
 
-_WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor")
+_WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor", "reconstruct_from_")
 """Methods of ``paddle.Tensor`` that may write a tensor, or change its graph, without an op."""
 
 
@@ -66,6 +67,8 @@ class CallLog(Collector):
         self.refused: Text | None = None
         """Why no value can be computed again; ``None`` if values can be."""
         self.threads = openmp_threads(paddle)
+        self._has_written = False
+        """Whether memory was written without an op since :meth:`hold_written`."""
         self._pylayers: set[int] = set()
         """The positions of calls of PyLayers."""
         self._generator = DOOR.default_cpu_generator()
@@ -250,8 +253,24 @@ class CallLog(Collector):
         number = self.tape.take(storage)
         self.held.by_number[number] = held
         if held.size_bytes:
+            self._note_found_write(self.tape.numbers.find(tensor) >> VERSION_BITS, number, storage)
             self.tape.numbers.note(tensor, number << VERSION_BITS | version_of(tensor))
         return number
+
+    def hold_written(self) -> None:
+        """Hold the tensors that were written without an op: a backward call may read them."""
+        living = self.tape.numbers.living() if self._has_written else ()
+        self._has_written = False
+        for tensor, packed in living:
+            if packed >= 0 and not is_valid(self.tape, packed >> VERSION_BITS):
+                self.hold(tensor)
+
+    def _note_found_write(self, before: int, number: int, storage: int) -> None:
+        """Note that a tensor got a new number, because its memory was written without an op."""
+        at = self.begin(WRITE, "write", (), None) if before >= 0 else -1
+        if at >= 0:
+            self.special[at] = Special(writes=[storage], replaces=before)
+            self.tape.results.extend((-1, at, 0, 1, number))
 
     def _around_alias(self, place: str | tuple[Any, str]) -> AttributePatch:
         """Return a patch that notes calls of a function such as ``detach``, which runs no op."""
@@ -288,6 +307,7 @@ class CallLog(Collector):
         # An op's write also changes other tensors. A replay on copies would not repeat that.
         if storage > 0 and (special is None or are_others):
             self.tape.stale.note(storage, 0, self.tape.taken)
+            self._has_written = True
 
     def _before_write(self, recorder: Recorder, call: Call) -> None:
         if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):

@@ -164,6 +164,11 @@ def version_of(tensor: Any) -> int:
     return DOOR.inplace_version(tensor) & LARGEST_VERSION if is_dense else NO_VERSION
 
 
+def is_valid(tape: CallTape, number: int) -> bool:
+    """Tell whether a tensor's memory was not written without an op since it got its number."""
+    return number >= tape.stale.find(tape.storage_of(number), 0)
+
+
 def new_call_tape(paddle: Any, listener: Listener) -> CallTape:
     """Return an empty tape."""
     return CallTape(paddle.Tensor, np.ndarray, TENSOR, listener)

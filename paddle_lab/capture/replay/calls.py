@@ -18,6 +18,8 @@ PYLAYER: Final[Any] = object()
 """The function of a call of a PyLayer. A replay returns the outputs that the ops inside it made."""
 HOOK: Final[Any] = object()
 """The function of a call that put a hook on a tensor."""
+WRITE: Final[Any] = object()
+"""The function of a row that says: the memory of a tensor was found to be written without an op."""
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ class Special:
     """The leaves whose gradients a backward call made, in the order of these gradients."""
     earlier: list[int] = field(default_factory=list)
     """For each leaf: the gradient that it had before; -1 for none."""
+    replaces: int = -1
+    """For a :data:`WRITE`: the number that the tensor had before."""
 
 
 @dataclass(slots=True)

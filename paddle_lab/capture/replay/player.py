@@ -22,6 +22,7 @@ from paddle_lab.capture.replay.calls import (
     BACKWARD,
     HOOK,
     PYLAYER,
+    WRITE,
     RecordedCall,
     tensors_in,
     thawed,
@@ -83,7 +84,12 @@ class Player:
         self._log = log
         self._calls = calls
         self._builds_graph = any(call.name in BACKWARD for call in self._calls)
-        self._written = {storage for call in self._calls for storage in call.special.writes}
+        self._written = {
+            storage
+            for call in self._calls
+            if call.function is not WRITE or self._builds_graph
+            for storage in call.special.writes
+        }
         self._needed = {number for call in self._calls for number in call.needs}
         self._playing = -1
         """The position of the backward call that runs."""
@@ -100,6 +106,7 @@ class Player:
         """
         passed = (row.reads for call in self._calls for row in call.passed)
         keep = {*keep, *chain.from_iterable(passed)}  # backward calls read them, too
+        keep |= {call.special.replaces for call in self._calls}
         last_use = {
             number: at
             for at, call in enumerate(self._calls)
@@ -118,13 +125,13 @@ class Player:
                 for number in drops.get(at, ()):
                     self.tensors.pop(number, None)
 
-    def gradients(self, number: int, made_by: int | None) -> list[Any]:
+    def gradients(self, numbers: Collection[int], made_by: int | None) -> list[Any]:
         """Run the calls, the last of them backward. Return each gradient that a tensor gets in it.
 
         Parameters
         ----------
-        number
-            The tensor's number.
+        numbers
+            The tensor's numbers. It has several if its memory was written without an op.
         made_by
             The key of the op whose grad node gets the gradient; ``None`` for a leaf.
         """
@@ -138,21 +145,20 @@ class Player:
         def watch(at: int) -> None:
             is_last = at == len(self._calls) - 1
             if is_last if made_by is None else at and self._calls[at - 1].key == made_by:
-                tensor = self.tensors.get(number)
-                if tensor is not None and not tensor.stop_gradient:
-                    tensor.register_hook(keep)
+                tensors = [self.tensors.get(number) for number in numbers]
+                for tensor in {id(tensor): tensor for tensor in tensors}.values():
+                    if tensor is not None and not tensor.stop_gradient:
+                        tensor.register_hook(keep)
 
-        self.run({number}, watch)
+        self.run(numbers, watch)
         return found
 
     def _play(self, call: RecordedCall) -> Any:
         """Run one call again."""
         if call.function is None:
             return None
-        if call.function in (PYLAYER, HOOK):
-            if self._builds_graph and call.builds_graph:
-                DOOR.set_grad_enabled(True)
-                self._stand_in(call)
+        if call.function in (PYLAYER, HOOK, WRITE):
+            self._play_without_op(call)
             return None
         if call.name in BACKWARD:
             self._playing = call.at
@@ -176,6 +182,27 @@ class Player:
             if number in self._needed:
                 self.tensors[number] = self._copy(self.tensors[leaf].grad)
         return result
+
+    def _play_without_op(self, call: RecordedCall) -> None:
+        """Repeat what a call did to the backward graph; without a graph it does nothing."""
+        if self._builds_graph and call.function is WRITE:
+            self._write(call)
+        elif self._builds_graph and call.builds_graph:
+            DOOR.set_grad_enabled(True)
+            self._stand_in(call)
+
+    def _write(self, call: RecordedCall) -> None:
+        """Give a tensor new values as the program did: a backward graph may have saved it."""
+        number, earlier = call.made[0], call.special.replaces
+        tensor = self.tensors.get(earlier)
+        if tensor is None:
+            return
+        held, storage_of = self._held(number), self._log.tape.storage_of
+        if storage_of(earlier) == storage_of(number) and tensor.shape == held.shape:
+            tensor.set_value(held)
+        else:
+            tensor.data = held
+        self.tensors[number] = tensor
 
     def _set_gradient(self, leaf: int, number: int) -> None:
         tensor = self._tensor(leaf, stop_gradient=False)

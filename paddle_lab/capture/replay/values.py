@@ -14,7 +14,7 @@ from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
 from paddle_lab.capture.replay.call_log import CallLog
-from paddle_lab.capture.replay.call_tape import version_of
+from paddle_lab.capture.replay.call_tape import is_valid, version_of
 from paddle_lab.capture.replay.calls import RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Irreplayable, Player, as_array
@@ -170,15 +170,20 @@ class Replay:
         numbers = made_by.reads if is_leaf else made_by.made
         if not 0 <= tensor < len(numbers):
             raise IndexError(say("replay.no_output", n=len(numbers)))
-        if is_leaf and numbers[tensor] in log.backward.hooked:
+        before = log.calls_before(log.backward.calls[call])
+        wanted = {numbers[tensor]}
+        for one in before:
+            if one.special.replaces in wanted:
+                wanted.update(one.made)
+        if is_leaf and not wanted.isdisjoint(log.backward.hooked):
             raise Irreplayable(say("replay.hooks"))
-        calls = leading_to(log.calls_before(log.backward.calls[call]), log.tape.storage_of, -1)
+        calls = leading_to(before, log.tape.storage_of, -1)
         read = {number for one in calls for number in one.reads}
         if any(held.has_history for n, held in log.held.by_number.items() if n in read):
             raise Irreplayable(say("replay.boundary"))
         player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
-            found = player.gradients(numbers[tensor], None if is_leaf else key)
+            found = player.gradients(wanted, None if is_leaf else key)
         if not found:
             raise Irreplayable(say("replay.no_gradient"))
         gradient: Array = found[-1]
@@ -207,6 +212,7 @@ class Replay:
                 packed >= 0
                 and number not in log.held.by_number
                 and log.tape.storage_of(number) not in later
+                and is_valid(log.tape, number)
                 and not tensor.persistable
                 and version_of(tensor) == packed & LARGEST_VERSION != NO_VERSION
                 and tensor.size * tensor.element_size() <= _MOST_COMPARED_BYTES

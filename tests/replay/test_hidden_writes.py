@@ -1,0 +1,131 @@
+"""Values and gradients where memory is written without an op, or not where one expects."""
+
+from __future__ import annotations
+
+import numpy as np
+import paddle
+import pytest
+
+import paddle_lab
+from tests.replay.kept import KeepingLog
+
+
+@pytest.fixture(autouse=True)
+def _values_are_kept(monkeypatch):
+    monkeypatch.setattr("paddle_lab.capture.session.CallLog", KeepingLog)
+
+
+def assert_values_are_those_of_the_run(trace, least: int) -> None:
+    log, count = trace._replay.log, 0
+    for row, key in enumerate(log.row_keys.tolist()):
+        for output, kept in enumerate(log.outputs[key]):
+            if kept is not None:
+                value = trace.value(row, output)
+                assert value.tobytes() == kept.tobytes(), (row, trace.ops[row].name, value, kept)
+                count += 1
+    assert count >= least
+
+
+def gradients_of_leaves(trace, call: int) -> list[list[float]]:
+    """Return the gradients that the leaves get in a backward call."""
+    nodes, members = trace.record.grad_nodes, trace.view_record.backward_members
+    in_call = members["grad_node"][members["backward_call"] == call].tolist()
+    return [
+        trace.gradient(node, call=call).tolist()
+        for node in in_call
+        if nodes["parameter"][node] >= 0
+    ]
+
+
+def parameter(*values: float):
+    one = paddle.create_parameter([len(values)], "float32")
+    one.set_value(np.array(values, np.float32))
+    return one
+
+
+def test_a_parameter_that_is_set_between_forward_and_backward():
+    p, q = parameter(1, 2), parameter(3, 5)
+    expected = []
+    with paddle_lab.trace(replay=True) as trace:
+        first = p * q
+        p.set_value(np.array([7, 11], np.float32))  # the graph saved this memory
+        (first + p * p).sum().backward()
+        expected.append([p.grad.tolist(), q.grad.tolist()])
+        _ = p.grad + 1, q.grad + 1
+        p.clear_gradient(), q.clear_gradient()
+        second = p * q
+        p.set_value(np.array([2, 3], np.float32))  # no op reads it again
+        second.sum().backward()
+        expected.append([p.grad.tolist(), q.grad.tolist()])
+        _ = p.grad + 1, q.grad + 1
+    assert expected[1][1] == [2, 3]
+    assert_values_are_those_of_the_run(trace, 8)
+    for call in range(2):
+        assert sorted(gradients_of_leaves(trace, call)) == sorted(expected[call])
+
+
+def test_gradients_of_a_parameter_that_is_set_in_each_step():
+    layer = paddle.nn.Linear(2, 1)
+    expected = []
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(3):
+            layer(paddle.ones([1, 2])).square().sum().backward()
+            expected.append([one.grad.tolist() for one in layer.parameters()])
+            for one in layer.parameters():
+                one.set_value(one - 0.1 * one.grad)
+            layer.clear_gradients()
+    for call in range(3):
+        found = gradients_of_leaves(trace, call)
+        assert sorted(map(str, found)) == sorted(map(str, expected[call]))
+
+
+def test_a_parameter_that_gets_other_memory():
+    p, q = parameter(1, 2), parameter(3, 5)
+    with paddle_lab.trace(replay=True) as trace:
+        first = p * q
+        p.data = paddle.to_tensor([7.0, 11.0])  # the graph keeps the old memory
+        (first + p).sum().backward()
+        expected = [p.grad.tolist(), q.grad.tolist()]
+        _ = p.grad + 1, q.grad + 1
+    assert expected == [[4, 6], [1, 2]]
+    assert_values_are_those_of_the_run(trace, 5)
+    assert sorted(gradients_of_leaves(trace, 0)) == sorted(expected)
+
+
+def test_an_op_whose_output_is_put_into_another_tensor():
+    layer = paddle.nn.Linear(3, 1)
+    inner = paddle.optimizer.SGD(parameters=layer.parameters())
+    optimizer = paddle.incubate.LookAhead(inner, k=2)
+    x = paddle.randn([4, 3])
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(3):
+            layer(x).mean().backward()
+            optimizer.step()
+            optimizer.clear_grad()
+        vector = paddle.nn.utils.parameters_to_vector(layer.parameters())
+        paddle.nn.utils.vector_to_parameters(vector * 0.5, layer.parameters())
+        _ = layer(x)
+    assert_values_are_those_of_the_run(trace, 80)
+
+
+def test_ops_that_write_another_argument_than_the_first():
+    layer = paddle.nn.Linear(3, 2)
+    rprop = paddle.optimizer.Rprop(parameters=layer.parameters())
+    average = paddle.incubate.ModelAverage(
+        0.5, parameters=layer.parameters(), min_average_window=1, max_average_window=3
+    )
+    target, x = paddle.zeros([3, 2]), paddle.randn([4, 3])
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(3):
+            layer(x).square().mean().backward()
+            rprop.step()
+            average.step()
+            rprop.clear_grad()
+            with paddle.no_grad():
+                paddle.assign(target * 0.5 + layer.weight, output=target)
+                other = target * 2
+                paddle.where_(target > 0, target, other)
+                _ = other + target
+        with average.apply():
+            _ = layer(x)
+    assert_values_are_those_of_the_run(trace, 60)
