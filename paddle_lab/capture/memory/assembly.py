@@ -99,8 +99,9 @@ def _columns(
     """Return the columns of ``allocations``; times and places are as in the blocks."""
     spans = [(keys.backward_calls.row(call), span) for call, span in memory.backward_spans]
     runs = BackwardRuns(record, memory.held.runs, spans)
-    owners = find_owners(record, blocks, runs, memory)
-    lifetimes = find_lifetimes(record, blocks, owners, runs, memory.start_ns)
+    in_ops = blocks.at_own_times()
+    owners = find_owners(record, in_ops, runs, memory)
+    lifetimes = find_lifetimes(record, in_ops, owners, runs, memory.start_ns)
     outlives = ~lifetimes.ends_in_maker & ((owners.grad_node < 0) | owners.is_inner)
     tensor = outputs_of_ops(record, blocks, owners.op, outlives)
     step_ends_ns = np.array([time_ns for time_ns, _ in memory.optimizer_steps], np.int64)

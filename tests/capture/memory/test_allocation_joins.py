@@ -36,6 +36,7 @@ def events_of(*rows, allocated=0):
         place=nothing + HOST,
         thread=nothing,
         segment=table[:, 4],
+        late_ns=nothing,
     )
 
 
@@ -141,7 +142,7 @@ def record_of(uses, *, phases=(), names=(), sizes=()):
 
 
 def blocks_of_sizes(sizes):
-    columns = np.zeros((7, len(sizes)), np.int64)
+    columns = np.zeros((9, len(sizes)), np.int64)
     columns[1] = sizes
     return Blocks(*columns)
 

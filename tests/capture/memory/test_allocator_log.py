@@ -6,6 +6,7 @@ import gc
 import threading
 from copy import copy
 
+import numpy as np
 import paddle
 import pytest
 
@@ -14,8 +15,9 @@ from paddle_lab.analysis.source.stacks import stack_frames
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import capture as memory_capture
+from paddle_lab.capture.memory.log import reading
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
-from paddle_lab.capture.memory.log.events import NOT_READ
+from paddle_lab.capture.memory.log.events import COLUMNS, NOT_READ
 from tests.capture.memory.kept_segments import keep_segments
 from tests.capture.memory.running_total import RunningTotal, rows
 
@@ -163,6 +165,41 @@ def test_each_thread_owns_what_it_allocates():
         threads_of_ops = {int(record.ops["thread"][row["op"]]) for row in found}
         assert {row["thread"] for row in found} == threads_of_ops
         assert len(threads_of_ops) == 1
+
+
+def test_what_is_moved_before_its_op_is_still_the_ops(monkeypatch):
+    data = paddle.rand([3, 5])
+    time, thread, count, size = map(
+        COLUMNS.index, ("time_ns", "thread", "allocated_bytes", "bytes")
+    )
+    counted = reading.in_counted_order
+
+    def counted_early(table):
+        """Let the main thread's last event count the event of the other thread after it."""
+        by_time = np.argsort(table[:, time])
+        if len(set(table[:, thread])) > 1:
+            before, last = by_time[-2:]
+            assert table[before, thread] != table[last, thread]
+            table[before, count] += table[last, size]
+        return counted(table)
+
+    monkeypatch.setattr(reading, "in_counted_order", counted_early)
+    go, made = threading.Event(), []
+
+    def work():
+        go.wait()
+        made.append(paddle.sin(data))
+
+    with paddle_lab.memory() as trace:
+        other = threading.Thread(target=work)
+        other.start()
+        made += [paddle.exp(data) for _ in range(3)]
+        go.set()
+        other.join()
+    record = trace.record
+    (row,) = rows(record, op_name="sin")
+    assert row["thread"] == record.ops["thread"][row["op"]]
+    assert 0 <= row["start_ns"] < record.ops["start_ns"][row["op"]]
 
 
 def test_threads_one_after_the_other_own_what_they_allocate():

@@ -7,6 +7,8 @@ import numpy as np
 from paddle_lab.capture.memory.log.event_order import in_counted_order
 from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ
 
+TIME, THREAD, LATE = map(COLUMNS.index, ("time_ns", "thread", "late_ns"))
+
 
 def table(*events):
     """Return events of (time, kind, bytes, counted, thread)."""
@@ -62,6 +64,20 @@ def test_two_may_be_on_their_way():
     found = in_counted_order(events)
     assert totals(found)[1:3] == [105, 107]
     assert totals(found)[-1] == totals(events)[-1]
+
+
+def test_the_event_whose_own_count_fits_best_is_moved():
+    events = table(
+        *((10 * step, ALLOCATE, 60, 160 + 60 * step, 1) for step in range(3)),
+        (40, ALLOCATE, 60, 400, 1),  # counts what thread 3 allocated
+        (50, ALLOCATE, 60, 460, 2),
+        (60, ALLOCATE, 60, 340, 3),
+        (70, ALLOCATE, 60, 520, 1),
+    )
+    found = in_counted_order(events)
+    assert found[:, THREAD].tolist() == [1, 1, 1, 3, 1, 2, 1]
+    assert found[:, TIME].tolist() == [0, 10, 20, 40, 40, 50, 70]
+    assert found[:, LATE].tolist() == [0, 0, 0, 20, 0, 0, 0]
 
 
 def test_one_thread_and_counters_that_nobody_read_stay_as_they_are():

@@ -87,7 +87,7 @@ def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple
     for position in np.flatnonzero(found == NO_BLOCK).tolist():
         one = storages[position]
         added.setdefault(one.address, (one.address, one.bytes, PLACES.number(one.place)))
-    before = np.full((7, len(added)), -1)
+    before = np.full((9, len(added)), -1)
     before[:3] = np.array(list(added.values()), np.int64).reshape(-1, 3).T
     positions = {address: position for position, address in enumerate(added)}
     at_address = np.array([positions.get(one, -1) for one in address.tolist()], np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,14 @@ class Blocks(Columns):
     """On the same clock, or :data:`ALIVE`."""
     end_thread: Int64s
     """The thread that freed the block; -1 if the block was not freed."""
+    own_start_ns: Int64s
+    """The start by the time that the allocating thread took."""
+    own_end_ns: Int64s
+    """The end by the time that the freeing thread took."""
+
+    def at_own_times(self) -> Blocks:
+        """Return the blocks with the times that the threads took, which are inside their ops."""
+        return replace(self, start_ns=self.own_start_ns, end_ns=self.own_end_ns)
 
 
 def pair_events(events: AllocatorEvents) -> Blocks:
@@ -68,6 +76,7 @@ def paired(events: AllocatorEvents) -> tuple[Int64s, Int64s]:
 def blocks_of(events: AllocatorEvents, first: Int64s, last: Int64s) -> Blocks:
     """Return the blocks that begin and end with these events of :func:`paired`."""
     source = np.where(first == NO_EVENT, last, first)
+    own_ns = events.time_ns + events.late_ns
     return Blocks(
         address=events.address[source],
         bytes=events.bytes[source],
@@ -76,6 +85,8 @@ def blocks_of(events: AllocatorEvents, first: Int64s, last: Int64s) -> Blocks:
         start_ns=taken(events.time_ns, first),
         end_ns=taken(events.time_ns, last),
         end_thread=taken(events.thread, last),
+        own_start_ns=taken(own_ns, first),
+        own_end_ns=taken(own_ns, last),
     )
 
 

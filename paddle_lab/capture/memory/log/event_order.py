@@ -5,6 +5,9 @@ between. If events are sorted by time alone, a block may seem to be allocated be
 made room for it, and the memory may seem higher than it was. But every event has a value of the
 counter, and a thread has only one unfinished event. So the difference between an event's count and
 the sum of the earlier events comes from the next events of other threads.
+
+If blocks have the same size, several events explain the difference, and the choice may be wrong. So
+the order is only for totals. Which op ran is found by the time that the event's thread took.
 """
 
 from __future__ import annotations
@@ -15,8 +18,8 @@ import numpy as np
 
 from paddle_lab.capture.memory.log.events import ALLOCATE, COLUMNS, FREE, NOT_READ, Int64s
 
-_TIME, _KIND, _BYTES, _ALLOCATED, _PLACE, _THREAD = map(
-    COLUMNS.index, ("time_ns", "kind", "bytes", "allocated_bytes", "place", "thread")
+_TIME, _KIND, _BYTES, _ALLOCATED, _PLACE, _THREAD, _LATE = map(
+    COLUMNS.index, ("time_ns", "kind", "bytes", "allocated_bytes", "place", "thread", "late_ns")
 )
 _AHEAD = 256
 """How many later events are searched for the next event of each other thread."""
@@ -68,7 +71,7 @@ def _ordered(events: Int64s) -> Int64s:
         event = order[position]
         total += changes[event]
         missing = counts[event] - total
-        others = _on_their_way(position, missing, order, changes, threads) if missing else []
+        others = _on_their_way(position, total, order, changes, counts, threads) if missing else []
         for other in others:
             order.insert(position, order.pop(order.index(other, position)))
             total += changes[other]
@@ -77,20 +80,32 @@ def _ordered(events: Int64s) -> Int64s:
         position += 1
     moved = events[order]
     moved[:, _TIME] = _ascending(moved[:, _TIME].tolist(), change[order].tolist())
+    moved[:, _LATE] = events[order, _TIME] - moved[:, _TIME]
     return moved
 
 
 def _on_their_way(
-    position: int, missing: int, order: list[int], changes: list[int], threads: list[int]
+    position: int,
+    total: int,
+    order: list[int],
+    changes: list[int],
+    counts: list[int],
+    threads: list[int],
 ) -> list[int]:
-    """Return the next events of other threads whose changes add up to ``missing``, or none."""
-    own = threads[order[position]]
+    """Return the next events of other threads that an event's count includes, or none.
+
+    ``total`` is the sum of the changes up to this event.
+    """
+    event = order[position]
+    own, missing, before = threads[event], counts[event] - total, total - changes[event]
     nexts: dict[int, int] = {}
     for event in order[position + 1 : position + 1 + _AHEAD]:
         if threads[event] != own:
             nexts.setdefault(threads[event], event)
+    # First the event whose own count includes the fewest later ones.
+    fitting = sorted(nexts.values(), key=lambda one: abs(counts[one] - changes[one] - before))
     for count in range(1, _MOST_TOGETHER + 1):
-        for some in combinations(nexts.values(), count):
+        for some in combinations(fitting, count):
             if sum(changes[event] for event in some) == missing:
                 return list(some)
     return []

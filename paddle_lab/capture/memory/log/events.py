@@ -81,7 +81,7 @@ class AllocatorEvents(Columns):
     """Every change of allocated or reserved memory, by time; arrays of shape ``[events]``."""
 
     time_ns: Int64s
-    """On the clock of ``perf_counter_ns``."""
+    """On the clock of ``perf_counter_ns``, in the order of Paddle's counter."""
     kind: Int64s
     address: Int64s
     bytes: Int64s
@@ -95,6 +95,8 @@ class AllocatorEvents(Columns):
     """The operating system's thread id."""
     segment: Int64s
     """The segment that contains the event."""
+    late_ns: Int64s
+    """How much later the event's own thread took the time: not 0 only if the event was moved."""
 
 
 COLUMNS = tuple(field.name for field in fields(AllocatorEvents))
