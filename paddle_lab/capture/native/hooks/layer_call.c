@@ -27,7 +27,13 @@ static int note_mode(Owner *owner, PyObject *layer, int64_t scope) {
     if (name == NULL && (name = PyUnicode_InternFromString("training")) == NULL) {
         return -1;
     }
-    PyObject *training = PyObject_GetAttr(layer, name);
+    /* paddle's Layer defines __getattr__, and Python's look-up of that takes longer than the rest.
+     */
+    PyObject *training = PyObject_GenericGetAttr(layer, name);
+    if (training == NULL && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        PyErr_Clear();
+        training = PyObject_GetAttr(layer, name);
+    }
     if (training == NULL) { /* a layer of the user's that has not called super().__init__() */
         if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
             return -1;

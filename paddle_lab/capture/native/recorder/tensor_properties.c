@@ -157,7 +157,9 @@ static int64_t key_in(PyObject *keys, PyObject *value) {
 
 int64_t tensor_shape_key(Owner *owner, PyObject *tensor) {
     PyObject *list = get(tensor, &shape);
-    PyObject *sizes = list == NULL ? NULL : PySequence_Tuple(list);
+    PyObject *sizes = list == NULL         ? NULL
+                      : PyList_Check(list) ? PyList_AsTuple(list)
+                                           : PySequence_Tuple(list);
     int64_t key = sizes == NULL ? -1 : key_in(owner->shapes, sizes);
     Py_XDECREF(list);
     Py_XDECREF(sizes);
