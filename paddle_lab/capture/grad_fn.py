@@ -82,7 +82,7 @@ class GradFnReader:
 
 
 def _has_at_place(tensor: Any, address: int | None) -> bool:
-    """Tell whether ``address`` is where it is in Paddle 3.3, without a crash if all is elsewhere."""
+    """Tell whether ``address`` is at :data:`_PLACES`. If no memory is there, nothing crashes."""
     width = ctypes.sizeof(ctypes.c_void_p)
     meta_at, node_at = _PLACES
     if width != 8 or type(tensor).__basicsize__ < meta_at + width:

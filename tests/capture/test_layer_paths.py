@@ -36,3 +36,46 @@ def test_layers_of_two_models_with_equal_paths_are_told_apart():
         critic(actor(paddle.ones([1, 2])))
     assert [op.layer for op in trace.ops][1:] == ["actor.0", "critic.0"]
     assert trace.ops.to_pandas()["layer"].tolist()[1:] == ["actor.0", "critic.0"]
+
+
+class ModeOfAProperty(paddle.nn.Layer):
+    """Its mode is computed, and the attribute of the same name in its dictionary is another."""
+
+    def forward(self, x):
+        return x + 1
+
+    @property
+    def training(self):
+        return self.__dict__.get("is_on", True)
+
+    @training.setter
+    def training(self, is_on):
+        self.__dict__["training"] = not is_on
+        self.__dict__["is_on"] = is_on
+
+
+class ModeOfAnotherLayer(paddle.nn.Layer):
+    """It has no mode of its own, but tells that of another layer."""
+
+    def __init__(self):
+        super().__init__()
+        del self.training
+
+    def forward(self, x):
+        return x + 1
+
+    def __getattr__(self, name):
+        return False if name == "training" else super().__getattr__(name)
+
+
+def test_calls_in_eval_mode_are_noted_wherever_a_layer_keeps_its_mode():
+    plain = paddle.nn.ReLU()
+    plain.eval()
+    computed = ModeOfAProperty()
+    computed.eval()
+    with paddle_lab.trace() as trace:
+        for layer in (paddle.nn.ReLU(), plain, ModeOfAProperty(), computed, ModeOfAnotherLayer()):
+            layer(paddle.ones([2]))
+    scopes = trace.record.eval_scopes["scope"].tolist()
+    layers = trace.record.scopes["layer"][scopes].tolist()
+    assert layers == [1, 3, 4]

@@ -24,7 +24,7 @@ _NO_CALLS: Final = ("<module>", "forward", "<listcomp>", "<setcomp>", "<dictcomp
 _PADDLES_TRAINING_LOOPS: Final = os.path.join("hapi", "model.py")
 _TRAINING_LOOPS: Final = {"fit": (), "_run_one_epoch": ("train", "eval", "predict")}
 """Methods in this file that run the user's epochs and steps, and the values of their ``mode``."""
-_NEXT: Final = ("FOR_ITER", "SEND", "GET_ANEXT")
+_NEXT: Final = {dis.opmap[name] for name in ("FOR_ITER", "SEND", "GET_ANEXT") if name in dis.opmap}
 
 
 class CodeDescriber:
@@ -156,12 +156,10 @@ def _contains(outer: Span, inner: Span) -> bool:
 
 def _loops_at(loops: list[Loop], spans: list[Span], code: CodeType) -> list[tuple[int, bool]]:
     """Return the innermost loop of each instruction, and whether it is in the loop's header."""
-    fetching = {
-        instruction.offset // 2
-        for instruction in dis.get_instructions(code)
-        if instruction.opname in _NEXT
-    }
-    return [_loop_at(loops, span, is_next=unit in fetching) for unit, span in enumerate(spans)]
+    return [
+        _loop_at(loops, span, is_next=opcode in _NEXT)
+        for opcode, span in zip(code.co_code[::2], spans, strict=True)
+    ]
 
 
 def _loop_at(loops: list[Loop], at: Span, *, is_next: bool) -> tuple[int, bool]:
