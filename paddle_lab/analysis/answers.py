@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from paddle_lab.analysis.cost import grad_node_costs, op_costs
 from paddle_lab.analysis.cost.distinct_calls import distinct_calls
 from paddle_lab.analysis.graph.dataflow import backward_members, op_edges
@@ -13,6 +15,7 @@ from paddle_lab.analysis.kernels.roofline import roofline_shares
 from paddle_lab.analysis.memory.layer_names import layer_name_tables
 from paddle_lab.analysis.source.stacks import stack_frames
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import ANSWER_TABLES
 from paddle_lab.trace.table import StringPool, Table
 
 
@@ -44,3 +47,29 @@ def with_answers(record: Record) -> Record:
     grouped = Record(tables, strings.to_list(), record.origin)
     tables["odd_siblings"] = odd_sibling_table(grouped, strings)
     return Record(tables, strings.to_list(), record.origin, record.grad_values, record.kept_values)
+
+
+class LateAnswers(Record):
+    """A record with the table ``stack_frames``. The other answer tables are made on first use.
+
+    A comparison of two traces reads no others, unless the user asks for an op's layer.
+
+    Parameters
+    ----------
+    record
+        A record without answer tables.
+    answered
+        Returns the record with all answer tables.
+    """
+
+    def __init__(self, record: Record, answered: Callable[[], Record]) -> None:
+        tables = {**record.tables, "stack_frames": Table({"frame": stack_frames(record)})}
+        values = record.grad_values, record.kept_values
+        super().__init__(tables, record.strings, record.origin, *values)
+        self._answered = answered
+
+    def __getattr__(self, name: str) -> Table:
+        if name in ANSWER_TABLES and name not in self.__dict__.get("tables", {}):
+            made = self._answered()
+            self.tables, self.strings = made.tables, made.strings
+        return super().__getattr__(name)

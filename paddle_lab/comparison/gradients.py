@@ -57,7 +57,8 @@ def compared_gradients(
         one < 0, ONLY_B, np.where(two < 0, ONLY_A, np.where(is_equal, EQUAL, DIFFERENT))
     )
     errors = {}
-    for at in np.flatnonzero(state == DIFFERENT).tolist():
+    measures = tolerance > 0 or (a.record.grad_values and b.record.grad_values)
+    for at in np.flatnonzero(state == DIFFERENT).tolist() if measures else ():
         errors[at] = _errors(a, b, int(one[at]), int(two[at]))
         if not errors[at].exceed(tolerance):
             state[at] = EQUAL

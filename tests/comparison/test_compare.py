@@ -15,6 +15,7 @@ from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.capture.rerun.comparison import EXTERNAL, differences
 from paddle_lab.comparison.errors import errors_between
 from paddle_lab.comparison.gradient_rows import ComparedGradient
+from paddle_lab.comparison.rows import ComparedOp
 from paddle_lab.trace.kept_values import take_value_tables, with_value_tables
 from paddle_lab.trace.record import TraceFileError
 
@@ -69,6 +70,19 @@ def test_rows_are_a_table_of_both_traces(tmp_path: Path) -> None:
     assert comparison.to_html(tmp_path / "c.html").stat().st_size > 1000
     pyarrow = pytest.importorskip("pyarrow")
     assert pyarrow.table(comparison.rows).num_rows == 5
+
+
+def test_answers_about_both_traces_are_made_only_when_they_are_read() -> None:
+    """They would take longer than the comparison."""
+    a, b = traced(), traced(noise=1e-4)
+    row = paddle_lab.compare(a, b).first
+    assert isinstance(row, ComparedOp)
+    assert row.frame is not None
+    assert "view_record" not in {**a.__dict__, **b.__dict__}
+    assert row.a is not None
+    assert (row.a.layer, row.a.region) == ("", "part")
+    assert "view_record" in a.__dict__
+    assert "view_record" not in b.__dict__
 
 
 def test_kept_values_tell_how_large_a_difference_is_also_from_files(tmp_path: Path) -> None:

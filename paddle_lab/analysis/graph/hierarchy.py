@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -103,32 +104,33 @@ def _texts(
     name = np.where(layer >= 0, taken(record.layers["path"], layer), name)
     above = taken(name, taken(nearest_marked(parent, is_layer), parent))
     class_name = taken(record.layers["class"], layer)
-    told = (kind, name, class_name, np.where(kind == _TURN, turn[scope], -1), above)
+    turn = np.where(kind == _TURN, turn[scope], -1)
+    name = np.where(turn >= 0, taken(record.loops["words"], taken(turns["loop"], turn)), name)
+    value, count = taken(turns["value"], turn), taken(turns["number"], turn)
+    told = kind, name, class_name, value, count, above
     first, number = distinct(*told)
     distinct_rows = zip(*(column[first].tolist() for column in told), strict=True)
-    rows = [_text_row(record, *row) for row in distinct_rows]
-    codes = np.array([strings.codes(row) for row in rows], np.int64).reshape(-1, 5)[number]
+    made = chain.from_iterable(_text_row(record.strings, *row) for row in distinct_rows)
+    codes = np.array(strings.codes(made), np.int64).reshape(-1, 5)[number]
     return dict(zip(("label", "path", "class", "value", "alike"), codes.T, strict=True))
 
 
 def _text_row(
-    record: Record, kind: int, name: int, class_name: int, turn: int, above: int
+    texts: list[str], kind: int, name: int, class_name: int, value: int, number: int, above: int
 ) -> tuple[str, ...]:
-    texts, turns = record.strings, record.turns
-    text, value, outer = texts[name], "", texts[above] if above >= 0 else ""
+    text, outer = texts[name], texts[above] if above >= 0 else ""
     alike = texts[class_name] if class_name >= 0 else ""
     if kind == _LAYER:
         label = text.removeprefix(f"{outer}.") if outer else text
         return label, text, alike, "", f"{kind} {alike}"
     if kind == _TURN:
-        alike = texts[record.loops["words"][turns["loop"][turn]]]
-        value = texts[turns["value"][turn]]
+        alike = text
         between = " · " if alike.startswith(("for ", "while ")) else " "
-        text = f"{alike}{between}{turns['number'][turn]}"
+        text = f"{alike}{between}{number}"
     elif kind == _CALL:
         text, alike = f"{text}(…)", text
     path = f"{outer} / {text}" if outer else text
-    return text, path, "", value, f"{kind} {alike}"
+    return text, path, "", texts[value] if value >= 0 else "", f"{kind} {alike}"
 
 
 def _with_pylayer_ops(record: Record) -> Keys:
