@@ -520,7 +520,8 @@ ANSWER_TABLES: Final[dict[str, Columns]] = {
     "layer_names": {"name": "str"},  # one row per layer
     # The layer that has each parameter, if memory was recorded.
     "tensor_layers": {"tensor": "key:tensors", "name": "str"},
-    # One row for each op: its group, and whether one of Paddle's initializers called it.
+    # One row for each op: its group, and whether Paddle called it to fill a new parameter or to
+    # make a batch in a DataLoader.
     "op_groups": {"group": "key:groups", "is_initial": "bool"},
     "grad_node_groups": {"group": "key:groups"},  # one row per grad node
     # The frame that is shown first, usually the innermost frame of the user's code.

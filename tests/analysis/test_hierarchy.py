@@ -135,3 +135,18 @@ def test_ten_thousand_nested_layers_need_no_recursion():
     w.op("relu")
     view = with_answers(w.record())
     assert view.groups["op_count"].tolist() == [1] * 10_000
+
+
+def test_ops_that_paddles_loader_calls_are_marked_as_those_of_initializers_are():
+    w = RecordWriter()
+    with w.call("_thread_loop", file="/paddle/io/dataloader/dataloader_iter.py", kind="paddle"):
+        with w.call("__getitem__", file="/paddle/io/dataloader/dataset.py", kind="paddle"):
+            w.op("relu")
+        with w.call("__getitem__"):  # a dataset of the user's
+            w.op("relu")
+            with w.call("normalize", file="/paddle/vision/transforms.py", kind="paddle"):
+                w.op("relu")
+        with w.call("default_collate_fn", file="/paddle/io/dataloader/collate.py", kind="paddle"):
+            w.op("relu")
+    w.op("relu")
+    assert with_answers(w.record()).op_groups["is_initial"].tolist() == [1, 0, 0, 1, 0]

@@ -20,8 +20,9 @@ from paddle_lab.trace.trees import Keys, depths, gathered, nearest_marked, taken
 _LAYER, _PYLAYER, _CALL, _TURN, _BLOCK = (
     SCOPE_KINDS.index(kind) for kind in ("layer", "pylayer", "call", "turn", "block")
 )
-_PADDLE = FRAME_KINDS.index("paddle")
+_PADDLE, _USER = FRAME_KINDS.index("paddle"), FRAME_KINDS.index("user")
 _INITIALIZER_FILE = re.compile(r"[\\/]nn[\\/]initializer[\\/]")
+_LOADER_FILE = re.compile(r"[\\/]io[\\/]dataloader[\\/]")
 
 
 def hierarchy(record: Record, op_edges: Table, strings: StringPool) -> tuple[Table, Table]:
@@ -155,16 +156,24 @@ def _with_pylayer_ops(record: Record) -> Keys:
 
 
 def _initial_ops(record: Record) -> npt.NDArray[np.bool_]:
-    """Return which ops were called by Paddle's initializers, judged by the files in their stacks.
+    """Return which ops Paddle called to fill new parameters, or to make batches in a `DataLoader`.
 
-    A new model calls such an op for each parameter.
+    They are known by the files in their stacks. A new model calls an initializer for each
+    parameter. A loader of a `TensorDataset` takes each sample with an op. If the user's own dataset
+    calls an op, the innermost of these frames is the user's.
     """
-    frames, caller = record.frames, record.stacks["caller"]
-    is_file = np.array(
-        [_INITIALIZER_FILE.search(text) is not None for text in record.strings], bool
-    )
-    is_initializer = is_file[frames["file"]] & (frames["kind"] == _PADDLE)
-    marked = np.append(is_initializer, False)[record.stacks["frame"]]
-    is_inside = nearest_marked(caller, marked) >= 0
+    caller = record.stacks["caller"]
+    initializer = _innermost(record, _PADDLE, _INITIALIZER_FILE)
+    loader, user = _innermost(record, _PADDLE, _LOADER_FILE), _innermost(record, _USER)
+    depth = np.append(depths(caller), -1)
+    is_inside = (initializer >= 0) | (depth[loader] > depth[user])
     is_initial: npt.NDArray[np.bool_] = np.append(is_inside, False)[record.ops["stack"]]
     return is_initial
+
+
+def _innermost(record: Record, kind: int, file: re.Pattern[str] = re.compile("")) -> Keys:
+    """Return each stack's part up to its innermost frame of this kind and file, -1 for none."""
+    frames, texts = record.frames, record.strings
+    is_file = [file.search(texts[code]) is not None for code in frames["file"].tolist()]
+    marked = np.append(np.array(is_file, bool) & (frames["kind"] == kind), False)
+    return nearest_marked(record.stacks["caller"], marked[record.stacks["frame"]])
