@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MemoryWriter } from "../records/made_memory.ts";
 import { SyntheticTrace } from "../records/synthetic.ts";
 import { encoder } from "../records/synthetic_nets.ts";
 import { BrowserOfTests, clickInPicture, hasBrowser, placeOf } from "./page.ts";
@@ -111,6 +112,19 @@ describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () =
     expect((await page.locator(".pdl-toolbar").boundingBox())!.height).toBeLessThan(50);
     const help = (await page.getByRole("button", { name: "Help" }).boundingBox())!;
     expect(width - help.x - help.width).toBeLessThan(20);
+  });
+
+  test.each([980, 1250])("at %d px the toolbar with all its parts is one row", async (width) => {
+    const made = new SyntheticTrace();
+    for (let step = 0; step < 2; step++) {
+      made.backward(made.op("mean", { inputs: [made.tensor("[4]")] }).gradNode);
+    }
+    new MemoryWriter(made).block(0, 9, 64);
+    const { page } = await browser.open(made.bytes(), { viewport: { width, height: 900 } });
+    await page.locator("[data-mode=ladder]").click();
+    await page.getByLabel("Backward call").waitFor();
+    expect(await page.locator("[data-mode=memory]").isVisible()).toBe(true);
+    expect((await page.locator(".pdl-toolbar").boundingBox())!.height).toBeLessThan(50);
   });
 
   test("a cell that ran no op takes no more room than its sentence", async () => {

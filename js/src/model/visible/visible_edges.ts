@@ -34,6 +34,8 @@ const DETACH = EDGE_KINDS.indexOf("detach");
 class EdgeCollector {
   readonly edges: VisibleEdge[] = [];
   readonly #ofPair = new Map<number, VisibleEdge>();
+  /** The tensors of an edge, without the first one. */
+  readonly #others = new Map<VisibleEdge, Set<number>>();
 
   constructor(readonly tree: VisibleTree) {}
 
@@ -59,8 +61,12 @@ class EdgeCollector {
     }
     known.isDetached &&= isDetached;
     // A tensor that two ops of one box read is drawn as one line.
-    if (tensor < 0 || tensor !== known.tensor) {
+    if (tensor < 0) {
       known.count++;
+    } else if (tensor !== known.tensor) {
+      const others = this.#others.get(known) ?? new Set();
+      this.#others.set(known, others.add(tensor));
+      known.count = others.size + 1;
     }
   }
 

@@ -18,6 +18,7 @@ import {
 import { t } from "../../words/page.ts";
 import { leafCountText, oddNote, refoldLabel } from "../names/group_label.ts";
 import { valueText } from "../names/value_text.ts";
+import { noteRoom } from "../scene/drawing_style.ts";
 import { mainReaches } from "../scene/main_groups.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
@@ -75,7 +76,7 @@ export function nestedGraph(
     const box = contents[at];
     parent[at] = item.parent;
     if (box) {
-      width[at] = 2 * halfWidthOf(box);
+      width[at] = 2 * Math.max(halfWidthOf(box), box.width / 2 + noteRoom(box, measure));
       height[at] = box.height;
     } else {
       open[at] = 1;

@@ -10,6 +10,7 @@ import {
   GROUP_TEXT_PX,
   LABEL_GAP_PX,
   mix,
+  NOTE_GAP_PX,
   noteOfBox,
   strokeOfBox,
 } from "../scene/drawing_style.ts";
@@ -81,7 +82,7 @@ export function paintBox(brush: Brush, drawn: SceneBox, withText: boolean): void
     }
     const note = noteOfBox(box);
     if (note) {
-      write(brush, note, box.x + box.width / 2 + 9, box.y + 0.5, "sublabel", theme.warn);
+      write(brush, note, box.x + box.width / 2 + NOTE_GAP_PX, box.y + 0.5, "sublabel", theme.warn);
     }
   }
   paintChips(brush, box, withText);

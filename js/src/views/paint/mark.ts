@@ -11,6 +11,8 @@ const SIGN_PX = 12;
 /** The least size of a sign on screen. */
 const LEAST_SIGN_PX = 11;
 const PILL_HEIGHT_PX = 15;
+/** How far a pill's middle is above the box's edge, so that it does not cover a group's name. */
+const PILL_UP_PX = 5;
 /** Distance from a box's edge to the cut through a line. */
 const CUT_AWAY_PX = 11;
 const STUB_PX = 20;
@@ -51,12 +53,12 @@ function paintPill(brush: Brush, box: SceneBox, mark: Mark): void {
   }
   const colour = colourOfMark(mark, theme);
   const width = measure.width(word, "small") + SIGN_PX + 14;
-  const pill = { x: left + width / 2, y: y - 2, width, height: PILL_HEIGHT_PX };
+  const pill = { x: left + width / 2, y: y - PILL_UP_PX, width, height: PILL_HEIGHT_PX };
   traceRectangle(context, pill, PILL_HEIGHT_PX / 2);
   fillPath(context, theme.bg);
   strokePath(context, colour, 1.2);
-  paintSign(brush, left + SIGN_PX / 2 + 3, y - 2, mark, 0.9);
-  write(brush, word, left + SIGN_PX + 7, y - 1.5, "small", colour);
+  paintSign(brush, left + SIGN_PX / 2 + 3, y - PILL_UP_PX, mark, 0.9);
+  write(brush, word, left + SIGN_PX + 7, y - PILL_UP_PX + 0.5, "small", colour);
 }
 
 /** One shape for each severity: an octagon with a cross, a triangle, a disc. */

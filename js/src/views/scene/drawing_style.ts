@@ -2,6 +2,7 @@
 
 import type { ColourName, Theme } from "../../dom/theme.ts";
 import { t } from "../../words/page.ts";
+import type { TextMeasure } from "./measure.ts";
 import type { BoxKind, EdgeKind, SceneBox, SceneEdge, SceneFrame } from "./scene.ts";
 
 export const BOX_RADIUS_PX = 6;
@@ -9,6 +10,8 @@ export const FRAME_RADIUS_PX = 10;
 export const FOLD_CARD_PX = 4;
 export const BOX_PADDING_PX = 12;
 export const LABEL_GAP_PX = 7;
+/** Between a box and the note to the right of it. */
+export const NOTE_GAP_PX = 9;
 /** Where a group's text begins: after the sign for opening. */
 export const GROUP_TEXT_PX = 25;
 
@@ -90,12 +93,14 @@ export function colourOfChip(kind: string, theme: Theme): string {
 }
 
 /** The note next to a box, for states that need more than a colour. */
-export function noteOfBox(box: SceneBox): string {
-  return box.state === "raised"
-    ? t("box.raised")
-    : box.state === "in_place"
-      ? t("box.in_place")
-      : "";
+export function noteOfBox({ state }: Pick<SceneBox, "state">): string {
+  return state === "raised" ? t("box.raised") : state === "in_place" ? t("box.in_place") : "";
+}
+
+/** The room that a box's note takes to the right of the box. */
+export function noteRoom(box: Pick<SceneBox, "state">, measure: TextMeasure): number {
+  const note = noteOfBox(box);
+  return note ? NOTE_GAP_PX + measure.width(note, "sublabel") : 0;
 }
 
 /** Kinds of boxes that represent several ops; they have two text lines and a sign for opening. */

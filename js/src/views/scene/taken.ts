@@ -1,6 +1,6 @@
 /** The room that boxes, lines and texts take. */
 import type { Span } from "../../layout/index.ts";
-import { noteOfBox } from "./drawing_style.ts";
+import { noteRoom } from "./drawing_style.ts";
 import { edgesLeaving, isTooShort, LONGEST_LABEL_PX, labelPlace } from "./edge_label_places.ts";
 import { type Extent, extentOf, extentWithChips } from "./extent.ts";
 import type { TextMeasure } from "./measure.ts";
@@ -10,7 +10,6 @@ import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 /** Free space that a line keeps on each side. */
 const LINE_PX = 6;
 const LABEL_AWAY_PX = 6;
-const NOTE_AWAY_PX = 9;
 const LINE_HEIGHT_PX = 16;
 
 /** An occupied part of the picture, in world px. */
@@ -25,12 +24,8 @@ export interface Taken extends Extent {
 
 export function takenByBoxes(boxes: readonly SceneBox[], measure: TextMeasure): Taken[] {
   return boxes.map((box) => {
-    const note = noteOfBox(box);
-    const noteRight = note
-      ? box.x + box.width / 2 + NOTE_AWAY_PX + measure.width(note, "sublabel")
-      : -Infinity;
     const extent = extentWithChips(box);
-    const right = Math.max(extent.right, noteRight);
+    const right = Math.max(extent.right, box.x + box.width / 2 + noteRoom(box, measure));
     return { ...extent, right, isStiff: true, isSeen: true };
   });
 }
