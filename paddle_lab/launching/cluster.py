@@ -6,7 +6,6 @@ be able to read and write the directory of the run.
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -22,7 +21,7 @@ from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
 from paddle_lab.capture.ranks.rank_setup import has_gpu
 from paddle_lab.launching.job import refuse_files
 from paddle_lab.launching.rank_program import run_rank
-from paddle_lab.runs.directory import END_FILE, STALL_S, RunDirectory
+from paddle_lab.runs.directory import STALL_S, RunDirectory
 from paddle_lab.words import say
 
 _LOOK_S: Final = 0.2
@@ -122,13 +121,12 @@ class ClusterJob:
             if not has_ended:
                 self._client.send_signal(signal.SIGINT, block=True)
                 self._client.wait(calls, timeout=_STOP_S)
-            self._look(calls)
             # A call that hangs in a collective has not ended.
             code = max(
                 int(call.get()) if call.ready() and call.successful() else 1 for call in calls
             )
-            ended = {"code": code, "stopped": not has_ended, "time_ns": time.time_ns()}
-            (self._script.parent / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
+            self._directory.write_end(code, stopped=not has_ended)
+            self._look(calls)
 
     def _look(self, calls: list[Any]) -> None:
         for rank, call in enumerate(calls):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from paddle_lab.capture.ranks.rank_session import CHECK_COLLECTIVES
 from paddle_lab.launching import rank_program
 from paddle_lab.launching.deaths import deaths
 from paddle_lab.launching.rank_output import RankOutput
-from paddle_lab.runs.directory import END_FILE, STALL_S, RunDirectory
+from paddle_lab.runs.directory import STALL_S, RunDirectory
 from paddle_lab.words import say
 
 _LOOK_S: Final = 0.2
@@ -126,10 +125,7 @@ class Job:
             finally:
                 self._know_family(process.pid, now=True)
                 _stop(process, self._family)
-                ended = {
-                    "code": process.returncode, "stopped": not has_ended, "time_ns": time.time_ns(),
-                }  # fmt: skip
-                (self.directory / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
+                self._run.write_end(process.returncode, stopped=not has_ended)
                 self._output.copy()
         self._look(at_end=self._tells_findings_at_end)
         for death in deaths(self.directory):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import socket
@@ -43,6 +44,16 @@ class RunDirectory:
         self._stall_ns = int(stall_s * 1e9)
         self._logs: dict[int, RankLog] = {}
         self._told: set[tuple[str, tuple[int, ...]]] = set()
+        self._hang: RunFinding | None = None
+
+    def write_end(self, code: int, *, stopped: bool) -> None:
+        """Write the launcher's report of the end, with the hang that the user was told of.
+
+        Ranks that are stopped may still leave the line where they hung.
+        """
+        hang = dataclasses.asdict(self._hang) if stopped and self._hang is not None else None
+        ended = {"code": code, "stopped": stopped, "time_ns": time.time_ns(), "hang": hang}
+        (self.path / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
 
     def read(self) -> bool:
         """Read new events, and tell whether there were any."""
@@ -110,8 +121,10 @@ class RunDirectory:
         During the run they are returned only with a hang, because such a run may never end.
         """
         found = self.findings() if at_end or self._may_hang() else []
-        if not at_end and (self.ended or all(one.kind != "hang" for one in found)):
-            return []
+        if not at_end:
+            self._hang = next((one for one in found if one.kind == "hang"), None)
+            if self.ended or self._hang is None:
+                return []
         new = [one for one in found if (one.kind, one.ranks) not in self._told]
         self._told.update((one.kind, one.ranks) for one in new)
         return new
@@ -141,8 +154,10 @@ class RunDirectory:
             now_ns = time.time_ns()
         dead = [log for log in logs if self.has_died(log)]  # this also finds where they died
         found = [*disagreements(logs, collectives), *self._raised(), *self._missing()]
-        waits = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died)
-        hang = waits.finding()
+        if self.ended is not None and self.ended.get("stopped"):
+            hang = _kept_hang(self.ended)
+        else:
+            hang = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died).finding()
         found = sorted([*found, *self._died(dead)], key=lambda finding: finding.time_ns)
         if hang is not None:
             # The finding that explains why a rank is absent comes before the hang.
@@ -150,21 +165,30 @@ class RunDirectory:
                 one for one in found if one.kind in _ENDS and set(one.ranks) & set(hang.ranks)
             ]
             after = found.index(causes[0]) + 1 if causes else 0
-            after = after or sum(one.time_ns <= hang.time_ns for one in found)
+            after = after or sum(
+                (one.time_ns, one.kind in _ENDS) <= (hang.time_ns, False) for one in found
+            )
             found.insert(after, hang)
         setups = {log.rank: log.about["setup"] for log in logs if log.about.get("setup")}
+        found = found or self._raised(gloo=True)
         return [*setup_findings(setups), *found]
 
-    def _raised(self) -> list[RunFinding]:
-        """Return the first error, since a failed collective follows from another rank's error."""
+    def _raised(self, *, gloo: bool = False) -> list[RunFinding]:
+        """Return the first error, since a failed collective follows from another rank's error.
+
+        Parameters
+        ----------
+        gloo
+            Also errors of gloo in a collective. They follow from another rank's end, if there is
+            one.
+        """
         failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
         # The user need not be told of an interrupt.
         own = [
             log
             for log in failed
             if log.exit is not None
-            # Such an error of gloo follows from another rank's end.
-            and (log.open_call is None or _GLOO not in log.exit["error"])
+            and (gloo or log.open_call is None or _GLOO not in log.exit["error"])
             and not log.exit["error"].startswith(KeyboardInterrupt.__name__)
         ]
         if not own:
@@ -203,6 +227,16 @@ class RunDirectory:
         message = say("runs.missing.message", ranks=ranks_said(absent))
         advice = say("runs.missing.advice")
         return [RunFinding("rank-missing", message, advice, tuple(absent), severity="warning")]
+
+
+def _kept_hang(ended: dict[str, Any]) -> RunFinding | None:
+    """Return the hang in the report of a stopped run, if there is one that can be read."""
+    try:
+        hang = dict(ended["hang"])
+        places = {int(rank): (str(at[0]), int(at[1])) for rank, at in hang["places"].items()}
+        return RunFinding(**{**hang, "ranks": tuple(hang["ranks"]), "places": places})
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return None
 
 
 def flight_name(rank: int | str) -> str:

@@ -46,10 +46,22 @@ class Waits:
         self._has_died = has_died
         opened = {log.rank: log.open_call for log in logs if log.open_call is not None}
         is_held = any(call.error or self._waited_ns(call) >= stall_ns for call in opened.values())
-        self.waiting = opened if is_held else {}
+        self.waiting = opened if is_held or any(map(self._died_waiting, opened)) else {}
 
     def _waited_ns(self, call: Call) -> int:
         return (call.end_ns or self._now_ns) - call.begin_ns
+
+    def _died_waiting(self, rank: int) -> bool:
+        """Tell whether a rank died in a collective for which another rank was already gone.
+
+        gloo may end the process if it loses the connection to a rank that has ended.
+        """
+        if not self._has_died(self._logs[rank]):
+            return False
+        gone = (
+            self._logs[absent].exit for absent in self._held(rank).absent if absent in self._logs
+        )
+        return any(end is not None and not end["error"] for end in gone)
 
     def finding(self) -> RunFinding | None:
         """Return what blocks the run; ``None`` if nothing does."""
@@ -72,13 +84,15 @@ class Waits:
             if rank in self._logs:
                 lines[rank] = self._logs[rank].place
         lines = dict(sorted(lines.items()))
-        has_failed = any(collective.calls[rank].error for rank in waiting)
+        has_failed = any(
+            collective.calls[rank].error or self._has_died(self._logs[rank]) for rank in waiting
+        )
         if not absent:
-            # If the ranks failed, they disagree, and another finding reports that. The start of a
-            # job may be slow.
-            if has_failed or (collective.group < 0 and seconds < _START_S):
-                return None
             differing, tags = mismatch(collective), self._tags(collective)
+            # If the ranks failed because they disagree, another finding reports that. The start of
+            # a job may be slow.
+            if (has_failed and not tags) or (collective.group < 0 and seconds < _START_S):
+                return None
             message = (
                 f"{say('runs.hang.nobody', **values)} {differing.message if differing else tags}"
             )

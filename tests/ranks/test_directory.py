@@ -179,6 +179,29 @@ def test_a_killed_process_is_told_where_it_was_last_seen(tmp_path: Path) -> None
     assert (finding.kind, finding.places[0]) == ("rank-died", ("a.py", 1))
 
 
+def test_a_process_that_lost_the_connection_to_an_ended_rank_is_explained(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1), end(), begin(2, 1))
+    rank_file(tmp_path, 1, begin(1), end(), LEAVE)
+    (tmp_path / END_FILE).write_text('{"code": -6, "stopped": false}')
+    hang, death = paddle_lab.open_run(tmp_path).findings
+    assert (hang.kind, hang.ranks, death.ranks) == ("hang", (1,), (0,))
+    assert "failed on rank 0; rank 1 never called it. Rank 1 has ended" in hang.message
+
+
+def test_a_run_that_was_stopped_keeps_the_hang_that_was_told(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1))
+    rank_file(tmp_path, 1, seen("still", "lock", "self.lock"))
+    directory = RunDirectory(tmp_path)
+    directory.read()
+    (told,) = directory.new_findings()
+    directory.write_end(1, stopped=True)
+    rank_file(tmp_path, 1, begin(1))  # the interrupt ended the wait for the lock
+    assert paddle_lab.open_run(tmp_path).findings == [told]
+    for damaged in ("[]", '{"places": {"x": [1, 2]}}', '{"kind": "hang"}'):
+        (tmp_path / END_FILE).write_text(f'{{"code": 1, "stopped": true, "hang": {damaged}}}')
+        assert not paddle_lab.open_run(tmp_path).findings
+
+
 def test_the_page_says_all_and_runs_nothing(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, begin(1, reduce_op="sum", layer="<b>net</b>"), end(), LEAVE)
     rank_file(tmp_path, 1, begin(1, reduce_op="<script>"), end(), LEAVE)
@@ -229,6 +252,24 @@ def test_a_hang_with_all_ranks_tells_why(tmp_path: Path) -> None:
     rank_file(tmp_path, 1, setup, begin(1, op="recv", peer=0))
     hang = paddle_lab.open_run(tmp_path).findings[-1]
     assert "rank 0 has made 2, and rank 1 1" in hang.message
+    # gloo gives up after a time, and the reason is still told
+    gloo = "RuntimeError: gloo/transport/tcp/pair.cc: TIMEOUT"
+    ends = [{"kind": "end", "id": 1, "error": gloo}, {**LEAVE, "code": 1, "error": gloo}]
+    rank_file(
+        tmp_path, 0, setup, begin(1, op="barrier"), end(), begin(2, 1, op="send", peer=1), *ends
+    )
+    hang = paddle_lab.open_run(tmp_path).findings[-1]
+    assert "rank 0 has made 2, and rank 1 1" in hang.message
+
+
+def test_an_error_of_gloo_is_told_if_nothing_explains_it(tmp_path: Path) -> None:
+    gloo = "RuntimeError: gloo/transport/tcp/pair.cc: connection reset"
+    for rank in range(2):
+        leave = {**LEAVE, "code": 1, "error": gloo, "stack": [["a.py", 1, "f"]]}
+        rank_file(tmp_path, rank, begin(1), {"kind": "end", "id": 0, "error": gloo}, leave)
+    (raised,) = paddle_lab.open_run(tmp_path).findings
+    assert (raised.kind, raised.ranks) == ("rank-raised", (0, 1))
+    assert gloo in raised.message
 
 
 def test_an_error_in_a_collective_is_the_first_unless_another_rank_ended(tmp_path: Path) -> None:
