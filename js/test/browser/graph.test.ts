@@ -20,6 +20,19 @@ describe.skipIf(!hasBrowser)("the graph in a browser", { timeout: 30_000 }, () =
     expect(errors).toEqual([]);
   });
 
+  test("the panel names the iteration around a group by its name alone", async () => {
+    const made = new SyntheticTrace();
+    const parent = made.group("epoch 1", { kind: "turn", className: "" });
+    for (const step of [1, 2]) {
+      const group = made.group(`step ${step}`, { kind: "turn", className: "", parent });
+      for (const name of ["relu", step > 1 ? "exp" : "sin"]) made.op(name, { group });
+    }
+    const { page } = await browser.open(made.bytes());
+    await clickInPicture(page, "[data-group='1']");
+    const chips = page.locator(".pdl-panel .pdl-chips:not(.pdl-isolate-row) > .pdl-chip");
+    await expect.poll(() => chips.allTextContents()).toEqual(["iteration of a loop", "epoch 1"]);
+  });
+
   test("the line below the picture counts what its boxes stand for", async () => {
     const trace = new SyntheticTrace();
     trace.op("relu");

@@ -105,6 +105,9 @@ export function tensorLink({ store, trace }: PanelContext, tensor: number): HTML
   return element("span", {}, link, small(words.join(" · ")));
 }
 
+/** Kinds whose names say what they are: "encoder.0", "epoch 1", "loss_fn(…)". */
+const NAMED_BY_PATH: ReadonlySet<string> = new Set(["layer", "turn", "call"]);
+
 /** A chip for a group. A click shows the group. */
 export function groupChip(
   { store, trace }: Pick<PanelContext, "store" | "trace">,
@@ -113,7 +116,7 @@ export function groupChip(
   const kind = trace.groupKind(group);
   const path = trace.groupName(group);
   return button(
-    kind === "layer" ? path : t("group_kind.named", { kind: t(`group_kind.${kind}`), path }),
+    NAMED_BY_PATH.has(kind) ? path : t("group_kind.named", { kind: t(`group_kind.${kind}`), path }),
     () => store.select({ kind: "group", group }, { reveal: true }),
     { class: "pdl-chip", title: trace.textAt("groups", "class", group) || undefined },
   );
