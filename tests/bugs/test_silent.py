@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ MEANT = sorted((Path(__file__).parent / "meant").glob("*/*.py"))
 """Healthy programs that look like one with a silent error."""
 WITH_VALUES = {"dead_units", "saturated"}
 """Programs whose error only the values of all tensors show."""
-
+WITH_COLUMNS = {"dropout_lost", "clip_result_lost"}
+"""Programs whose error is found where Python records the columns of calls."""
 
 MISSED = {
     "average_without_statistics",
@@ -25,6 +27,8 @@ MISSED = {
 
 @pytest.mark.parametrize("path", PROGRAMS + TRAINCHECK, ids=lambda path: path.stem)
 def test_the_line_is_named_and_the_twin_is_clean(path: Path) -> None:
+    if path.stem in WITH_COLUMNS and sys.version_info < (3, 11):
+        pytest.skip("Python 3.10 records no columns")
     text, check = path.read_text(encoding="utf-8"), "all" if path.stem in WITH_VALUES else None
     wrong = run(text, str(path), check)
     assert faults(wrong) == []

@@ -278,14 +278,18 @@ class Training:
         return frozenset(event.tensor for event in self.facts.events("read"))
 
     @cached_property
+    def parameter_shapes(self) -> set[tuple[int, ...]]:
+        """The shapes of the parameters in optimizer steps."""
+        return {self.facts.shape(row[0]) for rows in self.looked.values() for row in rows}
+
+    @cached_property
     def reads_gradients(self) -> bool:
         """Whether an op outside of optimizer steps used a gradient.
 
         A gradient that no step used counts as data, so data with a parameter's shape counts too.
         """
         facts, uses = self.facts, self.facts.record.uses
-        shapes = {facts.shape(row[0]) for rows in self.looked.values() for row in rows}
-        kinds = {EXTERNAL: shapes, GRADIENT: None}
+        kinds = {EXTERNAL: self.parameter_shapes, GRADIENT: None}
         pairs = zip(uses["op"].tolist(), uses["tensor"].tolist(), strict=True)
         return any(
             facts.phase(op) != OPTIMIZER

@@ -9,7 +9,7 @@ The check reports a ``transpose`` that exchanges the first two axes of a result 
 before such a layer. It does not report data that had the time first from the beginning, or
 attention along the rows and columns of images. It also reports ``out[-1]`` of a recurrent layer if
 this leads to the loss, because it is one sample, and so is ``out[:, -1]`` with ``time_major``. It
-does not report a batch of one sample.
+does not report a batch of one sample, or an output with other uses: samples may be taken in turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.findings.finding import Found, warning
 
 _BATCH_FIRST = frozenset(
     ("LSTM", "GRU", "SimpleRNN", "MultiHeadAttention", "TransformerEncoder", "TransformerDecoder",
@@ -36,7 +36,6 @@ _SECOND_INDEX = re.compile(r"\[:, -?\d+(, :)?\]")
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the transposes right before layers that take the batch first."""
     training = facts.answer(Training)
-    said: set[Place] = set()
     for op in training.forward_ops("transpose"):
         if training.attribute(op, "perm") != _EXCHANGE or not training.is_fed(facts.inputs(op)[0]):
             continue
@@ -45,31 +44,28 @@ def find(facts: Facts) -> Iterator[Found]:
         if own in _BATCH_FIRST:
             continue
         reader = _layer_reader(training, op)
-        place = facts.place(op)
-        if reader and place not in said:
-            said.add(place)
-            yield warning("batch-and-time.found", place, op, layer=reader)
+        if reader:
+            yield warning("batch-and-time.found", facts.place(op), op, layer=reader)
     yield from _samples(training)
 
 
 def _samples(training: Training) -> Iterator[Found]:
     """Yield indexings of a recurrent layer's output that take one sample of the batch."""
     facts = training.facts
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
     for op in training.forward_ops("getitem"):
-        inputs = facts.inputs(op)
+        inputs, taken = facts.inputs(op), facts.attributes(op)
         shape, maker = facts.shape(inputs[0]), facts.producer(inputs[0])
-        if len(inputs) != 1 or len(shape) != 3 or shape[0] == 1 or maker < 0:
+        if len(inputs) != 1 or len(shape) != 3 or shape[0] == 1 or maker < 0 or not is_used[op]:
             continue
-        is_one = _ONE_INDEX.fullmatch(facts.attributes(op)) is not None
         around = training.layers_around(maker)
         layer = training.layer_class(around[0]) if around else ""
         is_output = facts.op_name(maker) == "transpose" and layer in _RECURRENT
-        is_second = _SECOND_INDEX.fullmatch(facts.attributes(op)) is not None
-        if is_second and facts.op_name(maker) == "rnn" and shape[1] > 1:
-            if training.reached_losses(facts.outputs(op)[0]):
-                yield warning("batch-and-time.time_major", facts.place(op), op, layer=layer,
-                              n=shape[1])  # fmt: skip
-        elif is_one and is_output and training.reached_losses(facts.outputs(op)[0]):
+        is_second = _SECOND_INDEX.fullmatch(taken) is not None
+        is_alone = {facts.attributes(one) for one in facts.consumers(inputs[0])} == {taken}
+        if is_second and is_alone and facts.op_name(maker) == "rnn" and shape[1] > 1:
+            yield warning("batch-and-time.time_major", facts.place(op), op, layer=layer, n=shape[1])
+        elif is_output and is_alone and _ONE_INDEX.fullmatch(taken):
             yield warning("batch-and-time.sample", facts.place(op), op, layer=layer, n=shape[0])
 
 

@@ -26,7 +26,6 @@ from paddle_lab.analysis.findings.finding import Found, warning
 
 _FEWEST_LOST = 4
 _MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "subtract", "divide"))
-
 _PRODUCTS = {"multiply", "divide"}
 
 
@@ -50,7 +49,9 @@ def find(facts: Facts) -> Iterator[Found]:
         is_number = facts.shape(result) in {(), (1,)} and facts.needs_grad(result)
         if is_number and result in facts.living and facts.function(facts.stack(op)) != "<module>":
             used_stacks.add(facts.stack(op))  # kept in an attribute or a container
-        if is_number and training.is_unused(result) and not facts.is_in_pylayer(op):
+        terms = [one for one in map(facts.producer, facts.inputs(op)) if one >= 0]
+        is_sum = facts.op_name(op) == "add" and all(is_used[terms])  # of terms that are trained
+        if is_number and training.is_unused(result) and not (is_sum or facts.is_in_pylayer(op)):
             by_stack.setdefault(facts.stack(op), []).append(op)
     yield from _terms(training, calls)
     for stack, ops in by_stack.items():

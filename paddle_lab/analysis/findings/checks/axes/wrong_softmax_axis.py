@@ -37,11 +37,13 @@ def find(facts: Facts) -> Iterator[Found]:
                     yield warning("wrong-softmax-axis.batch", facts.place(op), op, n=shape[0])
                     break
         elif facts.op_name(op) == "softmax" and at < len(shape) - 1 and shape[at] > 1:
-            for reader in _products(training, result):
+            for reader in facts.consumers(result):
+                if facts.op_name(reader) != "matmul":
+                    continue
                 flip = "transpose_x" if facts.inputs(reader)[0] == result else "transpose_y"
                 is_flipped = training.attribute(reader, flip) == "True"
-                is_left = flip == "transpose_x"
-                summed = len(shape) - 1 if is_left != is_flipped else len(shape) - 2
+                is_last = (flip == "transpose_x") != is_flipped
+                summed = len(shape) - 1 if is_last else len(shape) - 2
                 if at != summed:
                     yield warning("wrong-softmax-axis.product", facts.place(op), op, axis=at,
                                   summed=summed)  # fmt: skip
@@ -93,14 +95,6 @@ def _normalised(training: Training, tensor: int) -> tuple[int, int]:
             break
         tensor = inputs[0]
     return -1, -1
-
-
-def _products(training: Training, result: int) -> Iterator[int]:
-    facts = training.facts
-    waiting = list(facts.consumers(result))
-    for op in waiting:
-        if facts.op_name(op) == "matmul":
-            yield op
 
 
 CHECK = Check(

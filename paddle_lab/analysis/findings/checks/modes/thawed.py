@@ -23,14 +23,12 @@ from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the calls of ``train``, and of nets with a new spectral norm in eval mode."""
     training = facts.answer(Training)
-    said: set[Place] = set()
     for call in training.called("thawed"):
         norm = facts.first_value(call.event.tensor) if call.event.tensor >= 0 else -1
         place, reached = training.place(call), facts.answer(GradientCuts).reach.leaves
         ops = [op for op in training.readings(norm) if op >= call.event.ops_before]
         is_active = any(training.attribute(op, "is_test") == "False" for op in ops)
-        if is_active and norm not in reached and training.steps and place not in said:
-            said.add(place)
+        if is_active and norm not in reached and training.steps:
             yield warning("thawed.found", place, -1, layer=call.detail[0])
     loaded = {facts.first_value(one.tensor) for one in facts.events("overwritten")}
     for call in training.called("register_forward_pre_hook"):
@@ -39,8 +37,7 @@ def find(facts: Facts) -> Iterator[Found]:
         modes = [training.layers_around(op)[0] in training.evaluating for op in ops]
         is_early = bool(modes) and modes[0] and not all(modes) and weight not in loaded
         place = facts.model_place(ops[0]) if is_early else Place()
-        if is_early and call.detail[2] == "SpectralNorm" and place not in said:
-            said.add(place)
+        if is_early and call.detail[2] == "SpectralNorm":
             yield warning("thawed.spectral", place, ops[0])
 
 

@@ -82,7 +82,8 @@ def _copies(training: Training, op: int) -> Iterator[Found]:
     is_causal = any(
         facts.op_name(one) in _CAUSAL or "causal=True" in facts.attributes(one) for one in way
     )
-    if is_causal and {one for one in read if facts.shape(one) == shape} == {tokens}:
+    taken = {_taken(facts, one) for one in read if facts.shape(one) == shape}
+    if is_causal and taken == {_taken(facts, tokens)}:
         yield warning("loss-input.copy", facts.place(op), op)
 
 
@@ -91,6 +92,13 @@ def _in_order(facts: Facts, tensor: int) -> int:
     while (maker := facts.producer(tensor)) >= 0 and facts.op_name(maker) in _SAME_ORDER:
         tensor = facts.inputs(maker)[0]
     return tensor
+
+
+def _taken(facts: Facts, tensor: int) -> tuple[int, str]:
+    """Return what identifies a tensor: itself, or a tensor and which part of it was taken."""
+    maker = facts.producer(tensor)
+    is_part = maker >= 0 and facts.op_name(maker) == "getitem" and len(facts.inputs(maker)) == 1
+    return (facts.inputs(maker)[0], facts.attributes(maker)) if is_part else (tensor, "")
 
 
 def _has_padding(training: Training, op: int) -> bool:

@@ -20,7 +20,6 @@ from paddle_lab.analysis.findings.finding import Found, warning
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that made such layers. If a line is not known, yield the line of the call."""
     training = facts.answer(Training)
-    said: set[int] = set()
     for op in training.forward_ops("batch_norm", "batch_norm_", "sync_batch_norm_"):
         momentum = training.attribute(op, "momentum")
         if training.attribute(op, "is_test") == "True" or not momentum:
@@ -30,10 +29,8 @@ def find(facts: Facts) -> Iterator[Found]:
                 place for one in facts.inputs(op) if (place := training.creation_place(one)).line
             ]
             place = made[-1] if made else facts.place(op)
-            if place.line not in said:
-                said.add(place.line)
-                yield warning("norm-momentum.found", place, op, momentum=momentum,
-                              usual=f"{1 - float(momentum):.4g}")  # fmt: skip
+            yield warning("norm-momentum.found", place, op, momentum=momentum,
+                          usual=f"{1 - float(momentum):.4g}")  # fmt: skip
 
 
 CHECK = Check(

@@ -15,18 +15,21 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, GRADIENT, Facts
 from paddle_lab.analysis.findings.facts.training import Called, Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.source.stacks import stack_of
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the clips that have no effect."""
     training = facts.answer(Training)
     used = {step.clip for step in training.steps}
-    used |= {" ".join(call.detail) for name in training.calls if name.endswith(".__call__")
-             for call in training.called(name)}  # fmt: skip
+    stacks = {facts.stack(op) for op in range(facts.op_count) if facts.phase(op) == FORWARD}
+    by_hand = {frame.function.partition(".")[0] for one in stacks
+               for frame in stack_of(facts.record, one) if frame.kind == "paddle"}  # fmt: skip
     made = [call for name in training.calls if name.startswith("ClipGrad")
             for call in training.called(name) if name.endswith(".__init__")]  # fmt: skip
     for call in made:
-        if " ".join(call.detail) not in used and len(training.steps) > 1:
+        is_used = " ".join(call.detail) in used or call.detail[0] in by_hand
+        if not is_used and len(training.steps) > 1:
             yield warning("clip-unused.not_given", training.place(call), -1, name=call.detail[0])
     yield from _one_replica(training)
     clips = training.called("clip_grad_norm_", "clip_grad_value_")
