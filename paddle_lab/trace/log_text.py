@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from paddle_lab.words import say
 Int64s = npt.NDArray[np.int64]
 
 _HEADER: Final = re.compile(
-    r"\n\t*([IWEF])(\d{4} \d\d:\d\d:\d\d)\.(\d{6}) +(\d+) ([^\s:\]]+):(\d+)\] ?"
+    r"\n\t*([IWEF][0-9]{4} [0-9:]{8})\.([0-9]{6})( +[0-9]+ [^ :\n\]]+:[0-9]+)\] ?"
 )
 """``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, month and day with the local time,
 thread, file, line. Entries inside a PyLayer are indented."""
@@ -71,16 +70,29 @@ def read_log(data: bytes, *, year: int) -> LogEntries:
         The year of the first entry, which glog does not write.
     """
     parts = _HEADER.split("\n" + data.decode("utf-8", "replace"))
-    severity, stamp, micro, thread, file, line, texts = (parts[at::7] for at in range(1, 8))
-    # Many entries were written in the same second.
-    second_ns = {one: _second_ns(one, year, stamp[0]) for one in dict.fromkeys(stamp)}
-    wall_ns = np.array([second_ns[one] for one in stamp], np.int64) + _integers(micro) * 1000
-    text = [one.strip("\n") for one in texts]
-    return LogEntries(severity, wall_ns, _integers(thread), file, _integers(line), text)
+    stamps, micros, writers, texts = (parts[at::4] for at in range(1, 5))
+    # Many entries were written in the same second, and by the same line of Paddle.
+    stamp, stamp_codes = _distinct(stamps)
+    writer, writer_codes = _distinct(writers)
+    second_ns = np.array([_second_ns(one[1:], year, stamp[0][1:]) for one in stamp], np.int64)
+    digits = np.frombuffer("".join(micros).encode(), np.uint8).astype(np.int64) - ord("0")
+    micro = digits.reshape(-1, 6) @ (10**5, 10**4, 1000, 100, 10, 1)
+    fields = [re.split("[ :]+", one)[1:] for one in writer]
+    threads, lines = (np.array([int(one[at]) for one in fields], np.int64) for at in (0, 2))
+    return LogEntries(
+        [stamp[code][0] for code in stamp_codes],
+        second_ns[stamp_codes] + micro * 1000,
+        threads[writer_codes],
+        [fields[code][1] for code in writer_codes],
+        lines[writer_codes],
+        [one.strip("\n") for one in texts],
+    )
 
 
-def _integers(texts: Iterable[str]) -> Int64s:
-    return np.array(list(map(int, texts)), np.int64)
+def _distinct(texts: list[str]) -> tuple[list[str], npt.NDArray[np.intp]]:
+    """Return the distinct texts, and the position of each text among them."""
+    positions = {text: at for at, text in enumerate(dict.fromkeys(texts))}
+    return list(positions), np.array([positions[text] for text in texts], np.intp)
 
 
 def _second_ns(stamp: str, year: int, first: str) -> int:

@@ -93,3 +93,16 @@ def test_glogs_text_is_read_entry_by_entry() -> None:
 def test_an_empty_log_has_no_entries() -> None:
     assert len(read_log(b"", year=2026).text) == 0
     assert len(read_log(b"no header\n", year=2026).wall_ns) == 0
+
+
+def test_entries_without_text_are_kept() -> None:
+    text = (
+        "I0101 00:00:00.000001 12 a.cc:1] \n"
+        "I0101 00:00:00.000002 12 b.cc:2]\n\n"
+        "E0101 00:00:01.000003 7 a.cc:1] x"
+    )
+    entries = read_log(text.encode(), year=2025)
+    assert entries.text == ["", "", "x"]
+    assert entries.severity == ["I", "I", "E"]
+    assert entries.native_thread.tolist() == [12, 12, 7]
+    assert (entries.wall_ns - entries.wall_ns[0]).tolist() == [0, 1000, 10**9 + 2000]

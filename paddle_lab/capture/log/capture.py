@@ -142,7 +142,8 @@ class LogCapture:
                     log.remove(request)
                 self.changes = list(log.changes)
                 if log.file is not None:
-                    self.text = os.pread(log.file.fileno(), LARGEST_BYTES + 1, self._start)
+                    size = min(self.size, LARGEST_BYTES + 1)
+                    self.text = os.pread(log.file.fileno(), size, self._start)
             finally:
                 log.remove(self._requests[0])
                 self._requests.clear()
