@@ -108,6 +108,40 @@ class OtherPath(Linear):
         return h * 2
 
 
+class OtherMask(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        mask = paddle.full([3, 4], paddle.in_dynamic_mode(), "bool")  # OP: full
+        return paddle.where(mask, h, x)
+
+
+class OtherMaskElsewhere(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        if paddle.in_dynamic_mode():  # noqa: SIM108
+            mask = paddle.ones([3, 4])  # OP: full
+        else:
+            mask = paddle.zeros([3, 4])
+        return h * mask
+
+
+class OtherParts(Linear):
+    def forward(self, x: Any) -> Any:
+        sizes = [1, 1, 2] if paddle.in_dynamic_mode() else [1, 2, 1]
+        _, second, _ = paddle.split(self.linear(x), sizes, axis=1)  # OP: split
+        return F.tanh(second).sum()
+
+
+class WrittenInVain(Linear):
+    """In a program, ``add_`` does not write ``h``."""
+
+    def forward(self, x: Any) -> Any:
+        h = F.tanh(self.linear(x))
+        h.add_(x)  # OP: add_
+        more = x + 1
+        return more - h
+
+
 SETTINGS = {"scale": 2.0}
 
 

@@ -1,4 +1,4 @@
-"""The ops of an eager run with their lines and first outputs."""
+"""The ops of an eager run with their lines and outputs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector
 from paddle_lab.capture.export.causes import user_place
 from paddle_lab.capture.export.guarded_source import Place
+from paddle_lab.capture.export.stages import Arrays
 from paddle_lab.capture.session import CaptureSession
 from paddle_lab.trace.schema import ROLES
 
@@ -23,14 +24,18 @@ class OpRun(NamedTuple):
 
     name: str
     place: Place
-    output: np.ndarray[Any, Any] | None
-    """A copy of the first output; ``None`` if the output has no values to compare."""
+    outputs: Arrays
+    """A copy of the first output, or of all outputs if they are a list as those of ``split``."""
     kind: str = ""
     """The name of the op that makes this output in a program, if the name differs."""
+    reads: tuple[int, ...] = ()
+    """Numbers of the values that an op of a program reads."""
+    is_unused: bool = False
+    """Whether an op of a program has an output that nothing reads."""
 
 
 class Outputs(Collector):
-    """Copies the first output of every op.
+    """Copies the outputs of every op.
 
     Parameters
     ----------
@@ -40,7 +45,7 @@ class Outputs(Collector):
 
     def __init__(self, recorder: Any) -> None:
         self._recorder = recorder
-        self.noted: list[tuple[Place, np.ndarray[Any, Any] | None]] = []
+        self.noted: list[tuple[Place, Arrays]] = []
 
     def open(self) -> None:
         """Copy the outputs of ops from now on."""
@@ -56,16 +61,17 @@ class Outputs(Collector):
         while frame is not None:
             frames.append((frame.f_code.co_filename, frame.f_lineno))
             frame = frame.f_back
+        count = None if isinstance(result, list) else 1
         tensors = [one for one in flat(result) if isinstance(one, self._recorder.tensor_type)]
-        self.noted.append((user_place(frames[::-1]) or Place("", 0), _copied(tensors)))
+        self.noted.append((user_place(frames[::-1]) or Place("", 0), _copied(tensors[:count])))
 
 
-def _copied(tensors: list[Any]) -> np.ndarray[Any, Any] | None:
-    if not tensors or not DOOR.is_initialized(tensors[0]) or not DOOR.is_dense(tensors[0]):
-        return None
+def _copied(tensors: list[Any]) -> Arrays:
+    if not all(DOOR.is_initialized(one) and DOOR.is_dense(one) for one in tensors):
+        return []
     # Call Paddle's original method, because a hook would record a read by the user's code.
-    numpy = type(tensors[0]).numpy
-    return np.array(getattr(numpy, "__wrapped__", numpy)(tensors[0].detach()))
+    numpy = [getattr(type(one).numpy, "__wrapped__", type(one).numpy) for one in tensors]
+    return [np.array(read(one.detach())) for read, one in zip(numpy, tensors, strict=True)]
 
 
 def eager_ops(run: Callable[[], object]) -> list[OpRun]:
@@ -83,11 +89,11 @@ def eager_ops(run: Callable[[], object]) -> list[OpRun]:
     uses = record.uses["op"][record.uses["role"] == ROLES.index("input")]
     inputs = np.bincount(uses, minlength=len(names)).tolist()
     found: list[OpRun] = []
-    for name, count, (place, output) in zip(names, inputs, outputs.noted, strict=False):
+    for name, count, (place, copies) in zip(names, inputs, outputs.noted, strict=False):
         if name != "linear":
-            found.append(OpRun(name, place, output))
+            found.append(OpRun(name, place, copies))
         elif count < 3:
-            found.append(OpRun(name, place, output, "matmul"))
+            found.append(OpRun(name, place, copies, "matmul"))
         else:  # for a ``linear`` op with a bias, a program has two ops
-            found += OpRun(name, place, None, "matmul"), OpRun(name, place, output, "add")
+            found += OpRun(name, place, [], "matmul"), OpRun(name, place, copies, "add")
     return found

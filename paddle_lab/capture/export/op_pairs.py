@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from paddle_lab.capture.export.eager_ops import OpRun
 from paddle_lab.capture.export.stages import StageRun, compared
@@ -25,13 +26,13 @@ class Pair(NamedTuple):
     eager: OpRun | None
     static: OpRun | None
     compared: StageRun | None
-    """How far the two first outputs differ; ``None`` without two outputs."""
+    """How far the outputs differ; ``None`` if one run has no outputs."""
     is_alone: bool = False
     """Whether the other run has no op for this line at this point."""
 
     def without_values(self) -> Pair:
         """Return the same pair without the outputs."""
-        eager, static = (op and op._replace(output=None) for op in (self.eager, self.static))
+        eager, static = (op and op._replace(outputs=[]) for op in (self.eager, self.static))
         return self._replace(eager=eager, static=static)
 
     @property
@@ -42,8 +43,10 @@ class Pair(NamedTuple):
 
 def pairs(eager: Sequence[OpRun], static: Sequence[OpRun]) -> list[Pair]:
     """Return all ops in order, paired by line, order and name."""
-    ours = _by_line([op for op in eager if plain(op.name) not in _CONSTANTS])
-    theirs = _by_line([op for op in static if plain(op.name) not in _CONSTANTS])
+    numbers = [Counter(map(_constant, ops)) for ops in (eager, static)]
+    ours, theirs = (
+        _by_line([op for op in ops if _is_compared(op, *numbers)]) for ops in (eager, static)
+    )
     matcher = SequenceMatcher(
         None, [run[0].place for run in ours], [run[0].place for run in theirs], autojunk=False
     )
@@ -63,14 +66,29 @@ def pairs(eager: Sequence[OpRun], static: Sequence[OpRun]) -> list[Pair]:
 def first_difference(found: Sequence[Pair]) -> Pair | None:
     """Return where the runs first differ: in their ops, or in an output."""
     parted: Pair | None = None
+    lost: dict[int, Pair] = {}
     for pair in found:
         if pair.differs:
-            return parted or pair
+            reads = pair.static.reads if pair.static else ()
+            return parted or next((lost[value] for value in reads if value in lost), pair)
+        if pair.eager and pair.eager.name.endswith("_") and pair.static and pair.static.is_unused:
+            # The program computes what the eager op writes in place, and then drops it.
+            lost.update(dict.fromkeys(pair.static.reads[:1], pair))
         if pair.compared is not None:
             parted = None
         elif pair.is_alone and not _is_beside(pair):
             parted = pair if parted is None else _joined(parted, pair)
     return None
+
+
+def _is_compared(op: OpRun, eager: Counter[Any], static: Counter[Any]) -> bool:
+    """Whether an op is no constant, or is one for which the user's line asks in both runs."""
+    found = _constant(op)
+    return plain(op.name) not in _CONSTANTS or static[found] in (0, eager[found])
+
+
+def _constant(op: OpRun) -> tuple[Any, ...]:
+    return op.place, plain(op.name), *(one.shape for one in op.outputs)
 
 
 def _by_line(ops: Sequence[OpRun]) -> list[list[OpRun]]:
@@ -109,11 +127,12 @@ def _of_line(eager: list[OpRun], static: list[OpRun]) -> Iterator[Pair]:
 
 
 def _paired(eager: OpRun, static: OpRun) -> Pair:
-    if eager.output is None or static.output is None:
+    if not eager.outputs or not static.outputs:
         return Pair(eager, static, None)
-    if plain(eager.name) != plain(static.name) and eager.output.shape != static.output.shape:
+    shapes = [[one.shape for one in op.outputs] for op in (eager, static)]
+    if plain(eager.name) != plain(static.name) and shapes[0] != shapes[1]:
         return Pair(eager, static, None)
-    return Pair(eager, static, compared(eager.name, [eager.output], [static.output]))
+    return Pair(eager, static, compared(eager.name, eager.outputs, static.outputs))
 
 
 def plain(name: str) -> str:

@@ -1,8 +1,9 @@
-"""The ops of a compiled program with their lines and first outputs."""
+"""The ops of a compiled program with their lines and outputs."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +43,8 @@ class StaticRun:
                 held.set(np.zeros(tensor.shape, kind), paddle.CPUPlace())
         block = concrete.main_program.global_block()
         self._names = [op.attrs()["name"] for op in block.ops if op.name() == "pd_op.data"]
-        self._ops: list[tuple[str, Place]] = []
+        self._ops: list[OpRun] = []
+        self._counts: list[int] = []
         self._fetched: list[Any] = []
         # The clone has the same ops. The user's program is not changed.
         self._program = concrete.main_program.clone()
@@ -63,20 +65,24 @@ class StaticRun:
             paddle.disable_static()
 
     def _fetch(self, originals: list[Any]) -> None:
-        """Copy the first output of every op at once, since a later op may overwrite it."""
+        """Copy the outputs of every op at once, since a later op may overwrite them."""
         with self._paddle.static.program_guard(self._program):
             place = Place("", 0)
             for op, original in zip(
                 list(self._program.global_block().ops), originals, strict=True
             ):  # fmt: skip
                 place = _place(original) or place
-                outputs = op.results()
+                count = None if op.name() == "builtin.split" else 1
+                outputs = op.results()[:count]
                 if op.name() in _NOT_COMPUTED or not outputs:
                     continue
-                if outputs[0].is_dense_tensor_type():
+                if all(one.is_dense_tensor_type() for one in outputs):
+                    reads = tuple(one.id for one in original.operands_source() if one.initialized())
+                    is_unused = all(one.use_empty() for one in original.results())
+                    self._ops.append(OpRun(op.name(), place, [], "", reads, is_unused))
+                    self._counts.append(len(outputs))
                     DOOR.insert_after(op)
-                    self._fetched.append(self._paddle.assign(outputs[0]))
-                    self._ops.append((op.name(), place))
+                    self._fetched += [self._paddle.assign(one) for one in outputs]
             DOOR.insert_at_end()
 
     def run(self, arrays: Arrays) -> tuple[list[OpRun], Arrays]:
@@ -91,9 +97,12 @@ class StaticRun:
                 )
         finally:
             self._paddle.disable_static()
-        arrays = [np.array(output) for output in outputs]
-        ops = [OpRun(*told, made) for told, made in zip(self._ops, arrays, strict=False)]
-        return ops, arrays[len(ops) :]
+        made = iter([np.array(output) for output in outputs])
+        ops = [
+            op._replace(outputs=list(islice(made, count)))
+            for op, count in zip(self._ops, self._counts, strict=True)
+        ]
+        return ops, list(made)
 
 
 def _place(op: Any) -> Place | None:
