@@ -117,6 +117,24 @@ def test_what_sot_compiles_in_a_trace_has_the_lines_of_the_statements():
     assert {op.layer for op in program.ops if op.name == "gelu"} == {""}
 
 
+def shrunk(x):
+    if x.mean() > 0:
+        return x / 2
+    x = x - 1
+    return x * x
+
+
+def test_a_condition_that_paddle_computes_again_has_the_line_of_the_if():
+    net = paddle.jit.to_static(shrunk, full_graph=True)
+    with paddle_lab.trace() as trace:
+        net(paddle.ones([2]))
+    (program,) = trace.programs
+    assert {op.file for op in program.ops} == {__file__}
+    texts = [op.frame.text for op in program.ops if op.name in ("mean", "greater_than")]
+    assert len(texts) > 2
+    assert {*texts} == {"if x.mean() > 0:"}
+
+
 def test_each_line_says_which_program_runs_it_and_what_python_runs():
     def pieces(function):
         static = paddle.jit.to_static(function, full_graph=False)

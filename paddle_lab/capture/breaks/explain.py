@@ -36,7 +36,7 @@ from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.rerun.contents import container_restore, put_back
 from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.capture.rerun.state import StateBefore
-from paddle_lab.capture.stacks.frame_kinds import is_own
+from paddle_lab.capture.stacks.frame_kinds import TRANSLATED, is_own
 from paddle_lab.words import listing, say
 
 _FRESH = ("StepInfoManager", "CompileSIRCache", "SIRToCodeMap")
@@ -265,7 +265,7 @@ def _unconverted(error: BaseException, code: CodeType) -> BreakRow:
     for match in re.finditer(
         r'File "([^"]+)", line (\d+), in .*\n((?:.*\n)*?)(?=\s*File|\Z)', text
     ):
-        if "to_static_tmp" in match[1] or match[1].startswith(_paddle_folder()):
+        if TRANSLATED in match[1] or match[1].startswith(_paddle_folder()):
             continue  # Paddle's own code, or its translation of the user's
         file, line = match[1], int(match[2])
         marked = re.search(r"^(.*)\n\s*~+ <--- HERE", match[3], re.MULTILINE)

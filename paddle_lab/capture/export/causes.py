@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.guarded_source import Place
+from paddle_lab.capture.stacks.frame_kinds import TRANSLATED
 
 _LONGEST = 200
 BRANCHES, EAGER_ONLY = "branch-types", "eager-only"
@@ -85,8 +86,7 @@ def user_place(frames: Sequence[tuple[str, int]]) -> Place | None:
 def is_library(file: str) -> bool:
     """Tell whether a file is installed, generated, or part of this package."""
     paths = [sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")]
-    is_generated = "to_static_tmp" in file  # translated code without a line of the user's code
-    return not file or is_generated or file.startswith((*paths, "<frozen", _PACKAGE))
+    return not file or TRANSLATED in file or file.startswith((*paths, "<frozen", _PACKAGE))
 
 
 _PACKAGE = __file__.rpartition("capture")[0]

@@ -15,6 +15,8 @@ USER = FRAME_KINDS.index("user")
 LIBRARY = FRAME_KINDS.index("library")
 PADDLE = FRAME_KINDS.index("paddle")
 
+TRANSLATED = "to_static_tmp"
+"""The folder of code that Paddle translates. Some of its lines have no line of the user's code."""
 OWN_FOLDER = os.path.join(*Path(os.path.abspath(__file__)).parts[:-3], "")
 # These files run a notebook cell or a script, so their callers are never the user's code.
 _RUNNERS = (

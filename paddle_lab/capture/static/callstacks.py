@@ -9,7 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from paddle_lab.capture.stacks.frame_kinds import LIBRARY, PADDLE, is_own, is_runner, kind_of
+from paddle_lab.capture.stacks.frame_kinds import (
+    LIBRARY,
+    PADDLE,
+    TRANSLATED,
+    is_own,
+    is_runner,
+    kind_of,
+)
 from paddle_lab.capture.stacks.source_texts import Cells, NoCells, source_rows
 from paddle_lab.programs.program import Source, Stack
 from paddle_lab.trace.row_writer import Frame
@@ -77,7 +84,9 @@ class Callstacks:
 
     def _frame(self, line: str) -> Frame | None:
         found = LINE.match(line)
-        if found is None or found[1].startswith(self._compiler) or is_own(found[1]):
+        if found is None or is_own(found[1]) or TRANSLATED in found[1]:
+            return None
+        if found[1].startswith(self._compiler):
             return None
         kind = kind_of(found[1], self._paddle_folder)
         return Frame(found[1], int(found[2]), found[3] or "", kind, self._cells.number(found[1]))
