@@ -20,17 +20,22 @@ describe.skipIf(!hasBrowser)("the graph in a browser", { timeout: 30_000 }, () =
     expect(errors).toEqual([]);
   });
 
-  test("the panel names the iteration around a group by its name alone", async () => {
+  test("the panel tells of an iteration: what is around it, and the line of its loop", async () => {
     const made = new SyntheticTrace();
     const parent = made.group("epoch 1", { kind: "turn", className: "" });
     for (const step of [1, 2]) {
       const group = made.group(`step ${step}`, { kind: "turn", className: "", parent });
       for (const name of ["relu", step > 1 ? "exp" : "sin"]) made.op(name, { group });
+      made.add("turns", { scope: made.tables.groups.scope![group]!, loop: 0, number: step });
     }
+    made.add("loops", { file: made.text("train.py"), line: 3, cell: -1, words: made.text("step") });
     const { page } = await browser.open(made.bytes());
     await clickInPicture(page, "[data-group='1']");
     const chips = page.locator(".pdl-panel .pdl-chips:not(.pdl-isolate-row) > .pdl-chip");
     await expect.poll(() => chips.allTextContents()).toEqual(["iteration of a loop", "epoch 1"]);
+    const line = page.locator(".pdl-facts dd").filter({ hasText: "train.py" });
+    const [place, link] = [await line.boundingBox(), await line.getByRole("button").boundingBox()];
+    expect(link!.x).toBe(place!.x);
   });
 
   test("the line below the picture counts what its boxes stand for", async () => {

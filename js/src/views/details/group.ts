@@ -83,6 +83,7 @@ function loopFacts({ trace, showSource }: PanelContext, group: number): (Fact | 
           line,
         }),
         () => showSource(file, line),
+        { class: "pdl-link" },
       ),
     ],
   ];
