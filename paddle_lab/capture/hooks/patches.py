@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paddle_lab.capture.hooks.search import namespaces_with
+from paddle_lab.capture.hooks.search import bindings, module_namespaces
 
 _ABSENT = object()
 
@@ -70,21 +69,26 @@ class FunctionPatch:
     def __init__(
         self, functions: Iterable[Any], make_replacement: Callable[[Any], Callable[..., Any]]
     ) -> None:
-        self._functions = {id(function): function for function in functions}
+        self._functions = list({id(function): function for function in functions}.values())
         self._make_replacement = make_replacement
         self._replacements: dict[int, Callable[..., Any]] = {}
+        """The replacement of each function, by the id of the function."""
         self._originals: dict[int, Any] = {}
+        """The function that each replacement replaces, by the id of the replacement."""
         self._sites: list[tuple[dict[str, Any], str, Any, Callable[..., Any]]] = []
 
     def find(self) -> None:
         """Look for the functions in all modules that are loaded now."""
-        self._sites.clear()
-        functions = self._functions
-        for namespace in _namespaces_with(functions.values()):
-            for name, value in list(namespace.items()):
-                original = functions.get(id(value))
-                if original is value and id(value) in functions:
-                    self._sites.append((namespace, name, original, self._replacement(original)))
+        found = bindings(module_namespaces(), self._functions)
+        replacements = self._replacements
+        for _, _, original in found:
+            if id(original) not in replacements:
+                made = replacements[id(original)] = self._make_replacement(original)
+                self._originals[id(made)] = original
+        self._sites = [
+            (namespace, name, original, replacements[id(original)])
+            for namespace, name, original in found
+        ]
 
     def apply(self) -> None:
         """Set the replacements wherever the original is still bound."""
@@ -100,19 +104,10 @@ class FunctionPatch:
 
     def sweep(self) -> None:
         """Put originals back also in modules that were imported in the meantime."""
-        for namespace in _namespaces_with(self._replacements.values()):
-            for name, value in list(namespace.items()):
-                original = self._originals.get(id(value))
-                if original is not None:
-                    namespace[name] = original
-        self._sites.clear()
-
-    def _replacement(self, original: Any) -> Callable[..., Any]:
-        replacement = self._replacements.get(id(original))
-        if replacement is None:
-            replacement = self._replacements[id(original)] = self._make_replacement(original)
-            self._originals[id(replacement)] = original
-        return replacement
+        replacements = [*self._replacements.values()]
+        for namespace, name, value in bindings(module_namespaces(), replacements):
+            namespace[name] = self._originals[id(value)]
+        self._sites = []
 
 
 @contextmanager
@@ -125,11 +120,6 @@ def applied(*patches: AttributePatch) -> Iterator[None]:
     finally:
         for patch in patches:
             patch.revert()
-
-
-def _namespaces_with(objects: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the dictionaries of all loaded modules that hold one of the objects."""
-    return namespaces_with(list(sys.modules.values()), list(objects))
 
 
 Patch = AttributePatch | FunctionPatch

@@ -261,6 +261,11 @@ def scan(
 ) -> Scanned:
     """Scan every element of an array: ``capture/evidence/values/scan.py``."""
 
+def bindings(
+    namespaces: list[dict[str, Any]], objects: list[Any], /
+) -> list[tuple[dict[str, Any], str, Any]]:
+    """Return where namespaces bind some objects: ``capture/hooks/search.py``."""
+
 def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
     """Return a variable of a frame: ``capture/turns/turns.py``."""
 

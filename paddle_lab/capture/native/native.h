@@ -281,6 +281,18 @@ int grad_address_begin(void);                  /* -1 and an exception if it fail
 int64_t tensor_grad_address(PyObject *tensor); /* 0: none; -1 and an exception if it fails */
 int64_t grad_node_address(PyObject *node);     /* -1 and an exception if it fails */
 
+/* A loop over an array, compiled for several kinds of processor: it runs for the one that is there.
+ */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
+#if __GNUC__ >= 12
+#define FOR_THIS_MACHINE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define FOR_THIS_MACHINE __attribute__((target_clones("avx2", "default")))
+#endif
+#else
+#define FOR_THIS_MACHINE
+#endif
+
 /* A digest of the elements of an array so far: digest.c. */
 typedef struct {
     int is_rounded;

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from types import ModuleType
 
-from paddle_lab.capture.hooks.search import instances_among, namespaces_with
+from paddle_lab.capture.hooks.search import instances_among, module_namespaces
+from tests.capture.native.twins import on_both_twins
 
 
 class Base:
@@ -25,21 +27,29 @@ class Posing:
     __class__ = ModuleType
 
 
-def test_namespaces_that_hold_an_object_are_found():
+@on_both_twins
+def test_bindings_of_objects_are_found(parts):
     wanted = [object() for _ in range(300)]
     equal = [1000 + len(wanted)], [1000 + len(wanted)]
     many = {str(number): object() for number in range(500)}
-    modules = [ModuleType("empty"), ModuleType("one"), ModuleType("many"), Kind("kind"), Posing()]
-    modules[1].wanted = modules[3].wanted = modules[4].wanted = wanted[7]
-    vars(modules[2]).update(many)
-    last = ModuleType("last")
-    vars(last).update({**many, "last": wanted[299]}, equal=equal[1])
-    entries = [None, *modules, {"no module": wanted[7]}, last]
-    found = namespaces_with(entries, [*wanted, equal[0]])
-    assert [id(one) for one in found] == [
-        id(vars(one)) for one in (modules[1], modules[3], modules[4], last)
-    ]
-    assert namespaces_with(entries, []) == []
+    one = {"wanted": wanted[7]}
+    last = {**many, "last": wanted[299], "equal": equal[1], "again": wanted[7]}
+    found = parts.bindings([{}, one, many, last], [*wanted, equal[0]])
+    assert [(id(space), *rest) for space, *rest in found] == [
+        (id(one), "wanted", wanted[7]), (id(last), "last", wanted[299]),
+        (id(last), "again", wanted[7]),
+    ]  # fmt: skip
+    assert parts.bindings([one, last], []) == []
+
+
+def test_only_modules_have_a_namespace(monkeypatch):
+    entries = [ModuleType("one"), Kind("kind"), Posing(), None, {"no": "module"}]
+    for number, entry in enumerate(entries):
+        monkeypatch.setitem(sys.modules, f"an entry {number}", entry)
+    found = set(map(id, module_namespaces()))
+    assert [id(getattr(entry, "__dict__", entry)) in found for entry in entries] == [
+        True, True, True, False, False,
+    ]  # fmt: skip
 
 
 def test_instances_of_a_type_are_found_and_no_others():

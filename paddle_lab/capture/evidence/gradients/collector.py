@@ -205,8 +205,9 @@ class Gradients(Collector):
                 builders["grad_digests"].append(key, scanned[9], self._decimals or 0)
             if kept:
                 self._recorder.grad_values[key] = kept[0]
-            counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)
-            histograms.append_cells(np.insert(counts, 0, key, axis=1).ravel().tolist())
+            if scanned[7]:
+                counts = np.frombuffer(scanned[7], np.int64).reshape(-1, 3)
+                histograms.append_cells(np.insert(counts, 0, key, axis=1).ravel().tolist())
         sizes_bytes = [value.nbytes for value in self._recorder.grad_values.values()]
         if self._values is not None and sizes_bytes:
             sys.stderr.write(self._values.kept_notice(sizes_bytes) + "\n")

@@ -8,11 +8,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "associative-math", "no-signed-zeros", "no-trapping-math")
 #endif
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-#define FOR_THIS_MACHINE __attribute__((target_clones("avx2", "default")))
-#else
-#define FOR_THIS_MACHINE
-#endif
 
 #define BLOCK 1024
 #define MANY_ELEMENTS 16384 /* from this count on the GIL is released */
