@@ -42,7 +42,7 @@ def matches(a: Side, b: Side) -> tuple[Keys, Keys]:
 def _rounds(side: Side) -> Iterator[Hashes]:
     named = mixed(side.name, side.ops["phase"])
     strict, loose = side.scope(is_strict=True), side.scope(is_strict=False)
-    yield mixed(named, strict, side.text, side.attributes, side.shapes, side.dtypes)
+    yield mixed(named, strict, side.text, side.attributes, side.shapes, side.dtypes, side.stops)
     yield mixed(named, strict, side.text)
     yield mixed(named, strict, side.shapes)
     yield mixed(named, strict)

@@ -22,6 +22,8 @@ EQUAL, DIFFERENT, ONLY_A, ONLY_B, UNKNOWN = range(len(COMPARE_STATES))
 INTRODUCED, INHERITED = (COMPARE_ORIGINS.index(name) for name in ("introduced", "inherited"))
 _BACKWARD = PHASES.index("backward")
 
+_FEW, _MOST = 0.2, 0.8
+
 Keys = npt.NDArray[np.int64]
 
 
@@ -47,6 +49,17 @@ class Compared:
     """The row of the op that introduced most, -1 if ops did not run again."""
     moved: dict[int, int] = field(default_factory=dict)
     """The other row of each op that ran in both traces, but in another order."""
+
+    @property
+    def matched(self) -> int:
+        """How many ops of trace a have a matching op in trace b."""
+        return int(((self.op_a >= 0) & (self.op_b >= 0)).sum())
+
+    @property
+    def is_of_two_models(self) -> bool:
+        """Whether few ops match, but not because one trace is only a part of the other."""
+        sizes = len(self.a), len(self.b)
+        return self.matched <= _FEW * max(sizes) and self.matched < _MOST * min(sizes)
 
     def first(self) -> int:
         """Return the row of the first difference, -1 if there is none."""

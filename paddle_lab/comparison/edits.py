@@ -72,7 +72,11 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
     a, b = found.a.record, found.b.record
     edits = []
     for one, two in _source_pairs(found):
-        lines, others = lines_of(a, one), lines_of(b, two)
+        # The line of a cell's magic is no edit: `--digest` in one run is `--against` in the other.
+        lines, others = (
+            [(at, line) for at, line in lines_of(*side) if not line.startswith("%%")]
+            for side in ((a, one), (b, two))
+        )
         texts = [text for _, text in lines], [text for _, text in others]
         if texts[0] == texts[1]:
             continue

@@ -15,13 +15,13 @@ from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
-from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import BACKWARD_KINDS, EVENT_KINDS, TENSOR_KINDS
 from paddle_lab.trace.trees import taken
 from paddle_lab.words import listing, say
 
 KIND = "first-difference"
 First = ComparedOp | ComparedGradient
-_FEW_MATCHES = 0.2
 _KINDS = {
     EXACT: "comparison.exact",
     CHECKSUMS: "comparison.checksums",
@@ -134,10 +134,10 @@ def _details(first: First, found: Compared) -> list[str]:
         inputs = _changed_inputs(first, found)
         if inputs:
             told.append(say("comparison.inputs", inputs=listing(inputs, 3)))
-        elif found.origin[first.key] == INTRODUCED:
+        elif found.origin[first.key] == INTRODUCED and first.b and first.b.inputs:
             told.append(say("comparison.introduced"))
         told += _lone_backward(first, found)
-    edit = edit_of(first, found)
+    edit = None if found.is_of_two_models else edit_of(first, found)
     if edit is not None:
         told.append(str(edit))
     return told
@@ -163,28 +163,42 @@ def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
 
 def _lone_backward(first: ComparedOp, found: Compared) -> list[str]:
     """Say that a backward call before the first difference ran in only one trace."""
-    calls = {}
+    calls, before = {}, {}
     for name, side, ops in (("a", found.a, found.op_a), ("b", found.b, found.op_b)):
         table = side.record.backward_calls
         is_run = table["kind"] != BACKWARD_KINDS.index("remaining")
-        next_op = ops[: first.key + 1].max(initial=-1)
-        calls[name] = np.flatnonzero(is_run & (table["ops_before"] <= next_op))
-    if len(calls["a"]) == len(calls["b"]):
-        return []
-    name = "a" if len(calls["a"]) > len(calls["b"]) else "b"
-    record = (found.a if name == "a" else found.b).record
-    stack = record.backward_calls["stack"][calls[name][-1:]]
-    frame = int(taken(record.stack_frames["frame"], stack)[0])
-    place = Place.of(Frame(record, frame) if frame >= 0 else None)
-    return [say("comparison.lone_backward", name=name, place=place)]
+        # If the op is only in the other trace, it has no place among the calls between this trace's
+        # ops around it.
+        previous = ops[: first.key + 1].max(initial=-1)
+        following = min((op for op in ops[first.key :].tolist() if op >= 0), default=len(side))
+        before[name] = int((is_run & (table["ops_before"] <= previous)).sum())
+        calls[name] = np.flatnonzero(is_run & (table["ops_before"] <= following))
+    for name, other in (("a", "b"), ("b", "a")):
+        if before[name] > len(calls[other]):
+            record = (found.a if name == "a" else found.b).record
+            stack = int(record.backward_calls["stack"][calls[name][before[name] - 1]])
+            return [say("comparison.lone_backward", name=name, place=_place(record, stack))]
+    return []
+
+
+def _place(record: Record, stack: int) -> Place:
+    """Return the line of a recorded stack."""
+    frame = int(taken(record.stack_frames["frame"], np.array([stack]))[0])
+    return Place.of(Frame(record, frame) if frame >= 0 else None)
 
 
 def _named(side: Side, tensor: int) -> str:
-    tensors, text = side.record.tensors, side.record.text
+    record = side.record
+    tensors, text, events = record.tensors, record.text, record.events
     path = text(int(tensors["path"][tensor])) or text(int(tensors["name"][tensor]))
     kind = TENSOR_KINDS[int(tensors["kind"][tensor])]
-    key = kind if kind in ("parameter", "buffer", "gradient") else "external"
-    said = say(f"comparison.input.{key}")
+    if kind not in ("parameter", "buffer", "gradient"):
+        is_created = events["kind"] == EVENT_KINDS.index("created")
+        made = events["stack"][is_created & (events["tensor"] == tensor)]
+        if len(made):
+            return say("comparison.input.created", place=_place(record, int(made[0])))
+        kind = "external"
+    said = say(f"comparison.input.{kind}")
     return f"{said} `{path}`" if path else said
 
 
@@ -205,9 +219,8 @@ def _limits(found: Compared) -> list[str]:
         }))  # fmt: skip
     told += [say("comparison.cut", name=name) for name, side in sides.items()
              if side.record.origin.kept]  # fmt: skip
-    matched = int(((found.op_a >= 0) & (found.op_b >= 0)).sum())
-    if matched <= _FEW_MATCHES * max(len(found.a), len(found.b)):
-        told.append(say("comparison.other_model", n=matched))
+    if found.is_of_two_models:
+        told.append(say("comparison.other_model", n=found.matched))
     for what in ("paddle", "device"):
         one, two = (getattr(side.record.origin, what) for side in sides.values())
         if one != two:

@@ -30,6 +30,21 @@ def test_a_cell_is_compared_with_the_last_trace(capsys: pytest.CaptureFixture[st
         assert shell.user_ns["_comparison"].first is None
 
 
+def test_the_line_of_the_magic_is_no_edit() -> None:
+    cell = "%%paddle_trace {}\nscale = {}\ny = paddle.tanh(x * scale)"
+    with fresh_shell(setup="import paddle; x = paddle.ones([3])") as shell:
+
+        def details(scale: float) -> list[str]:
+            run(shell, cell.format("--digest", 2.0)).raise_error()
+            shell.run_cell("x = x + 1")
+            run(shell, cell.format("--against last", scale)).raise_error()
+            notices: list[str] = shell.user_ns["_comparison"].record.origin.notices
+            return notices[1:]
+
+        assert len(details(2.0)) == 1  # only the tensor that differs
+        assert "was `scale = 2.0`, now `scale = 3.0`" in details(3.0)[-1]
+
+
 def test_a_comparison_that_fails_leaves_the_trace(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,152 @@
+"""Edits of an ordinary training script: each sentence about them is true."""
+
+from __future__ import annotations
+
+import linecache
+from typing import Any
+
+import paddle
+
+import paddle_lab
+
+_PROGRAM = """
+import numpy as np
+import paddle
+from paddle import nn
+import paddle.nn.functional as F
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(6, 8)
+        self.fc2 = nn.Linear(8, 3)
+    def forward(self, x):
+        return self.fc2(F.dropout(F.relu(self.fc1(x)), 0.2, training=self.training))
+
+paddle.seed(0)
+data = np.random.RandomState(0).randn(12, 6).astype("float32")
+order = [0, 1, 2]
+net = Net()
+opt = paddle.optimizer.Adam(0.01, parameters=net.parameters(), grad_clip=None)
+def main():
+    for step in range(3):
+        x = paddle.to_tensor(data[4 * order[step] : 4 * order[step] + 4])
+        logits = net(x)
+        loss = logits.square().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+"""
+Comparison = paddle_lab.comparing.Comparison
+
+
+def ran(program: str, file: str, **options: Any) -> paddle_lab.Trace:
+    """Trace a program's ``main``, with a digest of each value."""
+    linecache.cache[file] = len(program), None, program.splitlines(keepends=True), file
+    state = paddle.get_rng_state()
+    names: dict[str, Any] = {}
+    try:
+        exec(compile(program, file, "exec"), names)
+        with paddle_lab.trace(digest=True, **options) as trace:
+            names["main"]()
+    finally:
+        paddle.set_rng_state(state)
+        del linecache.cache[file]
+    return trace
+
+
+def compared(before: str, after: str) -> Comparison:
+    assert _PROGRAM.count(before) == 1
+    edited = _PROGRAM.replace(before, after)
+    return paddle_lab.compare(ran(_PROGRAM, "<before>"), ran(edited, "<after>"))
+
+
+def told(comparison: Comparison) -> str:
+    return "\n".join(comparison.record.origin.notices)
+
+
+def test_a_backward_call_that_ran_in_both_is_not_said_to_be_missing() -> None:
+    # The first op that differs follows a backward call, and is in one trace only.
+    for before, after in (
+        ("grad_clip=None", "grad_clip=nn.ClipGradByGlobalNorm(0.1)"),
+        ("        opt.step()", "        if step: opt.step()"),
+        ("loss.backward()", "logits.register_hook(lambda g: g * 0.5); loss.backward()"),
+    ):
+        found = compared(before, after)
+        assert found.first is not None
+        assert found.first.state in ("only_a", "only_b")
+        assert "backward call" not in told(found)
+
+
+def test_data_that_the_program_made_is_named_by_its_line() -> None:
+    found = told(compared("order = [0, 1, 2]", "order = [2, 1, 0]"))
+    assert "It reads the tensor created at `x = paddle.to_tensor(data[" in found
+    assert "was `order = [0, 1, 2]`, now `order = [2, 1, 0]`" in found
+
+
+def test_a_forward_without_gradients_is_not_taken_for_the_one_with_them() -> None:
+    call = "        logits = net(x)\n"
+    found = compared(call, f"        with paddle.no_grad():\n            net(x)\n{call}")
+    assert found.first is not None
+    assert (found.first.name, found.first.state) == ("linear", "only_b")
+    assert {row.state for row in found.gradient_rows} <= {"equal", "different"}
+
+
+def test_more_steps_or_a_limit_do_not_make_another_model() -> None:
+    one = ran(_PROGRAM, "<before>")
+    for other in (
+        ran(_PROGRAM.replace("range(3)", "range(30)").replace("[step]", "[step % 3]"), "<more>"),
+        ran(_PROGRAM, "<limited>", limit=5),
+    ):
+        assert "different models" not in told(paddle_lab.compare(one, other))
+        assert "different models" not in told(paddle_lab.compare(other, one))
+
+
+def test_no_line_of_another_program_is_called_an_edit() -> None:
+    other = """
+import numpy as np
+import paddle
+
+x = paddle.ones([4, 4], "float32")
+net = paddle.nn.Linear(4, 4)
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+def main():
+    for step in range(40):
+        y = paddle.cumsum(paddle.abs(x))
+        loss = paddle.sort(y).sum() + net(x).square().mean()
+        if step == 39:
+            break
+    for step in range(3):
+        loss.backward(retain_graph=True)
+        opt.step()
+        opt.clear_grad()
+"""
+    found = paddle_lab.compare(ran(_PROGRAM, "<before>"), ran(other, "<other>"))
+    first, second = found.record.origin.notices
+    assert "no op of trace a matches it" in first
+    assert "different models" in second
+
+
+def test_an_op_without_inputs_is_not_said_to_have_equal_ones() -> None:
+    program = "import paddle\ndef main():\n    paddle.seed({})\n    paddle.tanh(paddle.randn([3]))"
+    found = paddle_lab.compare(*(ran(program.format(seed), f"<{seed}>") for seed in (1, 2)))
+    assert found.first is not None
+    assert found.first.name == "gaussian"
+    assert "inputs" not in told(found)
+
+
+REFACTORED = (
+    ("self.fc2", "self.head"),
+    ("        logits = net(x)\n        loss = logits.square().mean()\n",
+     "        loss = (lambda made: made.square().mean())(net(x))\n"),
+    ("    for step in range(3):\n", "    step = -1\n    while step < 2:\n        step += 1\n"),
+    ("class Net(nn.Layer):\n", '# of two layers\nclass Net(nn.Layer):\n    """A net."""\n'),
+    ("net = Net()", "net = nn.Sequential(Net())"),
+)  # fmt: skip
+
+
+def test_a_refactoring_makes_no_difference() -> None:
+    trace = ran(_PROGRAM, "<before>")
+    for number, (before, after) in enumerate(REFACTORED):
+        edited = ran(_PROGRAM.replace(before, after), f"<after {number}>")
+        assert told(paddle_lab.compare(trace, edited)).startswith("Nothing differs: all"), after
