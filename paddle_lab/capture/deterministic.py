@@ -15,6 +15,7 @@ import numpy as np
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.rerun.contents import put_back, random_restores
+from paddle_lab.capture.rerun.fill import flag_value
 from paddle_lab.words import say
 
 _FLAGS = {"FLAGS_cudnn_deterministic": 1, "FLAGS_embedding_deterministic": 1}
@@ -40,7 +41,7 @@ def deterministic(seed: int) -> Iterator[list[Setting]]:
     """Set seeds, Paddle's flags, environment variables and DataLoader's defaults; restore all."""
     paddle: Any = require_paddle()
     generators = random_restores(paddle)
-    flags = {name: value for name in _FLAGS if (value := _flag(paddle, name)) is not None}
+    flags = {name: value for name in _FLAGS if (value := flag_value(paddle, name)) is not None}
     environment = {name: os.environ.get(name) for name in (*_AT_START, *_FLAGS)}
     loader = paddle.io.DataLoader
     make = loader.__init__
@@ -76,13 +77,6 @@ def _settings(seed: int, flags: Mapping[str, Any]) -> list[Setting]:
             for name, value in _FLAGS.items()
         ),
     ]
-
-
-def _flag(paddle: Any, name: str) -> Any:
-    try:
-        return paddle.get_flags(name)[name]
-    except ValueError:  # this build lacks the flag: CPU builds have no flags of cuDNN
-        return None
 
 
 def _in_order(make: Any) -> Any:

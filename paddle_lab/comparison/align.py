@@ -109,10 +109,7 @@ def _increasing(values: Keys) -> Keys:
 def _match_replaced(other: Keys, a: Side, b: Side, order_a: Keys, order_b: Keys) -> None:
     """If a gap has only one op in each trace, match these two: one replaced the other."""
     free_a, free_b, gap_a, gap_b = _free(other, len(b))
-    only_a, only_b = (
-        values[counts == 1]
-        for values, counts in (np.unique(gap, return_counts=True) for gap in (gap_a, gap_b))
-    )
+    only_a, only_b = (np.flatnonzero(np.bincount(gap) == 1) for gap in (gap_a, gap_b))
     common = np.intersect1d(only_a, only_b)
     one, two = free_a[np.isin(gap_a, common)], free_b[np.isin(gap_b, common)]
     key_a, key_b = order_a[one], order_b[two]

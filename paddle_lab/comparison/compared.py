@@ -58,8 +58,8 @@ class Compared:
     @property
     def is_of_two_models(self) -> bool:
         """Whether few ops match, but not because one trace is only a part of the other."""
-        sizes = len(self.a), len(self.b)
-        return self.matched <= _FEW * max(sizes) and self.matched < _MOST * min(sizes)
+        least, most = sorted((len(self.a), len(self.b)))
+        return self.matched <= _FEW * most and self.matched < _MOST * least
 
     def first(self) -> int:
         """Return the row of the first difference, -1 if there is none."""
@@ -71,8 +71,7 @@ class Compared:
 
         An op that a backward call ran comes before its gradients, unless its inputs differ.
         """
-        at = self.gradients.first() if self.gradients is not None else -1
-        if at < 0 or self.gradients is None:
+        if self.gradients is None or (at := self.gradients.first()) < 0:
             return -1
         record, row = self.b.record, self.first()
         before = self.op_b[:row].max(initial=-1) + 1 if row >= 0 else len(self.b)
@@ -204,23 +203,20 @@ def _mark_introduced(found: Compared, rows: Keys) -> None:
 
 
 def _reason(kind: str, a: Side, b: Side, op_a: int, op_b: int) -> str:
+    def of_op(column: str) -> list[str]:
+        sides = (a, op_a), (b, op_b)
+        return [side.record.text(int(side.ops[column][op])) for side, op in sides]
+
+    def of_outputs(side: Side, op: int) -> str:
+        codes = side.record.tensors[kind][side.tensors_of(op, "output")]
+        return ", ".join(map(side.record.text, codes.tolist()))
+
+    if kind in ("raised", "gradient"):
+        return say(f"comparison.reason.{kind}")
     if kind == "attributes":
-        texts = (side.record.text(int(side.ops[kind][op])) for side, op in ((a, op_a), (b, op_b)))
-        before, after = attribute_changes(*texts)
+        before, after = attribute_changes(*of_op("attributes"))
     elif kind == "op":
-        before, after = (
-            side.record.text(int(side.ops["name"][op])) for side, op in ((a, op_a), (b, op_b))
-        )
-    elif kind == "raised":
-        return say("comparison.reason.raised")
-    elif kind == "gradient":
-        return say("comparison.reason.gradient")
+        before, after = of_op("name")
     else:
-        before, after = (
-            ", ".join(
-                side.record.text(int(side.record.tensors[kind][tensor]))
-                for tensor in side.tensors_of(op, "output")
-            )
-            for side, op in ((a, op_a), (b, op_b))
-        )
+        before, after = of_outputs(a, op_a), of_outputs(b, op_b)
     return say(f"comparison.reason.{kind}", before=before, after=after)

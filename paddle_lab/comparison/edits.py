@@ -12,7 +12,6 @@ from paddle_lab.analysis.source.stacks import USER, place
 from paddle_lab.comparison.compared import Compared
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp
-from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
 from paddle_lab.words import say
@@ -47,7 +46,8 @@ def edit_of(first: ComparedOp | ComparedGradient, found: Compared) -> Edit | Non
     for frame in stack:
         for source, one in edits:
             record = found.b.record
-            is_there = (record.text(source[0]), source[1]) == (frame.file, _cell(frame.cell))
+            cell = -1 if frame.cell is None else frame.cell
+            is_there = (record.text(source[0]), source[1]) == (frame.file, cell)
             if is_there and one.line <= frame.line < one.end:
                 return one._replace(is_called=True)
     if first.b is None and first.a is not None:
@@ -62,10 +62,6 @@ def _shown(lines: list[str]) -> str:
     """Return the first line of several."""
     told = [line.strip() for line in lines if line.strip()]
     return f"{told[0]} …" if len(told) > 1 else "".join(told)
-
-
-def _cell(cell: int | None) -> int:
-    return -1 if cell is None else cell
 
 
 def _edits(found: Compared) -> list[tuple[Source, Edit]]:
@@ -98,25 +94,20 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
 def _source_pairs(found: Compared) -> list[tuple[Source, Source]]:
     """Return which sources of the two traces correspond: those with the most matched ops."""
     pairs = (found.op_a >= 0) & (found.op_b >= 0)
-    sources = []
+    columns: list[list[int]] = []
     for side, ops in ((found.a, found.op_a[pairs]), (found.b, found.op_b[pairs])):
         record = side.record
         frame = taken(record.stack_frames["frame"], record.ops["stack"][ops])
-        sources.append([taken(record.frames[name], frame) for name in ("file", "cell", "kind")])
-    is_user = (sources[0][2] == USER) & (sources[1][2] == USER)
-    columns = np.stack([column[is_user] for side in sources for column in side[:2]])
-    counted: Counter[tuple[Source, Source]] = Counter()
-    first, number = distinct(*columns)
-    counts = np.bincount(number).tolist()
-    for (file, cell, other, other_cell), count in zip(
-        columns[:, first].T.tolist(), counts, strict=True
-    ):
-        counted[(file, cell), (other, other_cell)] = count
-    found_pairs: dict[Source, Source] = {}
+        columns += [taken(record.frames[key], frame).tolist() for key in ("file", "cell", "kind")]
+    counted = Counter(
+        ((file, cell), (other, other_cell))
+        for file, cell, kind, other, other_cell, other_kind in zip(*columns, strict=True)
+        if kind == other_kind == USER
+    )
+    sources: dict[Source, Source] = {}
     for (one, two), _ in counted.most_common():
-        if two not in found_pairs:
-            found_pairs[two] = one
-    return [(one, two) for two, one in found_pairs.items()]
+        sources.setdefault(two, one)
+    return [(one, two) for two, one in sources.items()]
 
 
 def lines_of(record: Record, source: Source) -> list[tuple[int, str]]:

@@ -7,17 +7,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Finding, Mark, Place
-from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.comparison.side import Side
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
-from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import BACKWARD_KINDS, EVENT_KINDS, TENSOR_KINDS
-from paddle_lab.trace.trees import taken
+from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
 from paddle_lab.words import listing, say
 
 KIND = "first-difference"
@@ -177,27 +175,20 @@ def _lone_backward(first: ComparedOp, found: Compared) -> list[str]:
         if before[name] > len(calls[other]):
             record = (found.a if name == "a" else found.b).record
             stack = int(record.backward_calls["stack"][calls[name][before[name] - 1]])
-            return [say("comparison.lone_backward", name=name, place=_place(record, stack))]
+            place = Facts(record).place_of_stack(stack)
+            return [say("comparison.lone_backward", name=name, place=place)]
     return []
 
 
-def _place(record: Record, stack: int) -> Place:
-    """Return the line of a recorded stack."""
-    frame = int(taken(record.stack_frames["frame"], np.array([stack]))[0])
-    return Place.of(Frame(record, frame) if frame >= 0 else None)
-
-
 def _named(side: Side, tensor: int) -> str:
-    record = side.record
-    tensors, text, events = record.tensors, record.text, record.events
+    facts, tensors, text = Facts(side.record), side.record.tensors, side.record.text
     path = text(int(tensors["path"][tensor])) or text(int(tensors["name"][tensor]))
     kind = TENSOR_KINDS[int(tensors["kind"][tensor])]
     if kind not in ("parameter", "buffer", "gradient"):
-        is_created = events["kind"] == EVENT_KINDS.index("created")
-        made = events["stack"][is_created & (events["tensor"] == tensor)]
-        if len(made):
-            return say("comparison.input.created", place=_place(record, int(made[0])))
         kind = "external"
+        for event in facts.events("created"):
+            if event.tensor == tensor:
+                return say("comparison.input.created", place=facts.place_of_stack(event.stack))
     said = say(f"comparison.input.{kind}")
     return f"{said} `{path}`" if path else said
 

@@ -118,10 +118,8 @@ class ComparedTable(Reported, Framed, RowTable[ComparedOp]):
         layers = OpTable(record).layers[ops["scope"]]
         reals: dict[str, Any] = {name: from_bits(table[name]) for name in _REALS}
         return {
-            **{
-                name: Partial(op[keys], op[keys] < 0)
-                for name, op in (("a", found.op_a), ("b", found.op_b))
-            },
+            "a": Partial(found.op_a[keys], found.op_a[keys] < 0),
+            "b": Partial(found.op_b[keys], found.op_b[keys] < 0),
             "name": texts[ops["name"]],
             "layer": texts[taken(record.layer_names["name"], layers)],
             "state": np.array(COMPARE_STATES, object)[table["state"]],

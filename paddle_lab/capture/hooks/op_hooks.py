@@ -14,25 +14,19 @@ from paddle_lab.capture.recorder.recorder import Recorder
 
 # Methods of paddle.Tensor that run ops in C++. All other methods call paddle._C_ops in Python, or
 # run no op. They were found by comparing Paddle's own log with the recorded calls.
+_ARITHMETIC = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "div": "divide",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "matmul": "matmul",
+}
 _TENSOR_METHODS = {
-    "__add__": "add",
-    "__radd__": "add",
-    "__sub__": "subtract",
-    "__rsub__": "subtract",
-    "__mul__": "multiply",
-    "__rmul__": "multiply",
-    "__div__": "divide",
-    "__truediv__": "divide",
-    "__rdiv__": "divide",
-    "__rtruediv__": "divide",
-    "__floordiv__": "floor_divide",
-    "__rfloordiv__": "floor_divide",
-    "__mod__": "remainder",
-    "__rmod__": "remainder",
-    "__pow__": "pow",
-    "__rpow__": "pow",
-    "__matmul__": "matmul",
-    "__rmatmul__": "matmul",
+    **{f"__{side}{name}__": op for name, op in _ARITHMETIC.items() for side in ("", "r")},
     "__eq__": "equal",
     "__ne__": "not_equal",
     "__lt__": "less_than",

@@ -71,24 +71,17 @@ class FunctionPatch:
     ) -> None:
         self._functions = list({id(function): function for function in functions}.values())
         self._make_replacement = make_replacement
-        self._replacements: dict[int, Callable[..., Any]] = {}
-        """The replacement of each function, by the id of the function."""
-        self._originals: dict[int, Any] = {}
-        """The function that each replacement replaces, by the id of the replacement."""
+        self._pairs: dict[int, tuple[Any, Callable[..., Any]]] = {}
+        """Each function that was found with its replacement, by the id of the function."""
         self._sites: list[tuple[dict[str, Any], str, Any, Callable[..., Any]]] = []
 
     def find(self) -> None:
         """Look for the functions in all modules that are loaded now."""
-        found = bindings(module_namespaces(), self._functions)
-        replacements = self._replacements
+        pairs, found = self._pairs, bindings(module_namespaces(), self._functions)
         for _, _, original in found:
-            if id(original) not in replacements:
-                made = replacements[id(original)] = self._make_replacement(original)
-                self._originals[id(made)] = original
-        self._sites = [
-            (namespace, name, original, replacements[id(original)])
-            for namespace, name, original in found
-        ]
+            if id(original) not in pairs:
+                pairs[id(original)] = original, self._make_replacement(original)
+        self._sites = [(namespace, name, *pairs[id(value)]) for namespace, name, value in found]
 
     def apply(self) -> None:
         """Set the replacements wherever the original is still bound."""
@@ -104,9 +97,10 @@ class FunctionPatch:
 
     def sweep(self) -> None:
         """Put originals back also in modules that were imported in the meantime."""
-        replacements = [*self._replacements.values()]
+        originals = {id(made): original for original, made in self._pairs.values()}
+        replacements = [made for _, made in self._pairs.values()]
         for namespace, name, value in bindings(module_namespaces(), replacements):
-            namespace[name] = self._originals[id(value)]
+            namespace[name] = originals[id(value)]
         self._sites = []
 
 

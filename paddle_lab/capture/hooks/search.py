@@ -13,10 +13,9 @@ from paddle_lab.capture.native import native_twin
 def module_namespaces() -> list[dict[str, Any]]:
     """Return the dictionaries of all loaded modules.
 
-    Entries of ``sys.modules`` that are not modules are skipped: some are ``None`` or proxies,
-    whatever their type says.
+    Some entries of ``sys.modules`` are ``None`` or proxies, whatever their type says.
     """
-    modules = list(sys.modules.values())
+    modules: list[Any] = list(sys.modules.values())
     return [module.__dict__ for module in modules if isinstance(module, ModuleType)]
 
 

@@ -1,8 +1,8 @@
 /* paddle_lab.capture.native._native: the hot path of the capture. */
 #include "native.h"
 
-PyObject *listen_for(PyObject *module, PyObject *args);                             /* owner.c */
-PyObject *find_bindings(PyObject *module, PyObject *const *args, Py_ssize_t given); /* search.c */
+PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
+PyObject *find_bindings(PyObject *module, PyObject *args);                       /* search.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
 
 PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
@@ -22,8 +22,7 @@ static PyMethodDef functions[] = {
      "Let one recorder, or None, own the fast path while it is all that listens."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
      "Tell what is in an array of floats."},
-    {"bindings", (PyCFunction)(void (*)(void))find_bindings, METH_FASTCALL,
-     "Return where namespaces bind some objects."},
+    {"bindings", find_bindings, METH_VARARGS, "Return where namespaces bind some objects."},
     {"walk_grad_nodes", (PyCFunction)(void (*)(void))walk_grad_nodes, METH_VARARGS | METH_KEYWORDS,
      "Record what is reachable from grad nodes."},
     {"frame_variable", (PyCFunction)(void (*)(void))read_variable, METH_FASTCALL,

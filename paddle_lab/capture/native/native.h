@@ -305,8 +305,6 @@ void digest_more(Digest *digest, const char *data, Py_ssize_t count, int kind);
 int64_t digest_end(const Digest *digest, Py_ssize_t count);
 extern const int element_bytes[]; /* by kind */
 
-uint32_t float_bits_of_half(uint16_t half); /* statistics.c */
-
 /* For wrappers of functions: they bind like functions, and have attributes: binding.c. */
 PyObject *wrapper_bind(PyObject *self, PyObject *instance, PyObject *type);
 extern PyGetSetDef wrapper_properties[];

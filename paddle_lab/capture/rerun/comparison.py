@@ -41,24 +41,20 @@ def is_concurrent(record: Record) -> bool:
 
 def differences(first: Record, second: Record) -> list[Difference]:
     """Return where the second run differs from the first, up to the first op that differs."""
-    names = zip_longest(_names(first), _names(second))
-    path = next((op for op, (name, other) in enumerate(names) if name != other), len(first.ops))
+    names = (map(each.text, each.ops["name"].tolist()) for each in (first, second))
+    pairs = enumerate(zip_longest(*names))
+    path = next((op for op, (name, other) in pairs if name != other), len(first.ops))
     others = {place: value for place, _, value in _values(second)}
     found: list[Difference] = []
     seen: set[int] = set()
     for place, tensor, value in _values(first):
-        other = others.get(place)
-        if place.op < path and other is not None and other != value and tensor not in seen:
+        if place.op < path and others.get(place, value) != value and tensor not in seen:
             found.append(place)
             if place.what == EXTERNAL:
                 seen.add(tensor)
     if path < max(len(first.ops), len(second.ops)):
         found.append(Difference(path, -1, PATH))
     return found
-
-
-def _names(record: Record) -> Iterator[str]:
-    return map(record.text, record.ops["name"].tolist())
 
 
 def _values(record: Record) -> Iterator[tuple[Difference, int, tuple[int, str, str]]]:
@@ -88,11 +84,10 @@ def _values(record: Record) -> Iterator[tuple[Difference, int, tuple[int, str, s
 def with_differences(record: Record, by_check: dict[str, list[Difference]]) -> Record:
     """Return a copy of the record with the differences that each check found."""
     strings = StringPool(record.strings)
-    rows = TableBuilder(RECORD_TABLES["rerun_differences"])
     last = len(record.ops) - 1
+    rows = TableBuilder(RECORD_TABLES["rerun_differences"])
     for check, found in by_check.items():
-        for difference in found:
-            op = min(difference.op, last)
-            rows.append(op, difference.slot, strings[check], strings[difference.what])
+        for op, slot, what in found:
+            rows.append(min(op, last), slot, strings[check], strings[what])
     tables = {**record.tables, "rerun_differences": rows.build()}
     return Record(tables, strings.to_list(), record.origin, record.grad_values, record.kept_values)

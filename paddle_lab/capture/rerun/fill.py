@@ -30,7 +30,7 @@ _PROBED_BYTES = (64, 4096, 1 << 22)
 @contextmanager
 def filled(paddle: Any, byte: int) -> Iterator[None]:
     """Fill every block of memory that is allocated while a ``with`` block runs."""
-    flag = _flag(paddle)
+    flag = flag_value(paddle, _FLAG)
     perturb = _perturb()
     try:
         if perturb is not None:
@@ -55,12 +55,12 @@ def is_filled(paddle: Any) -> bool:
         )
 
 
-def _flag(paddle: Any) -> int | None:
+def flag_value(paddle: Any, name: str) -> Any:
+    """Return the value of one of Paddle's flags; ``None`` if this build does not have it."""
     try:
-        value: int = paddle.get_flags(_FLAG)[_FLAG]
-    except ValueError:  # this Paddle does not have the flag
+        return paddle.get_flags(name)[name]
+    except ValueError:  # such as the flags of cuDNN in CPU builds
         return None
-    return value
 
 
 def _perturb() -> Any:

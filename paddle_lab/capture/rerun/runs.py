@@ -84,7 +84,8 @@ class Rerun:
         for check, look in looks.items():
             if check in self._checks:
                 try:
-                    _refuse_executors(first)
+                    if EXECUTOR in first.programs["kind"]:
+                        raise Unrepeatable(say("notices.unchecked.static_program"))  # noqa: TRY301
                     self._state.refuse_hooked(hooked)
                     found[check] = look(first)
                 except Exception as reason:  # noqa: BLE001  (the first run's trace comes first)
@@ -128,11 +129,6 @@ class Rerun:
                 sentence = say("notices.unchecked.second_run", fault=_short(error))
                 raise Unrepeatable(sentence) from None
             return session.close()
-
-
-def _refuse_executors(record: Record) -> None:
-    if EXECUTOR in record.programs["kind"]:
-        raise Unrepeatable(say("notices.unchecked.static_program"))
 
 
 def _compared(first: Record, second: Record) -> list[Difference]:

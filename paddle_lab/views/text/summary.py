@@ -181,10 +181,6 @@ def _backward_line(call: BackwardCall) -> str:
     return told
 
 
-def _heading(*columns: str) -> tuple[str, ...]:
-    return tuple(say(f"reports.column.{name}") for name in columns)
-
-
 def _section(title: str, rows: Sequence[tuple[str, ...]]) -> list[str]:
     if not rows:
         return []

@@ -39,27 +39,10 @@ static void digest_bytes(Digest *digest, const char *data, Py_ssize_t size) {
     digest->place = place;
 }
 
-static double value_at(const char *data, Py_ssize_t at, int kind) {
-    uint32_t bits;
-    float value;
-    switch (kind) {
-    case ELEMENT_FLOAT16:
-    case ELEMENT_BFLOAT16:
-        bits = ((const uint16_t *)data)[at];
-        bits = kind == ELEMENT_FLOAT16 ? float_bits_of_half((uint16_t)bits) : bits << 16;
-        memcpy(&value, &bits, sizeof value);
-        return (double)value;
-    case ELEMENT_FLOAT32:
-    case ELEMENT_COMPLEX64:
-        return (double)((const float *)data)[at];
-    default: /* float64, complex128 */
-        return ((const double *)data)[at];
-    }
-}
-
-static void digest_rounded(Digest *digest, const char *data, Py_ssize_t count, int kind) {
+static void digest_rounded(Digest *digest, const void *data, Py_ssize_t count, int is_double) {
     for (Py_ssize_t at = 0; at < count; at++, digest->place += STEP) {
-        double value = rint(value_at(data, at, kind) * digest->scale);
+        double value = is_double ? ((const double *)data)[at] : (double)((const float *)data)[at];
+        value = rint(value * digest->scale);
         value = value > LARGEST ? LARGEST : value < -LARGEST ? -LARGEST : value;
         int64_t whole = isnan(value) ? NOT_A_NUMBER : (int64_t)value * 2;
         digest->sum += mixed((uint64_t)whole, digest->place);
@@ -74,7 +57,8 @@ Digest digest_begin(int kind, long decimals) {
 void digest_more(Digest *digest, const char *data, Py_ssize_t count, int kind) {
     int is_complex = kind == ELEMENT_COMPLEX64 || kind == ELEMENT_COMPLEX128;
     if (digest->is_rounded) {
-        digest_rounded(digest, data, is_complex ? 2 * count : count, kind);
+        int is_double = kind == ELEMENT_FLOAT64 || kind == ELEMENT_COMPLEX128;
+        digest_rounded(digest, data, is_complex ? 2 * count : count, is_double);
     } else {
         digest_bytes(digest, data, count * element_bytes[kind]);
     }

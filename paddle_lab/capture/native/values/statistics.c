@@ -189,7 +189,7 @@ static void scan_doubles(const double *block, int count, Found *found) {
     add_deviations(found, shifted);
 }
 
-uint32_t float_bits_of_half(uint16_t half) {
+static uint32_t float_bits_of_half(uint16_t half) {
     /* A subnormal half is a multiple of 2**-24. The bits of other halves are only shifted. */
     uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half & 0x7c00;
     uint32_t bits =
@@ -201,78 +201,71 @@ uint32_t float_bits_of_half(uint16_t half) {
 }
 
 FOR_THIS_MACHINE
-static void widen_halves(const uint16_t *halves, int count, uint32_t *block) {
+static void widen_halves(const uint16_t *halves, int count, int kind, uint32_t *block) {
     for (int i = 0; i < count; i++) {
-        block[i] = float_bits_of_half(halves[i]);
+        block[i] =
+            kind == ELEMENT_FLOAT16 ? float_bits_of_half(halves[i]) : (uint32_t)halves[i] << 16;
     }
 }
 
 /* Converts integers to doubles. */
-#define WIDEN(type)                                                                                \
-    for (int i = 0; i < count; i++) {                                                              \
-        block[i] = (double)((const type *)data)[start + i];                                        \
+#define WIDENED(type)                                                                              \
+    for (int i = 0; i < size; i++) {                                                               \
+        doubles[i] = (double)((const type *)values)[i];                                            \
     }                                                                                              \
+    scan_doubles(doubles, size, found);                                                            \
     break
 
-static void widen_integers(const char *data, Py_ssize_t start, int count, int kind, double *block) {
-    switch (kind) {
-    case ELEMENT_INT8:
-        WIDEN(int8_t);
-    case ELEMENT_INT16:
-        WIDEN(int16_t);
-    case ELEMENT_INT32:
-        WIDEN(int32_t);
-    case ELEMENT_INT64:
-        WIDEN(int64_t);
-    default: /* bool, uint8 */
-        WIDEN(uint8_t);
-    }
-}
+/* Replaces complex numbers by their magnitudes. */
+#define MAGNITUDES(type)                                                                           \
+    for (int i = 0; i < size; i++) {                                                               \
+        const type *parts = (const type *)values + 2 * i;                                          \
+        doubles[i] = hypot((double)parts[0], (double)parts[1]);                                    \
+    }                                                                                              \
+    scan_doubles(doubles, size, found);                                                            \
+    break
 
 /* Each block is read from memory once, for the statistics and for the digest, if there is one. */
 static void scan(const char *data, Py_ssize_t count, int kind, Found *found, Digest *digest) {
     uint32_t floats[BLOCK];
     double doubles[BLOCK];
+    const int is_half = kind == ELEMENT_FLOAT16 || kind == ELEMENT_BFLOAT16;
     for (Py_ssize_t start = 0; start < count; start += BLOCK) {
         int size = count - start < BLOCK ? (int)(count - start) : BLOCK;
-        const uint16_t *halves = (const uint16_t *)data + start;
-        if (digest != NULL) {
-            digest_more(digest, data + start * element_bytes[kind], size, kind);
+        const void *values = data + start * element_bytes[kind];
+        if (is_half) {
+            widen_halves(values, size, kind, floats);
+        }
+        if (digest != NULL && is_half && digest->is_rounded) {
+            digest_more(digest, (const char *)floats, size, ELEMENT_FLOAT32);
+        } else if (digest != NULL) {
+            digest_more(digest, values, size, kind);
         }
         switch (kind) {
         case ELEMENT_FLOAT16:
-            widen_halves(halves, size, floats);
-            scan_floats(floats, size, found);
-            break;
         case ELEMENT_BFLOAT16:
-            for (int i = 0; i < size; i++) {
-                floats[i] = (uint32_t)halves[i] << 16;
-            }
             scan_floats(floats, size, found);
             break;
         case ELEMENT_FLOAT32:
-            scan_floats((const uint32_t *)data + start, size, found);
+            scan_floats(values, size, found);
             break;
         case ELEMENT_FLOAT64:
-            scan_doubles((const double *)data + start, size, found);
+            scan_doubles(values, size, found);
             break;
         case ELEMENT_COMPLEX64:
-            for (int i = 0; i < size; i++) {
-                const float *parts = (const float *)data + 2 * (start + i);
-                doubles[i] = hypot((double)parts[0], (double)parts[1]);
-            }
-            scan_doubles(doubles, size, found);
-            break;
+            MAGNITUDES(float);
         case ELEMENT_COMPLEX128:
-            for (int i = 0; i < size; i++) {
-                const double *parts = (const double *)data + 2 * (start + i);
-                doubles[i] = hypot(parts[0], parts[1]);
-            }
-            scan_doubles(doubles, size, found);
-            break;
-        default:
-            widen_integers(data, start, size, kind, doubles);
-            scan_doubles(doubles, size, found);
+            MAGNITUDES(double);
+        case ELEMENT_INT8:
+            WIDENED(int8_t);
+        case ELEMENT_INT16:
+            WIDENED(int16_t);
+        case ELEMENT_INT32:
+            WIDENED(int32_t);
+        case ELEMENT_INT64:
+            WIDENED(int64_t);
+        default: /* bool, uint8 */
+            WIDENED(uint8_t);
         }
         if ((start + BLOCK) % (1 << 30) == 0) {
             add_up_tables(found); /* long before their counters overflow */
