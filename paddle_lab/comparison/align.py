@@ -1,12 +1,12 @@
 """Matches the ops of two traces. An inserted op does not shift the matches after it.
 
 Ops are matched in rounds. A round compares only ops between the same matched neighbours. The first
-round compares everything that names an op, so edits leave gaps. Each later round compares fewer
-properties than the previous one. It leaves out attributes and shapes, then the line's text, then
-the names of layers and the numbers of turns. The last round compares only the op's name. Within a
-gap, the first op with some properties is matched with the first such op of the other trace, the
-second with the second. If matches would cross others, as few as possible are left out. A round
-sorts, so it takes ``O(n log n)``.
+round compares everything that names an op, and what needs a gradient, so edits leave gaps. Each
+later round compares fewer properties than the previous one. It leaves out attributes and shapes,
+then the line's text, then the names of layers and the numbers of turns. The last round compares
+only the op's name. Within a gap, the first op with some properties is matched with the first such
+op of the other trace, the second with the second. If matches would cross others, as few as possible
+are left out. A round sorts, so it takes ``O(n log n)``.
 """
 
 from __future__ import annotations

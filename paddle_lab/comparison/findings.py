@@ -76,9 +76,8 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
     first = first_of(rows, found)
     row = found.first()
     if isinstance(first, ComparedGradient):
-        told += (
-            [_of_op(rows, rows[row], found)] if row >= 0 else [say("comparison.no_op", n=len(rows))]
-        )
+        no_op = say("comparison.no_op", n=len(rows))
+        told.append(_of_op(rows, rows[row], found) if row >= 0 else no_op)
     if first is not None:
         told += _details(first, found)
     if found.largest >= 0:

@@ -283,12 +283,10 @@ int64_t grad_node_address(PyObject *node);     /* -1 and an exception if it fail
 
 /* A loop over an array, compiled for several kinds of processor: it runs for the one that is there.
  */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
-#if __GNUC__ >= 12
+#if __GNUC__ >= 12 && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
 #define FOR_THIS_MACHINE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
-#else
+#elif defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__GLIBC__)
 #define FOR_THIS_MACHINE __attribute__((target_clones("avx2", "default")))
-#endif
 #else
 #define FOR_THIS_MACHINE
 #endif
