@@ -200,6 +200,8 @@ FEATURES: Final[dict[str, Feature]] = {
             "stop_profiler": f"{_CORE}._Profiler.stop",
             "can_profile_gpu": f"{_CORE}._Profiler.is_cupti_supported",
             "profiler_of_users": "paddle.profiler.profiler._Profiler",
+            "record_event": f"{_CORE}._RecordEvent",
+            "event_types": f"{_CORE}.TracerEventType",
             "event_trees": f"{_CORE}._ProfilerResult.get_data",
             "event_name": f"{_CORE}.HostPythonNode.name",
             "event_start": f"{_CORE}.HostPythonNode.start_ns",
@@ -218,7 +220,6 @@ FEATURES: Final[dict[str, Feature]] = {
     ),
     "kernels": Feature(
         {
-            "event_types": f"{_CORE}.TracerEventType",
             "event_type": f"{_CORE}.HostPythonNode.type",
             "launches_inside": f"{_CORE}.HostPythonNode.runtime_node",
             "device_events": f"{_CORE}.HostPythonNode.device_node",

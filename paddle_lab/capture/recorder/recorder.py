@@ -236,6 +236,8 @@ class Recorder:
                 ALLOCATOR_LOG.keep_grad_nodes()
             state = self.threads[identity] = ThreadState(self._next_thread())
             self.native_threads[get_native_id()] = identity
+        if ALLOCATOR_LOG.keeps_grad_nodes:
+            ALLOCATOR_LOG.introduce_thread()
         return state
 
     def thread_numbers(self) -> dict[int, int]:

@@ -202,6 +202,21 @@ def test_what_is_moved_before_its_op_is_still_the_ops(monkeypatch):
     assert 0 <= row["start_ns"] < record.ops["start_ns"][row["op"]]
 
 
+def test_a_thread_has_an_event_before_its_first_op(monkeypatch):
+    # Paddle breaks its list of threads if two ops of new threads record their first events at once.
+    segments = keep_segments(monkeypatch)
+    data = paddle.rand([3, 5])
+    with paddle_lab.memory():
+        for _ in range(3):  # Python uses the id of an ended thread again
+            thread = threading.Thread(target=paddle.exp, args=(data,))
+            thread.start()
+            thread.join()
+            paddle.sin(data)
+    trees = [tree for segment in segments for tree in segment.result.get_data().values()]
+    first = [tree.children_node[0].name for tree in trees if tree.children_node]
+    assert first.count("thread") == 4
+
+
 def test_threads_one_after_the_other_own_what_they_allocate():
     data = paddle.rand([3, 5])
     names = ("exp", "sin", "cos")

@@ -67,6 +67,7 @@ class AllocatorLog:
         self._process = -1
         self._patch: AttributePatch | None = None
         self._user_flags: dict[str, Any] = {}
+        self._introduced: set[int] = set()
         self._lock = threading.RLock()
 
     @property
@@ -101,6 +102,7 @@ class AllocatorLog:
                 self._paddle = paddle
                 self.lost_ns, self.fault = -1, ""
                 self.keeps_grad_nodes = kernels
+                self._introduced.clear()  # the system may use an ended thread's id again
                 self._process = getpid()
                 self._user_flags = paddle.get_flags([_LEVEL_FLAG, _MEMORY_FLAG])
                 self._readers.append(reader)
@@ -220,6 +222,18 @@ class AllocatorLog:
                     if self._outermost is not None:
                         self._outermost.signature = b""  # the call is recorded only in part
                     self._cut()
+
+    def introduce_thread(self) -> None:
+        """Record the calling thread's first event, before its first op.
+
+        At a thread's first event Paddle adds the thread to a list without a lock. If two threads do
+        so at once, the list breaks, and reading it kills the process. Here the thread holds the
+        GIL, which ops release.
+        """
+        if (thread := get_native_id()) not in self._introduced:
+            with self._lock:
+                self._introduced.add(thread)
+                DOOR.record_event("thread", DOOR.event_types.UserDefined).end()
 
     def step_aside(self) -> None:
         """Stop because other code needs the profiler. What was recorded so far is kept."""
