@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,7 +100,7 @@ def _columns(
     """Return the columns of ``allocations``; times and places are as in the blocks."""
     spans = [(keys.backward_calls.row(call), span) for call, span in memory.backward_spans]
     runs = BackwardRuns(record, memory.held.runs, spans)
-    in_ops = blocks.at_own_times()
+    in_ops = replace(blocks, start_ns=blocks.own_start_ns, end_ns=blocks.own_end_ns)
     owners = find_owners(record, in_ops, runs, memory)
     lifetimes = find_lifetimes(record, in_ops, owners, runs, memory.start_ns)
     outlives = ~lifetimes.ends_in_maker & ((owners.grad_node < 0) | owners.is_inner)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -34,10 +34,6 @@ class Blocks(Columns):
     """The start by the time that the allocating thread took."""
     own_end_ns: Int64s
     """The end by the time that the freeing thread took."""
-
-    def at_own_times(self) -> Blocks:
-        """Return the blocks with the times that the threads took, which are inside their ops."""
-        return replace(self, start_ns=self.own_start_ns, end_ns=self.own_end_ns)
 
 
 def pair_events(events: AllocatorEvents) -> Blocks:

@@ -92,10 +92,7 @@ def _on_their_way(
     counts: list[int],
     threads: list[int],
 ) -> list[int]:
-    """Return the next events of other threads that an event's count includes, or none.
-
-    ``total`` is the sum of the changes up to this event.
-    """
+    """Return the next events of other threads that the count at a position includes, or none."""
     event = order[position]
     own, missing, before = threads[event], counts[event] - total, total - changes[event]
     nexts: dict[int, int] = {}
