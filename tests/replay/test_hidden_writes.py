@@ -129,3 +129,37 @@ def test_ops_that_write_another_argument_than_the_first():
         with average.apply():
             _ = layer(x)
     assert_values_are_those_of_the_run(trace, 60)
+
+
+@pytest.mark.parametrize("full_graph", [True, False])
+def test_statistics_that_a_compiled_program_updates(full_graph):
+    norm = paddle.nn.BatchNorm1D(3)
+    layer = paddle.jit.to_static(paddle.nn.Sequential(norm), full_graph=full_graph)
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(2):
+            _ = norm._mean + 1
+            layer(paddle.randn([5, 3]))
+        _ = norm._mean + 1
+    rows = [row for row, op in enumerate(trace.ops) if op.name == "add"]
+    values = [trace.value(row).tolist() for row in rows]
+    kept = [trace._replay.log.outputs[int(trace._replay.log.row_keys[row])][0] for row in rows]
+    assert values == [one.tolist() for one in kept]
+    assert values[0] != values[1] != values[2]
+
+
+def test_gradients_that_are_assigned_and_removed():
+    p, q = parameter(1, 2), parameter(3, 5)
+    (p * q).sum().backward()
+    with paddle_lab.trace(replay=True) as trace:
+        _ = p.grad * 2
+        p.grad = paddle.to_tensor([7.0, 11.0])
+        _ = p.grad * 2
+        (p * q).sum().backward()
+        _ = p.grad * 2
+        with paddle.no_grad():
+            p.grad.add_(paddle.ones([2]))
+        _ = p.grad * 2
+        p.grad = None
+        (p * p).sum().backward()
+        _ = p.grad * 2, q.grad * 2
+    assert_values_are_those_of_the_run(trace, 12)

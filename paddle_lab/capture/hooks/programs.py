@@ -23,6 +23,7 @@ class _Running(threading.local):
     """The program layers that ran in the block of :func:`running_layers`, for each thread."""
 
     layers: list[Any] | None = None
+    before: Callable[[Any], object] = bool
 
 
 _running = _Running()
@@ -41,6 +42,7 @@ def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
             if running.layers is not None:
                 running.layers.append(self)
+                running.before(args)
             return call(self, *args, **kwargs)
 
         run.__code__ = run.__code__.replace(co_filename=file)
@@ -50,13 +52,20 @@ def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
 
 
 @contextmanager
-def running_layers() -> Iterator[list[Any]]:
-    """Collect the program layers that run in one call."""
-    outer, _running.layers = _running.layers, []
+def running_layers(before: Callable[[Any], object] = bool) -> Iterator[list[Any]]:
+    """Collect the program layers that run in one call.
+
+    Parameters
+    ----------
+    before
+        Is told what each of them is given, before it runs.
+    """
+    outer = _running.layers, _running.before
+    _running.layers, _running.before = [], before
     try:
         yield _running.layers
     finally:
-        _running.layers = outer
+        _running.layers, _running.before = outer
 
 
 def runs_of_layers(layers: list[Any]) -> list[Run]:

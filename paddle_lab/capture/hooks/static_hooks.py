@@ -40,8 +40,12 @@ def static_patches(
 
     @contextmanager
     def aside(opened: Sequence[_FunctionCall]) -> Iterator[None]:
+        def before(given: Any) -> None:
+            for call in opened:
+                call.note_program(given)
+
         ALLOCATOR_LOG.keep_grad_nodes()
-        with suspended(), running_layers() as layers, ExitStack() as around_sot:
+        with suspended(), running_layers(before) as layers, ExitStack() as around_sot:
             for call in opened:
                 call.layers, call.tells_programs = layers, tells_programs
             if any(call.is_sot for call in opened):
@@ -115,7 +119,14 @@ class _FunctionCall(_ExecutorCall):
             # The program reads its parameters without calling an op that is recorded.
             for parameter in layer.parameters():
                 recorder.tensors.key_of(parameter)
+            # SOT runs small graphs eagerly.
+            self.note_program([*layer.parameters(), *layer.buffers()])
         self.resolved = recorder.begin_op(self.args[1:], self.kwargs)
+
+    def note_program(self, given: Any) -> None:
+        """Note the tensors that a program may write."""
+        if self.recorder.call_log is not None:
+            self.recorder.call_log.note_program(given)
 
     def end(self) -> None:
         """Record a call that returned."""

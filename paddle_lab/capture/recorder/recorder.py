@@ -82,6 +82,9 @@ class CallLogging(Protocol):
     def note_gradients(self, key: int | None, returned: Any) -> None:
         """Note what the ``backward`` of a PyLayer returned; ``key`` is that of its op."""
 
+    def note_program(self, given: Any) -> None:
+        """Note that a compiled program is about to run with these inputs and parameters."""
+
 
 @native_twin
 class Sinks:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import inspect
 import weakref
 from _thread import get_ident
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.noting import Call, noted
+from paddle_lab.capture.evidence.events.noting import Call, Note, noted, noting
 from paddle_lab.capture.evidence.values.memory import bytes_at, memory_of
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
@@ -117,6 +118,7 @@ class BackwardLog:
             noted("run_backward", self._after_backward, before=self._before_backward),
             noted("run_partial_grad", self._after_grad, before=self._before_grad),
             noted(clearing, self._after_clearing, before=self._before_clearing),
+            AttributePatch(self._paddle.Tensor, "grad", around_set(self._before_clearing)),
         ]
 
     def close(self) -> None:
@@ -309,6 +311,16 @@ class BackwardLog:
         if isinstance(gradient, self._paddle.Tensor) and self._log.tape.numbers.find(gradient) < 0:
             return self._copied(gradient, gradient.place, True)  # noqa: FBT003
         return gradient
+
+
+def around_set(before: Note) -> Callable[[Any], property]:
+    """Return a function that wraps an attribute of tensors, to be told before it is set."""
+
+    def around(descriptor: Any) -> property:
+        write = noting(descriptor.__set__, before=before)
+        return property(descriptor.__get__, write, doc=descriptor.__doc__)
+
+    return around
 
 
 def address_of(tensor: Any) -> int:

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.collector import Collector, Forgotten
-from paddle_lab.capture.evidence.events.noting import Call, noted, noting
+from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.faults import described
-from paddle_lab.capture.replay.backward_log import BackwardCall, BackwardLog
+from paddle_lab.capture.replay.backward_log import BackwardCall, BackwardLog, around_set
 from paddle_lab.capture.replay.call_tape import is_valid, new_call_tape, version_of
 from paddle_lab.capture.replay.calls import (
     PYLAYER,
@@ -77,7 +77,7 @@ class CallLog(Collector):
             *(noted((paddle.Tensor, name), before=self._before_write) for name in _WRITERS),
             noted("share_tensor_to", before=self._before_write),
             noted("share_buffer_to", before=self._before_write),
-            AttributePatch(paddle.Tensor, "data", self._around_data),
+            AttributePatch(paddle.Tensor, "data", around_set(self._before_write)),
             *(self._around_alias((paddle.Tensor, name)) for name in ("detach", "contiguous")),
             *(self._around_alias(name) for name in ("use_gpudnn", "new_shared_tensor")),
             *self.backward.patches(),
@@ -206,6 +206,15 @@ class CallLog(Collector):
         if self.tape.is_open and key in self.backward.pylayers:
             self.backward.note_passed(self.backward.pylayers[key], returned)
 
+    def note_program(self, given: Any) -> None:
+        """Copy what a compiled program may write without an op, such as running statistics."""
+        try:
+            for tensor in tensors_in(given, self._type):
+                if tensor.stop_gradient and tensor.persistable:
+                    self.keep_unseen(tensor)
+        except Exception as fault:  # noqa: BLE001
+            self.fail(fault)
+
     def fail(self, fault: Exception) -> None:
         """Give up after a fault while a call was noted; the trace goes on without a replay."""
         self.release(Text("replay.failed", fault=described(fault)))
@@ -315,10 +324,6 @@ class CallLog(Collector):
             for other in call.args[1:]:
                 if isinstance(other, self._type):
                     self.keep_unseen(other)
-
-    def _around_data(self, descriptor: Any) -> property:
-        write = noting(descriptor.__set__, before=self._before_write)
-        return property(descriptor.__get__, write, doc=descriptor.__doc__)
 
     # -- the program's state ------------------------------------------------------------------
 
