@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,11 +68,8 @@ class Comparison(Trace):
         from paddle_lab.comparison.origins import find_origins
 
         with collection_paused():
-            one, two = (
-                LateAnswers(each.record, partial(getattr, each, "view_record"))
-                for each in (self.a, self.b)
-            )
-            found = compared(one, two, self._tolerance, is_rerun=self._is_rerun)
+            records = LateAnswers(self.a), LateAnswers(self.b)
+            found = compared(*records, self._tolerance, is_rerun=self._is_rerun)
             replay = self.b._replay  # noqa: SLF001  (another object of this class)
             if replay is not None and self.a.record.kept_values:
                 found.largest = find_origins(found, replay.in_float64)

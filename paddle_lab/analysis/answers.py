@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
 from paddle_lab.analysis.cost import grad_node_costs, op_costs
 from paddle_lab.analysis.cost.distinct_calls import distinct_calls
@@ -52,24 +52,19 @@ def with_answers(record: Record) -> Record:
 class LateAnswers(Record):
     """A record with the table ``stack_frames``. The other answer tables are made on first use.
 
-    A comparison of two traces reads no others, unless the user asks for an op's layer.
-
-    Parameters
-    ----------
-    record
-        A record without answer tables.
-    answered
-        Returns the record with all answer tables.
+    They are those of the trace's ``view_record``. A comparison of two traces reads none of them,
+    unless the user asks for an op's layer.
     """
 
-    def __init__(self, record: Record, answered: Callable[[], Record]) -> None:
+    def __init__(self, trace: Any) -> None:
+        record = trace.record
         tables = {**record.tables, "stack_frames": Table({"frame": stack_frames(record)})}
         values = record.grad_values, record.kept_values
         super().__init__(tables, record.strings, record.origin, *values)
-        self._answered = answered
+        self._trace = trace
 
     def __getattr__(self, name: str) -> Table:
         if name in ANSWER_TABLES and name not in self.__dict__.get("tables", {}):
-            made = self._answered()
+            made = self._trace.view_record
             self.tables, self.strings = made.tables, made.strings
         return super().__getattr__(name)

@@ -158,15 +158,3 @@ def walk(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> Itera
             if one not in seen:
                 seen.add(one)
                 queue.append(one)
-
-
-def reached(starts: Iterable[int], onward: Callable[[int], Iterable[int]]) -> set[int]:
-    """Return the starts and all rows that can be reached from them: :func:`walk`, but faster."""
-    seen = set(starts)
-    waiting = list(seen)
-    while waiting:
-        for one in onward(waiting.pop()):
-            if one not in seen:
-                seen.add(one)
-                waiting.append(one)
-    return seen

@@ -1,8 +1,8 @@
 /** Lays out one open group: its children, and ports where lines pass the frame. */
 
 import { sortByKey } from "./adjacency.ts";
-import { layoutCached } from "./cache.ts";
-import type { NestedGraph, NestedOptions } from "./contract.ts";
+import { contentKey } from "./cache.ts";
+import type { LayoutCache, NestedGraph, NestedOptions } from "./contract.ts";
 import type { Settings } from "./layered/component.ts";
 import type { Boxes } from "./layered/flow.ts";
 import { type BoxLayout, layoutBoxes } from "./layered/layered.ts";
@@ -12,6 +12,9 @@ import { ENTRY, EXIT, type Links } from "./split_edges.ts";
 const PORT_PX = 4;
 /** The least width of an open group, in px. */
 const LEAST_FRAME_PX = 80;
+
+/** A full cache is emptied; the next layout adds the visible groups again. */
+const MOST_ENTRIES = 2000;
 
 /** One open group (or the top) after its layout. Its own coordinates start at the frame's top left corner. */
 export interface Frame {
@@ -87,6 +90,17 @@ export function layoutGroup(
     entry: portX(entryBox),
     exit: portX(exitBox),
   };
+}
+
+/** Reuse a group's layout for groups with equal content. */
+function layoutCached(boxes: Boxes, settings: Settings, cache: LayoutCache): BoxLayout {
+  const key = contentKey(boxes, settings);
+  const known = cache.get(key) as BoxLayout | undefined;
+  if (known) return known;
+  const layout = layoutBoxes(boxes, settings);
+  if (cache.size >= MOST_ENTRIES) cache.clear();
+  cache.set(key, layout);
+  return layout;
 }
 
 function makeBoxes(

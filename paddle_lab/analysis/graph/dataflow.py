@@ -11,7 +11,7 @@ import numpy.typing as npt
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ANSWER_TABLES, EDGE_KINDS, ROLES
 from paddle_lab.trace.table import Table
-from paddle_lab.trace.trees import Keys, nearest_marked, outermost, reached, rows_by, walk
+from paddle_lab.trace.trees import Keys, nearest_marked, outermost, rows_by, walk
 
 _OUTPUT = ROLES.index("output")
 _DATA, _DETACH = EDGE_KINDS.index("data"), EDGE_KINDS.index("detach")
@@ -78,10 +78,9 @@ def backward_members(record: Record) -> Table:
     members: list[int] = []
     counts: list[int] = []
     for call in range(call_count):
-        nodes = reached(roots_of(call), targets)
-        nodes.discard(-1)
+        nodes = sorted(node for node in walk(roots_of(call), targets) if node >= 0)
         counts.append(len(nodes))
-        members += sorted(nodes)
+        members += nodes
     columns: dict[str, Any] = {
         "backward_call": np.repeat(np.arange(call_count), counts),
         "grad_node": members,

@@ -88,15 +88,13 @@ def _families(record: Record) -> Iterable[list[int]]:
     families = defaultdict[tuple[int, str, int], list[int]](list)
     callers: list[int] = []
     # Do this once for each path of a layer, because many groups have the same path.
-    classed = {code for code in set(classes) if record.text(code)}
-    paths_of_layers = {path for path, code in zip(paths, classes, strict=True) if code in classed}
-    names_of_lists = {path: _name_of_list(record.text(path)) for path in paths_of_layers}
+    layers = {path for path, code in zip(paths, classes, strict=True) if record.text(code)}
+    names_of_lists = {path: _name_of_list(record.text(path)) for path in layers}
     for group, parent in enumerate(parents):
         # The nearest group around this group that is not an iteration or a function.
         callers.append(callers[parent] if parent >= 0 and kinds[parent] in _INNER else parent)
         is_small = op_counts[group] < 1 + (kinds[group] in _PLAIN)
-        name = names_of_lists.get(paths[group])
-        if not is_small and name and classes[group] in classed:
+        if not is_small and record.text(classes[group]) and (name := names_of_lists[paths[group]]):
             families[callers[group], name, classes[group]].append(group)
     return families.values()
 

@@ -1,4 +1,7 @@
-/** Splits a graph into connected components, and packs their layouts side by side. */
+/** Splits a graph into connected components and long components into sections; packs layouts side by side. */
+
+import { type Boxes, makeFlow } from "./flow.ts";
+import { rankBoxes } from "./rank.ts";
 
 /** @returns the component's number of each node; components are in the order of their first node. */
 export function connectedComponents(
@@ -31,6 +34,57 @@ export function connectedComponents(
     component[v] = ofRoot[root]!;
   }
   return { component, count };
+}
+
+/** A box at a cut is in the section that it ends and in the one that it begins. */
+export interface Section {
+  nodes: number[];
+  edges: number[];
+  /** The box at which the section begins, -1 for the first one. */
+  top: number;
+}
+
+/** A section has at least this many boxes, except the last one. */
+const FEWEST_BOXES = 32;
+
+/** Cut a part at boxes that every path passes, such as the sums between the blocks of a model. */
+export function cutIntoSections(boxes: Boxes): Section[] {
+  const { count, from, to, reversed } = makeFlow(boxes);
+  const hasCycles = reversed.includes(1); // in a section, other edges might be reversed
+  const rank = rankBoxes(boxes, { count, from, to });
+  const last = rank.reduce((most, r) => Math.max(most, r), 0);
+  const size = new Int32Array(last + 1);
+  const anyOf = new Int32Array(last + 1); // a box of each rank
+  rank.forEach((r, v) => {
+    size[r]!++;
+    anyOf[r] = v;
+  });
+  const passing = new Int32Array(last + 2);
+  for (let f = 0; f < count; f++) {
+    passing[rank[from[f]!]! + 1]!++;
+    passing[rank[to[f]!]!]!--;
+  }
+  const sections: Section[] = [{ nodes: [], edges: [], top: -1 }];
+  const sectionOf = new Int32Array(last + 1);
+  for (let r = 0, since = 0, open = 0; r <= last; r++) {
+    open += passing[r]!;
+    if (open === 0 && size[r] === 1 && since >= FEWEST_BOXES && r < last && !hasCycles) {
+      sections.push({ nodes: [], edges: [], top: anyOf[r]! });
+      since = 0;
+    }
+    sectionOf[r] = sections.length - 1;
+    since += size[r]!;
+  }
+  for (let v = 0; v < boxes.count; v++) {
+    const section = sectionOf[rank[v]!]!;
+    sections[section]!.nodes.push(v);
+    if (sections[section]!.top === v) sections[section - 1]!.nodes.push(v);
+  }
+  boxes.source.forEach((source, e) => {
+    const upper = Math.min(rank[source]!, rank[boxes.target[e]!]!);
+    sections[sectionOf[upper]!]!.edges.push(e);
+  });
+  return sections;
 }
 
 export interface Tile {

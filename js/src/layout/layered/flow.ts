@@ -2,13 +2,19 @@
 
 import { groupBy } from "../adjacency.ts";
 
+export const CUT_ABOVE = -2;
+export const CUT_BELOW = 2;
+
 /** Boxes and edges of one connected part. `left` and `right` are the distances from the anchor, where edges end. */
 export interface Boxes {
   count: number;
   left: Float64Array;
   right: Float64Array;
   height: Float64Array;
-  /** -1 for an entry port (top rank), 1 for an exit port (bottom rank), else 0. */
+  /**
+   * -1 for an entry port (top rank), 1 for an exit port (bottom rank); CUT_ABOVE and CUT_BELOW for a
+   * box at the end of a section, which has such a rank for itself; else 0.
+   */
   pin: Int8Array;
   /** The boxes in execution order. */
   byOrder: Int32Array;

@@ -1,12 +1,13 @@
 /** The layered layout of one graph: its connected parts one by one, then packed side by side. */
 
 import { groupBy } from "../adjacency.ts";
+import { contentKey } from "../cache.ts";
 import type { EdgePaths } from "../contract.ts";
 import { PointList } from "../points.ts";
 import { layoutComponent, type Settings } from "./component.ts";
 import type { ComponentLayout } from "./component_layout.ts";
-import { connectedComponents, packTiles, type Tile } from "./components.ts";
-import type { Boxes } from "./flow.ts";
+import { connectedComponents, cutIntoSections, packTiles, type Tile } from "./components.ts";
+import { type Boxes, CUT_ABOVE, CUT_BELOW } from "./flow.ts";
 
 export interface BoxLayout extends EdgePaths {
   /** Anchor x and centre y of each box. */
@@ -53,7 +54,7 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
     }
     const own = extractComponent(boxes, nodes, edges, local, place);
     const isPinned = own.pin.some((pin) => pin !== 0);
-    pieces.push({ layout: layoutComponent(own, settings), nodes, edges, isPinned });
+    pieces.push({ layout: layoutSections(own, settings), nodes, edges, isPinned });
   }
   if (lone.length > 0) {
     const layout = gridOf(boxes, lone, settings.nodeGap / 2);
@@ -61,6 +62,52 @@ export function layoutBoxes(boxes: Boxes, settings: Settings): BoxLayout {
     pieces.push({ layout, nodes, edges, isPinned: false });
   }
   return packed(boxes, pieces, 2 * settings.nodeGap);
+}
+
+/** Lay out the sections of a long part, equal ones once, and put them below each other. */
+function layoutSections(boxes: Boxes, settings: Settings): ComponentLayout {
+  const sections = cutIntoSections(boxes);
+  if (sections.length === 1) return layoutComponent(boxes, settings);
+  const [local, place] = [new Int32Array(boxes.count), new Int32Array(boxes.count)];
+  boxes.byOrder.forEach((v, i) => {
+    place[v] = i;
+  });
+  const layouts = new Map<string, ComponentLayout>();
+  const [pieces, tiles]: [Piece[], Tile[]] = [[], []];
+  const whole = {
+    x: new Float64Array(boxes.count),
+    y: new Float64Array(boxes.count),
+    minX: Number.POSITIVE_INFINITY,
+    maxX: Number.NEGATIVE_INFINITY,
+    height: 0,
+    onMainPath: new Uint8Array(boxes.count),
+    rankCount: 1,
+  };
+  sections.forEach(({ top, ...section }, s) => {
+    const [nodes, edges] = [Int32Array.from(section.nodes), Int32Array.from(section.edges)];
+    const own = extractComponent(boxes, nodes, edges, local, place);
+    const bottom = sections[s + 1]?.top ?? -1;
+    if (top >= 0) own.pin[local[top]!] = CUT_ABOVE;
+    if (bottom >= 0) own.pin[local[bottom]!] = CUT_BELOW;
+    const key = contentKey(own, settings);
+    const layout = layouts.get(key) ?? layoutComponent(own, settings);
+    layouts.set(key, layout);
+    // The box at the cut has the same place in both sections.
+    const x = top < 0 ? 0 : whole.x[top]! - layout.x[local[top]!]!;
+    const y = top < 0 ? 0 : whole.y[top]! - layout.y[local[top]!]!;
+    nodes.forEach((v, i) => {
+      whole.x[v] = layout.x[i]! + x;
+      whole.y[v] = layout.y[i]! + y;
+      whole.onMainPath[v]! |= layout.onMainPath[i]!;
+    });
+    whole.minX = Math.min(whole.minX, layout.minX + x);
+    whole.maxX = Math.max(whole.maxX, layout.maxX + x);
+    whole.height = layout.height + y;
+    whole.rankCount += layout.rankCount - 1;
+    pieces.push({ layout, nodes, edges, isPinned: false });
+    tiles.push({ x: layout.minX + x, y, width: 0, height: 0, pinned: false });
+  });
+  return { ...whole, ...joinPaths(boxes, pieces, tiles) };
 }
 
 /** Place all boxes without edges in a grid. */
@@ -159,10 +206,12 @@ function packed(boxes: Boxes, pieces: readonly Piece[], gap: number): BoxLayout 
       mainPathX = shift;
     }
   });
-  return { x, y, ...size, onMainPath, mainPathX, ...joinPaths(boxes, pieces, tiles) };
+  const { points, ...paths } = joinPaths(boxes, pieces, tiles);
+  const [pathX, pathY] = [points.x, points.y].map((at) => at.slice(0, points.length));
+  return { x, y, ...size, onMainPath, mainPathX, ...paths, pathX: pathX!, pathY: pathY! };
 }
 
-function joinPaths(boxes: Boxes, pieces: readonly Piece[], tiles: readonly Tile[]): EdgePaths {
+function joinPaths(boxes: Boxes, pieces: readonly Piece[], tiles: readonly Tile[]) {
   const edgeCount = boxes.source.length;
   const pieceOf = new Int32Array(edgeCount);
   const inPiece = new Int32Array(edgeCount);
@@ -176,20 +225,17 @@ function joinPaths(boxes: Boxes, pieces: readonly Piece[], tiles: readonly Tile[
   });
   const edgeStart = new Int32Array(edgeCount + 1);
   const edgeKind = new Uint8Array(edgeCount);
-  const pathX = new Float64Array(length);
-  const pathY = new Float64Array(length);
-  let at = 0;
+  const points = new PointList(length);
   for (let e = 0; e < edgeCount; e++) {
-    edgeStart[e] = at;
+    edgeStart[e] = points.length;
     const { layout } = pieces[pieceOf[e]!]!;
     const tile = tiles[pieceOf[e]!]!;
     const own = inPiece[e]!;
     edgeKind[e] = layout.edgeKind[own]!;
     for (let i = layout.edgeStart[own]!; i < layout.edgeStart[own + 1]!; i++) {
-      pathX[at] = layout.points.x[i]! + tile.x - layout.minX;
-      pathY[at++] = layout.points.y[i]! + tile.y;
+      points.push(layout.points.x[i]! + tile.x - layout.minX, layout.points.y[i]! + tile.y);
     }
   }
-  edgeStart[edgeCount] = at;
-  return { edgeStart, pathX, pathY, edgeKind };
+  edgeStart[edgeCount] = points.length;
+  return { edgeStart, edgeKind, points };
 }

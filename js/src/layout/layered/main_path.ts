@@ -3,7 +3,7 @@
  * of its ranks.
  */
 
-import type { Boxes, Flow } from "./flow.ts";
+import { type Boxes, CUT_ABOVE, CUT_BELOW, type Flow } from "./flow.ts";
 import type { Proper } from "./proper.ts";
 
 export interface MainPath {
@@ -18,7 +18,10 @@ export interface MainPath {
 const FEW_CONSUMERS = 3;
 /** A path through such a tensor must be this many steps longer to win: masks take some ops to make. */
 const BROADCAST_PENALTY = 3;
+/** A path from the sections above is heavier than any path that begins in this section. */
+const FAR_ABOVE = 2 ** 40;
 
+/** If the boxes are a section, the path leads from the cut above to the cut below. */
 export function chooseMainPath(boxes: Boxes, flow: Flow, proper: Proper): MainPath {
   const { count, rank, layer, layerStart, position, tap, segmentFrom } = proper;
   const mainPath: MainPath = {
@@ -27,6 +30,8 @@ export function chooseMainPath(boxes: Boxes, flow: Flow, proper: Proper): MainPa
     segmentBelow: new Int32Array(count).fill(-1),
   };
   const heaviest = new Float64Array(count);
+  const top = boxes.pin.indexOf(CUT_ABOVE);
+  if (top >= 0) heaviest[top] = FAR_ABOVE;
   const aside = new Float64Array(count);
   const flowAbove = new Int32Array(count).fill(-1);
   const consumers = new Int32Array(flow.bundleCount);
@@ -60,7 +65,8 @@ export function chooseMainPath(boxes: Boxes, flow: Flow, proper: Proper): MainPa
     }
   }
 
-  for (let v = end; v >= 0; ) {
+  const bottom = boxes.pin.indexOf(CUT_BELOW);
+  for (let v = bottom >= 0 ? bottom : end; v >= 0; ) {
     mainPath.isOn[v] = 1;
     const f = flowAbove[v]!;
     if (f < 0) break;

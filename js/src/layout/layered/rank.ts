@@ -4,7 +4,7 @@ import { groupBy } from "../adjacency.ts";
 import type { Boxes, Flow } from "./flow.ts";
 
 /** @returns the rank of each box, 0 at the top, without empty ranks. */
-export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
+export function rankBoxes(boxes: Boxes, flow: Pick<Flow, "count" | "from" | "to">): Int32Array {
   const { count, pin, byOrder } = boxes;
   const { from, to } = flow;
   const outs = groupBy(from, count);
@@ -12,7 +12,7 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
   for (let f = 0; f < flow.count; f++) inputs[to[f]!]!++;
 
   let firstInner = 0;
-  for (let v = 0; v < count; v++) if (pin[v] === -1) firstInner = 1;
+  for (let v = 0; v < count; v++) if (pin[v]! < 0) firstInner = 1;
 
   // The rank of a box is the length of the longest path from the top.
   const rank = new Int32Array(count);
@@ -22,9 +22,9 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
   for (const v of byOrder) {
     if (waiting[v] !== 0) continue;
     topological[filled++] = v;
-    rank[v] = pin[v] === -1 ? 0 : firstInner;
+    rank[v] = pin[v]! < 0 ? 0 : firstInner;
   }
-  let last = 0;
+  let last = firstInner;
   for (let i = 0; i < filled; i++) {
     const v = topological[i]!;
     const below = rank[v]! + 1;
@@ -35,7 +35,7 @@ export function rankBoxes(boxes: Boxes, flow: Flow): Int32Array {
       if (--waiting[w]! === 0) topological[filled++] = w;
     }
   }
-  for (let v = 0; v < count; v++) if (pin[v] === 1) rank[v] = last;
+  for (let v = 0; v < count; v++) if (pin[v]! > 0) rank[v] = last;
 
   // Boxes with at least as many consumers as inputs move down to their first consumer. This makes
   // edges shorter.
