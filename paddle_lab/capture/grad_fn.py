@@ -9,7 +9,6 @@ own finds this out once, before the first hook is installed.
 from __future__ import annotations
 
 import ctypes
-import os
 import sys
 from typing import Any
 
@@ -22,20 +21,12 @@ _drop_reference.restype = None
 # A node that nothing else holds has two references: the local variable and getrefcount's argument.
 _SOUND_REFERENCES = 2
 
-_PLACES = (32, 24)
-"""In a tensor, the pointer to what Paddle's autograd knows of it; in that, the one to the node."""
-
 
 class GradFnReader:
     """Reads grad nodes of tensors; :data:`GRAD_FN` is the only instance."""
 
     def __init__(self) -> None:
         self._is_leaking: bool | None = None
-        self.places = (0, 0)
-        """Where native code reads a node's address in a tensor's memory; zeros: it asks Paddle.
-
-        Asking takes more time than everything else that is read of a tensor.
-        """
 
     @property
     def is_leaking(self) -> bool:
@@ -58,15 +49,12 @@ class GradFnReader:
             with paddle.set_grad_enabled(True):
                 leaf = paddle.to_tensor(0.0, place=paddle.CPUPlace(), stop_gradient=False)
                 made = leaf.scale(2.0)
-                later = made.scale(2.0)
             node = DOOR.grad_fn(made)
         except Exception:  # noqa: BLE001  (whatever a Paddle lacks, the user's code runs)
             return
         self._is_leaking = sys.getrefcount(node) > _SOUND_REFERENCES
         if self._is_leaking:
             _drop_reference(node)
-        if all(_has_at_place(one, self.address(one)) for one in (made, later)):
-            self.places = _PLACES
 
     def node(self, tensor: Any) -> Any:
         """Return the tensor's grad node, ``None`` if there is none."""
@@ -79,25 +67,6 @@ class GradFnReader:
         """Return the address of the tensor's grad node, ``None`` if there is none."""
         node = self.node(tensor)
         return None if node is None else DOOR.node_address(node)
-
-
-def _has_at_place(tensor: Any, address: int | None) -> bool:
-    """Tell whether ``address`` is at :data:`_PLACES`. If no memory is there, nothing crashes."""
-    width = ctypes.sizeof(ctypes.c_void_p)
-    meta_at, node_at = _PLACES
-    if width != 8 or type(tensor).__basicsize__ < meta_at + width:
-        return False
-    try:
-        memory = os.open("/proc/self/mem", os.O_RDONLY)
-    except OSError:  # not Linux, or not permitted
-        return False
-    try:
-        meta = int.from_bytes(os.pread(memory, width, id(tensor) + meta_at), sys.byteorder)
-        return int.from_bytes(os.pread(memory, width, meta + node_at), sys.byteorder) == address
-    except (OSError, OverflowError):  # no memory at this address
-        return False
-    finally:
-        os.close(memory)
 
 
 GRAD_FN = GradFnReader()
