@@ -20,7 +20,7 @@ from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.replay.call_tape import CallTape, is_valid, version_of
 from paddle_lab.capture.replay.calls import HOOK, Special
-from paddle_lab.capture.replay.held import Held
+from paddle_lab.capture.replay.held import Held, HeldTensors
 from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
 from paddle_lab.capture.rows.object_table import ObjectTable
 
@@ -34,6 +34,7 @@ class Noting(Protocol):
     """The log of calls."""
 
     tape: CallTape
+    held: HeldTensors
     special: dict[int, Special]
 
     def begin(
@@ -308,7 +309,11 @@ class BackwardLog:
 
     def _kept(self, gradient: Any) -> Any:
         """Return a copy of a gradient that no noted op made: Paddle may write into its memory."""
-        if isinstance(gradient, self._paddle.Tensor) and self._log.tape.numbers.find(gradient) < 0:
+        if not isinstance(gradient, self._paddle.Tensor):
+            return gradient
+        packed = self._log.tape.numbers.find(gradient)
+        # An op that wrote it in place may be left out: see CallLog.calls_before().
+        if packed < 0 or packed >> VERSION_BITS in self._log.held.by_number:
             return self._copied(gradient, gradient.place, True)  # noqa: FBT003
         return gradient
 
