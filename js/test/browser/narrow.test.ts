@@ -125,6 +125,9 @@ describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () =
     await page.getByLabel("Backward call").waitFor();
     expect(await page.locator("[data-mode=memory]").isVisible()).toBe(true);
     expect((await page.locator(".pdl-toolbar").boundingBox())!.height).toBeLessThan(50);
+    const calls = (await page.getByLabel("Backward call").boundingBox())!;
+    const search = (await page.locator(".pdl-search").boundingBox())!;
+    expect(calls.x + calls.width).toBeLessThan(search.x);
   });
 
   test("a cell that ran no op takes no more room than its sentence", async () => {
