@@ -26,7 +26,7 @@ from paddle_lab.words import Text
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that called a model whose graph was not used."""
-    model_calls = UnusedCalls(facts)
+    model_calls = facts.answer(UnusedCalls)
     by_place: dict[Place, list[UnusedCall]] = {}
     for call in model_calls.unused:
         by_place.setdefault(facts.model_place(call.op), []).append(call)

@@ -96,7 +96,7 @@ class UnusedCalls:
         call_of = facts.layer_calls[facts.record.ops["scope"][readers]]
         calls = {(True, call): readers[rows].tolist() for call, rows in grouped(call_of).items()}
         for op in readers[call_of < 0].tolist():
-            if not self._reads_weights_alone(op):
+            if not self.reads_weights_alone(op):
                 calls[False, op] = [op]
         return dict(sorted(calls.items(), key=itemgetter(1)))
 
@@ -137,19 +137,21 @@ class UnusedCalls:
         outputs = filter(facts.needs_grad, facts.outputs(op))
         return [one for one in outputs if facts.tensor_kind(one) != PARAMETER]
 
-    def _reads_weights_alone(self, op: int) -> bool:
+    def reads_weights_alone(self, op: int) -> bool:
         """Tell whether an op reads only values computed from parameters: norms, copies, distances.
 
-        A tensor from before the trace counts as a copy of a parameter if the op subtracts one from
-        the other and both have the same shape.
+        A constant number counts for nothing. A tensor from before the trace counts as a copy of a
+        parameter if the op subtracts one from the other and both have the same shape.
         """
         facts = self._facts
         shapes = set(map(facts.shape, facts.inputs(op)))
         may_be_copy = facts.op_name(op) == "subtract" and len(shapes) == 1
         made_of = set(walk(facts.inputs(op), self._sources))
         first = {row for row in made_of if not self._sources(row)}
-        others = {row for row in first if facts.tensor_kind(row) != PARAMETER}
-        return first != others and all(
+        numbers = {row for row in first if facts.shape(row) in {(), (1,)}
+                   and facts.producer(row) >= 0 and facts.op_name(facts.producer(row)) == "full"}  # fmt: skip
+        others = {row for row in first - numbers if facts.tensor_kind(row) != PARAMETER}
+        return first - numbers != others and all(
             may_be_copy and facts.tensor_kind(row) == EXTERNAL and facts.shape(row) in shapes
             for row in others
         )

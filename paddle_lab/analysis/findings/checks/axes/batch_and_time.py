@@ -10,6 +10,9 @@ before such a layer. It does not report data that had the time first from the be
 attention along the rows and columns of images. It also reports ``out[-1]`` of a recurrent layer if
 this leads to the loss, because it is one sample, and so is ``out[:, -1]`` with ``time_major``. It
 does not report a batch of one sample, or an output with other uses: samples may be taken in turn.
+
+A table of sines [longest, 1, features] that is cut to the batch size gives all time steps of a
+sample the same position. Such a table is right if the time is first, and in axes with two tables.
 """
 
 from __future__ import annotations
@@ -18,9 +21,10 @@ import re
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts import BUFFER, Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.source.stacks import stack_of
 
 _BATCH_FIRST = frozenset(
     ("LSTM", "GRU", "SimpleRNN", "MultiHeadAttention", "TransformerEncoder", "TransformerDecoder",
@@ -30,6 +34,8 @@ _BETWEEN = frozenset(("add", "dropout", "layer_norm", "scale", "multiply"))
 _RECURRENT = frozenset(("LSTM", "GRU", "SimpleRNN"))
 _EXCHANGE = "[1, 0, 2]"
 _ONE_INDEX = re.compile(r"\[?-?\d+\]?")
+_FIRST_ROWS = re.compile(r"\[0?:\d+(, :)*\]")
+_OF_PADDLE = ("nn/layer/transformer.py", "nn/layer/rnn.py")
 _SECOND_INDEX = re.compile(r"\[:, -?\d+(, :)?\]")
 
 
@@ -44,9 +50,18 @@ def find(facts: Facts) -> Iterator[Found]:
         if own in _BATCH_FIRST:
             continue
         reader = _layer_reader(training, op)
-        if reader:
+        if reader and not _is_along_both(training, op, reader):
             yield warning("batch-and-time.found", facts.place(op), op, layer=reader)
     yield from _samples(training)
+    yield from _positions(training)
+
+
+def _is_along_both(training: Training, op: int, reader: str) -> bool:
+    """Tell whether a layer like the reader works along the axis that the reader takes as batch."""
+    maker = training.facts.producer(training.facts.inputs(op)[0])
+    around = training.layers_around(maker) if maker >= 0 else []
+    makers = {training.layer_class(scope) for scope in around}
+    return bool(makers & (_RECURRENT if reader in _RECURRENT else _BATCH_FIRST - _RECURRENT))
 
 
 def _samples(training: Training) -> Iterator[Found]:
@@ -69,6 +84,28 @@ def _samples(training: Training) -> Iterator[Found]:
             yield warning("batch-and-time.sample", facts.place(op), op, layer=layer, n=shape[0])
 
 
+def _positions(training: Training) -> Iterator[Found]:
+    """Yield cuts of tables of positions that are added along the batch."""
+    facts = training.facts
+    for op in training.forward_ops("getitem"):
+        table, rows = facts.inputs(op)[0], facts.outputs(op)[0]
+        n, *rest = facts.shape(rows) or (0,)
+        if not _FIRST_ROWS.fullmatch(facts.attributes(op)) or rest[:1] != [1]:
+            continue
+        makers = {facts.producer(one) for one in facts.before(table)} - {-1}
+        is_table = facts.tensor_kind(table) == BUFFER or {"sin"} & set(map(facts.op_name, makers))
+        if not is_table or not 1 < n < facts.shape(table)[0]:
+            continue
+        for add in (one for one in facts.consumers(rows) if facts.op_name(one) == "add"):
+            shape = facts.shape(facts.outputs(add)[0])
+            sums = {add, *facts.consumers(facts.outputs(add)[0]),
+                    *map(facts.producer, facts.inputs(add))} - {-1}  # fmt: skip
+            added = {facts.shape(one) for total in sums for one in facts.inputs(total)}
+            layer = _layer_reader(training, add)
+            if layer and shape[0] == n and added.isdisjoint({shape[1:], (1, *shape[1:])}):
+                yield warning("batch-and-time.positions", facts.place(op), op, layer=layer, n=n)
+
+
 def _layer_reader(training: Training, op: int) -> str:
     facts, tensors = training.facts, list(training.facts.outputs(op))
     for _ in range(4):
@@ -76,7 +113,9 @@ def _layer_reader(training: Training, op: int) -> str:
         for one in ops:
             classes = {training.layer_class(scope) for scope in training.layers_around(one)}
             is_rnn = facts.op_name(one) == "transpose"  # the layer itself makes time the first axis
-            found = classes & _BATCH_FIRST
+            frames = stack_of(facts.record, facts.stack(one))
+            is_paddles = any(frame.file.endswith(_OF_PADDLE) for frame in frames)
+            found = classes & _BATCH_FIRST if is_paddles else set()
             if found and (is_rnn or not found & _RECURRENT):
                 return min(found)
         between = [one for one in ops if facts.op_name(one) in _BETWEEN]

@@ -8,11 +8,13 @@ still kept, or that has no graph.
 
 It also reports a sum in which a term counts twice, or has no gradient because it was computed from
 a detached result of the net, and a loop that computes a loss in each turn, if only that of the last
-turn is used.
+turn is used. It reports `loss = loss + penalty` after the loss went through backward, if the
+penalty depends on the weights alone and no optimizer decays them: then the sum may be a log.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -23,9 +25,12 @@ from paddle_lab.analysis.findings.facts import Facts, walk
 from paddle_lab.analysis.findings.facts.ops import Mask
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.gradients.unused_calls import UnusedCalls
 
 _FEWEST_LOST = 4
 _MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "subtract", "divide"))
+_ADDED_TO_ITSELF = re.compile(r"([\w.]+) *(\+=|= *\1 *\+|=.*\+ *\1$)")
+_DECAYING = ("add_n", "adamw_")
 _PRODUCTS = {"multiply", "divide"}
 
 
@@ -54,6 +59,7 @@ def find(facts: Facts) -> Iterator[Found]:
         if is_number and training.is_unused(result) and not (is_sum or facts.is_in_pylayer(op)):
             by_stack.setdefault(facts.stack(op), []).append(op)
     yield from _terms(training, calls)
+    yield from _after(training, calls, is_used)
     for stack, ops in by_stack.items():
         if len(ops) > 1 and stack not in used_stacks:
             yield warning("unused-loss.found", facts.place(ops[0]), ops[0], n=len(ops))
@@ -79,6 +85,28 @@ def _terms(training: Training, calls: list[int]) -> Iterator[Found]:
             is_cut_off = any(one >= 0 and facts.needs_grad(one) for one in sources)
             if facts.op_name(op) == "add" and len(lost) == 1 and is_cut_off:
                 yield warning("unused-loss.constant", facts.place(op), op)
+
+
+def _after(training: Training, calls: list[int], is_used: Mask) -> Iterator[Found]:
+    """Yield sums that add a penalty of the weights to a loss after its backward call."""
+    facts = training.facts
+    call_of = {facts.op_of_node(node): call for call in calls for node in facts.roots(call)}
+    late: dict[int, list[int]] = {}
+    for op in training.forward_ops("add", "add_"):
+        terms = [facts.producer(one) for one in facts.inputs(op)]
+        call = next((call_of[one] for one in terms if one in call_of), -1)
+        if call < 0 or len(terms) != 2 or facts.ops_before(call) > op or is_used[op]:
+            continue
+        other = terms[terms[0] in call_of]
+        code = facts.place(op).code.partition("  #")[0].rstrip()
+        is_trained = other < 0 or is_used[other] or not facts.needs_grad(facts.outputs(op)[0])
+        if is_trained or not _ADDED_TO_ITSELF.match(code):
+            continue
+        if facts.answer(UnusedCalls).reads_weights_alone(other):
+            late.setdefault(facts.stack(op), []).append(op)
+    for ops in late.values():
+        if len(ops) > 1 and not facts.ops_named(_DECAYING):
+            yield warning("unused-loss.after", facts.place(ops[0]), ops[0])
 
 
 def _is_linear(facts: Facts, op: int) -> bool:
