@@ -193,12 +193,11 @@ class Training:
         around = self.facts.scopes_around(int(self.facts.record.ops["scope"][op]))
         return [scope for scope in around if scopes["kind"][scope] == _LAYER]
 
-    def layer_class(self, scope: int) -> str:
-        """Return the class of the layer that was called in a scope."""
-        layers = self.facts.record.layers
-        return self.facts.record.text(
-            int(layers["class"][self.facts.record.scopes["layer"][scope]])
-        )
+    def classes_around(self, op: int) -> list[str]:
+        """Return the classes of the layer calls around an op, the innermost first; none for -1."""
+        record, scopes = self.facts.record, self.layers_around(op) if op >= 0 else []
+        layers = record.scopes["layer"][scopes].tolist()
+        return [record.text(int(record.layers["class"][layer])) for layer in layers]
 
     @cached_property
     def evaluating(self) -> frozenset[int]:

@@ -148,8 +148,8 @@ class UnusedCalls:
         may_be_copy = facts.op_name(op) == "subtract" and len(shapes) == 1
         made_of = set(walk(facts.inputs(op), self._sources))
         first = {row for row in made_of if not self._sources(row)}
-        numbers = {row for row in first if facts.shape(row) in {(), (1,)}
-                   and facts.producer(row) >= 0 and facts.op_name(facts.producer(row)) == "full"}  # fmt: skip
+        numbers = {row for row in first if facts.shape(row) in {(), (1,)} and (
+            facts.op_name(facts.producer(row)) == "full" and facts.producer(row) >= 0)}  # fmt: skip
         others = {row for row in first - numbers if facts.tensor_kind(row) != PARAMETER}
         return first - numbers != others and all(
             may_be_copy and facts.tensor_kind(row) == EXTERNAL and facts.shape(row) in shapes

@@ -45,9 +45,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for op in training.forward_ops("transpose"):
         if training.attribute(op, "perm") != _EXCHANGE or not training.is_fed(facts.inputs(op)[0]):
             continue
-        around = training.layers_around(op)
-        own = training.layer_class(around[0]) if around else ""
-        if own in _BATCH_FIRST:
+        if not _BATCH_FIRST.isdisjoint(training.classes_around(op)[:1]):
             continue
         reader = _layer_reader(training, op)
         if reader and not _is_along_both(training, op, reader):
@@ -59,9 +57,8 @@ def find(facts: Facts) -> Iterator[Found]:
 def _is_along_both(training: Training, op: int, reader: str) -> bool:
     """Tell whether a layer like the reader works along the axis that the reader takes as batch."""
     maker = training.facts.producer(training.facts.inputs(op)[0])
-    around = training.layers_around(maker) if maker >= 0 else []
-    makers = {training.layer_class(scope) for scope in around}
-    return bool(makers & (_RECURRENT if reader in _RECURRENT else _BATCH_FIRST - _RECURRENT))
+    alike = _RECURRENT if reader in _RECURRENT else _BATCH_FIRST - _RECURRENT
+    return not alike.isdisjoint(training.classes_around(maker))
 
 
 def _samples(training: Training) -> Iterator[Found]:
@@ -73,8 +70,7 @@ def _samples(training: Training) -> Iterator[Found]:
         shape, maker = facts.shape(inputs[0]), facts.producer(inputs[0])
         if len(inputs) != 1 or len(shape) != 3 or shape[0] == 1 or maker < 0 or not is_used[op]:
             continue
-        around = training.layers_around(maker)
-        layer = training.layer_class(around[0]) if around else ""
+        layer = "".join(training.classes_around(maker)[:1])
         is_output = facts.op_name(maker) == "transpose" and layer in _RECURRENT
         is_second = _SECOND_INDEX.fullmatch(taken) is not None
         is_alone = {facts.attributes(one) for one in facts.consumers(inputs[0])} == {taken}
@@ -111,11 +107,10 @@ def _layer_reader(training: Training, op: int) -> str:
     for _ in range(4):
         ops = [one for tensor in tensors for one in facts.consumers(tensor)]
         for one in ops:
-            classes = {training.layer_class(scope) for scope in training.layers_around(one)}
             is_rnn = facts.op_name(one) == "transpose"  # the layer itself makes time the first axis
             frames = stack_of(facts.record, facts.stack(one))
             is_paddles = any(frame.file.endswith(_OF_PADDLE) for frame in frames)
-            found = classes & _BATCH_FIRST if is_paddles else set()
+            found = _BATCH_FIRST.intersection(training.classes_around(one) if is_paddles else ())
             if found and (is_rnn or not found & _RECURRENT):
                 return min(found)
         between = [one for one in ops if facts.op_name(one) in _BETWEEN]

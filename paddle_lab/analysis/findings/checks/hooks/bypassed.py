@@ -38,9 +38,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for call in training.called("DataParallel.__init__"):
         parameter = call.event.tensor
         ops = [op for op in training.readings(parameter) if is_used[op]]
-        around = [training.layers_around(op)[-1:] for op in ops]
-        classes = [training.layer_class(scopes[0]) if scopes else "" for scopes in around]
-        ops = [op for op, name in zip(ops, classes, strict=True) if name != "DataParallel"]
+        ops = [op for op in ops if training.classes_around(op)[-1:] != ["DataParallel"]]
         if ops:
             yield warning("bypassed.wrapper", facts.model_place(ops[0]), ops[0],
                           made=training.place(call))  # fmt: skip
@@ -51,9 +49,9 @@ def _past_hook(training: Training, call: Called) -> Iterator[Found]:
     if call.event.tensor < 0:
         return
     for op in training.readings(call.event.tensor):
-        classes = {training.layer_class(scope) for scope in training.layers_around(op)}
+        is_inside = name in training.classes_around(op)
         place = _forward_place(facts, op)
-        if op >= call.event.ops_before and name not in classes and place is not None:
+        if op >= call.event.ops_before and not is_inside and place is not None:
             yield warning("bypassed.hook", place, op, layer=name, made=training.place(call))
             return
 

@@ -28,14 +28,11 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         place, is_norm = facts.place(op), facts.op_name(op).startswith("batch_norm")
         is_meant = "training=" in place.code.replace(" ", "")
-        if around[0] in training.evaluating and is_norm:
-            if "Norm" not in training.layer_class(around[0]):
-                layer = training.layer_class(around[0])
-                yield warning("functional-dropout.norm", place, op, layer=layer)
-        elif around[0] in training.evaluating and not is_meant:
-            yield warning(
-                "functional-dropout.found", place, op, layer=training.layer_class(around[0])
-            )
+        layer, is_evaluating = training.classes_around(op)[0], around[0] in training.evaluating
+        if is_evaluating and is_norm and "Norm" not in layer:
+            yield warning("functional-dropout.norm", place, op, layer=layer)
+        elif is_evaluating and not is_norm and not is_meant:
+            yield warning("functional-dropout.found", place, op, layer=layer)
 
 
 CHECK = Check(

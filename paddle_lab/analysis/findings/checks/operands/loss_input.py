@@ -5,23 +5,27 @@ Contract (Paddle's documentation of each loss): ``cross_entropy`` and
 ``nll_loss`` and the input of ``kl_div`` are log-probabilities; soft labels are probabilities. The
 Dice loss (Milletari et al. 2016) compares probabilities with masks. A token that
 ``Embedding(padding_idx=…)`` names as padding is no target. The label of a causal language model is
-the next token, not the one that it reads at the same position.
+the next token, not the one that it reads at the same position. The focal loss (Lin et al. 2017)
+weights each sample, so its weight is not computed from a mean; but means of tasks may be weighted.
 
 The op that made the values tells their kind. Values of an unknown op are not reported.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
+from math import prod
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
-from paddle_lab.analysis.findings.facts.training import AFFINE, Training
+from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 _MASKS = frozenset(("greater_than", "greater_equal", "less_than", "equal", "one_hot"))
 _SQUASHING = {"softmax": "softmax", "sigmoid": "sigmoid", "gumbel_softmax": "softmax"}
 _SAME_ORDER = frozenset(("reshape", "flatten", "unsqueeze", "squeeze", "cast", "contiguous"))
+_FOCAL = ({"subtract"}, {"pow", "square"}, {"multiply"}, {"multiply"})
 _CAUSAL = frozenset(("triu", "tril", "rnn"))
 
 
@@ -51,6 +55,7 @@ def find(facts: Facts) -> Iterator[Found]:
     for op in training.forward_ops("kldiv_loss"):
         yield from _divergence(training, op)
     yield from _overlaps(training)
+    yield from _focal(training)
 
 
 def _labels(training: Training, op: int) -> Iterator[Found]:
@@ -137,6 +142,28 @@ def _overlaps(training: Training) -> Iterator[Found]:
         sums = training.readers(training.origin(logits)) if is_mask and is_summed else ()
         if any(facts.op_name(one) == "sum" and _divides(training, one) for one in sums):
             yield warning("loss-input.dice", facts.place(op), op)
+
+
+def _focal(training: Training) -> Iterator[Found]:
+    """Yield means of losses that are multiplied by a focal weight ``(1 - exp(-mean)) ** n``."""
+    facts = training.facts
+    ends = [facts.ops_before(call) for call in facts.user_backward_calls]
+    means, losses = set(training.forward_ops("mean", "mean_all")), {*training.forward_ops(*LOSSES)}
+    found: dict[int, set[int]] = {}
+    for op in training.forward_ops("exp"):
+        negation, reached = facts.producer(facts.inputs(op)[0]), set(facts.outputs(op))
+        negated, factors = facts.inputs(negation) if negation >= 0 else [], set[int]()
+        for names in _FOCAL:
+            readers = [one for tensor in reached for one in facts.consumers(tensor)
+                       if facts.op_name(one) in names]  # fmt: skip
+            factors.update(tensor for one in readers for tensor in facts.inputs(one))
+            reached = {tensor for one in readers for tensor in facts.outputs(one)}
+        weighted = means & {facts.producer(one) for one in factors & {*negated}}
+        found.setdefault(bisect_right(ends, op), set()).update(weighted)
+    for op in (min(ops) for ops in found.values() if len(ops) == 1):
+        n = prod(facts.shape(facts.inputs(op)[0]))
+        if n > 1 and training.origin_op(facts.inputs(op)[0]) in losses:
+            yield warning("loss-input.focal", facts.place(op), op, n=n)
 
 
 def _divides(training: Training, op: int) -> bool:

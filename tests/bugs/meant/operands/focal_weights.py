@@ -1,0 +1,20 @@
+# Focal weights of each sample, taken together with the mean of the losses.
+import paddle
+import paddle.nn.functional as F
+from paddle import nn
+
+paddle.seed(0)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
+for step in range(4):
+    x = paddle.randn([16, 8])
+    y = x[:, :3].argmax(axis=1)
+    each = F.cross_entropy(net(x), y, reduction="none")
+    focal = ((1 - paddle.exp(-each)) ** 2 * each).mean()
+    mean = F.cross_entropy(net(x), y)
+    likelihood = paddle.exp(-mean)
+    print(float(likelihood), float((1 - likelihood) ** 2))
+    loss = 0.5 * focal + 0.5 * mean
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
