@@ -150,7 +150,8 @@ def endpoint_for(script: str) -> str:
     host = socket.gethostbyname(socket.gethostname())
     # Systems give sockets of other programs, such as gloo's, ports from 32,768 on (Linux) or
     # 49,152, so they cannot take one of these before the store binds it.
-    ports = random.sample(range(12_000, 32_768), 100)
+    # Random numbers of the system leave those of the user's program as they are.
+    ports = random.SystemRandom().sample(range(12_000, 32_768), 100)
     with socket.socket() as taken:
         for port in (*ports, 0):  # the system chooses the last
             with suppress(OSError):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import ipyparallel
 import pytest
@@ -11,6 +13,7 @@ from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from paddle_lab.launching.cluster import endpoint_for
 from paddle_lab.magics.ranks_magic import RanksMagic
 
 CELL = """\
@@ -54,6 +57,14 @@ def test_without_ipyparallel_or_a_cluster_one_sentence_says_so(
     monkeypatch.setitem(sys.modules, "ipyparallel", None)
     with pytest.raises(UsageError, match="needs the package ipyparallel"):
         shell.run_cell_magic("paddle_ranks", "--cluster rc", CELL)
+
+
+def test_the_choice_of_a_port_leaves_the_users_random_numbers(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.touch()
+    before = random.getstate()
+    assert endpoint_for(str(script))
+    assert random.getstate() == before
 
 
 def test_jupyter_distributed_would_start_ranks_in_each_rank(

@@ -13,10 +13,12 @@ from paddle_lab.capture.native import native_twin
 def module_namespaces() -> list[dict[str, Any]]:
     """Return the dictionaries of all loaded modules.
 
-    Some entries of ``sys.modules`` are ``None`` or proxies, whatever their type says.
+    The attributes of a lazy module, ``__dict__`` too, would load it, which may fail. Entries of
+    ``sys.modules`` that are no modules are skipped, such as ``None`` and proxies.
     """
-    modules: list[Any] = list(sys.modules.values())
-    return [module.__dict__ for module in modules if isinstance(module, ModuleType)]
+    namespace_of = vars(ModuleType)["__dict__"].__get__
+    modules = list(sys.modules.values())
+    return [namespace_of(module) for module in modules if issubclass(type(module), ModuleType)]
 
 
 @native_twin

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import threading
 from copy import copy
 
@@ -12,6 +14,7 @@ import pytest
 
 import paddle_lab
 from paddle_lab.analysis.source.stacks import stack_frames
+from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.limit import limiter
 from paddle_lab.capture.memory import assembly as memory_assembly
 from paddle_lab.capture.memory import capture as memory_capture
@@ -39,14 +42,17 @@ def _nothing_goes_on():
     assert not ALLOCATOR_LOG.is_recording
 
 
-def count_allocations(profiler):
-    pending, found = list(profiler.profiler_result.get_data().values()), 0
-    while pending:
-        node = pending.pop()
-        # Frees depend on what garbage earlier tests have left.
-        found += sum(event.increase_bytes > 0 for event in node.mem_node)
+def nodes_of(profiler):
+    pending = list(profiler.profiler_result.get_data().values())
+    for node in pending:
         pending.extend(node.children_node)
-    return found
+    return pending
+
+
+def count_allocations(profiler):
+    # Frees depend on what garbage earlier tests have left.
+    events = [event for node in nodes_of(profiler) for event in node.mem_node]
+    return sum(event.increase_bytes > 0 for event in events)
 
 
 def a_profiler():
@@ -55,6 +61,12 @@ def a_profiler():
         profile_memory=True,
         on_trace_ready=lambda _: None,
     )
+
+
+def run_in_thread(op, *args):
+    thread = threading.Thread(target=op, args=args)
+    thread.start()
+    thread.join()
 
 
 def test_a_profiler_of_the_users_gets_what_it_would_get():
@@ -208,13 +220,61 @@ def test_a_thread_has_an_event_before_its_first_op(monkeypatch):
     data = paddle.rand([3, 5])
     with paddle_lab.memory():
         for _ in range(3):  # Python uses the id of an ended thread again
-            thread = threading.Thread(target=paddle.exp, args=(data,))
-            thread.start()
-            thread.join()
+            run_in_thread(paddle.exp, data)
             paddle.sin(data)
     trees = [tree for segment in segments for tree in segment.result.get_data().values()]
     first = [tree.children_node[0].name for tree in trees if tree.children_node]
     assert first.count("thread") == 4
+
+
+def test_a_new_thread_adds_no_event_to_a_profiler_of_the_users():
+    data = paddle.rand([3, 5])
+    with paddle_lab.memory():
+        run_in_thread(paddle.exp, data)
+        with a_profiler() as profiler:
+            run_in_thread(paddle.sin, data)
+    names = {node.name for node in nodes_of(profiler)}
+    assert "thread" not in names
+    assert len(names) > 1
+
+
+def test_a_forked_process_does_not_wait_for_the_log():
+    data = paddle.rand([3, 5])
+    locked, done = threading.Event(), threading.Event()
+
+    def hold():
+        with ALLOCATOR_LOG._lock:
+            locked.set()
+            done.wait()
+
+    with paddle_lab.memory():
+        run_in_thread(paddle.exp, data)
+        holder = threading.Thread(target=hold)
+        holder.start()
+        locked.wait()
+        child = os.fork()
+        if not child:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(10)
+            ALLOCATOR_LOG.introduce_thread()
+            os._exit(7)
+        done.set()
+        holder.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_fault_of_a_new_threads_event_ends_only_the_log(monkeypatch):
+    class Fault:
+        def end(self):
+            raise ValueError("no event")
+
+    monkeypatch.setattr(DOOR, "record_event", lambda *_: Fault(), raising=False)
+    data = paddle.rand([3, 5])
+    with paddle_lab.memory() as trace:
+        run_in_thread(paddle.exp, data)
+        paddle.sin(data)
+    assert [op.name for op in trace.ops] == ["exp", "sin"]
+    assert any("no event" in notice for notice in trace.record.origin.notices)
 
 
 def test_threads_one_after_the_other_own_what_they_allocate():

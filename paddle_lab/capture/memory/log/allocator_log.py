@@ -212,8 +212,7 @@ class AllocatorLog:
         Events are lost between two segments. So call this before another thread starts, and before
         a static program runs: its executor still frees memory after the program has ended.
         """
-        # A forked worker has no reader, and its lock may never be released.
-        if self._profiler is None or self.keeps_grad_nodes or getpid() != self._process:
+        if self.keeps_grad_nodes or not self._is_here():
             return
         with self._lock:
             if self._profiler is not None and not self.keeps_grad_nodes:
@@ -230,10 +229,17 @@ class AllocatorLog:
         so at once, the list breaks, and reading it kills the process. Here the thread holds the
         GIL, which ops release.
         """
-        if (thread := get_native_id()) not in self._introduced:
-            with self._lock:
+        thread = get_native_id()
+        if thread in self._introduced or not self._is_here():
+            return
+        with self._lock:
+            if self._profiler is not None:
                 self._introduced.add(thread)
-                DOOR.record_event("thread", DOOR.event_types.UserDefined).end()
+                self._guarded(DOOR.record_event("thread", DOOR.event_types.UserDefined).end)
+
+    def _is_here(self) -> bool:
+        """Whether this process records. A forked one does not, and may never get the lock."""
+        return self._profiler is not None and getpid() == self._process
 
     def step_aside(self) -> None:
         """Stop because other code needs the profiler. What was recorded so far is kept."""

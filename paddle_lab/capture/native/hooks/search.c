@@ -7,8 +7,10 @@ static int add_bindings(PyObject *found, PyObject *namespace, const AddressTable
     int failed = 0;
     while (!failed && PyDict_Next(namespace, &position, &name, &value)) {
         if (AddressTable_get(wanted, (intptr_t)value, 0) != NO_KEY) {
+            Py_INCREF(name); /* a new tuple may run finalizers, which may delete the name */
             PyObject *binding = PyTuple_Pack(3, namespace, name, value);
             failed = binding == NULL || PyList_Append(found, binding) < 0;
+            Py_DECREF(name);
             Py_XDECREF(binding);
         }
     }

@@ -119,10 +119,6 @@ static PyObject *drop(PyObject *self, PyObject *const *args, Py_ssize_t count) {
 
 static Py_ssize_t length(PyObject *self) { return ((AddressTable *)self)->used; }
 
-static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
-    return type->tp_alloc(type, 0);
-}
-
 static void dealloc(PyObject *self) {
     PyMem_Free(((AddressTable *)self)->entries);
     Py_TYPE(self)->tp_free(self);
@@ -139,7 +135,7 @@ PyTypeObject AddressTableType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.AddressTable",
     .tp_basicsize = sizeof(AddressTable),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = new,
+    .tp_new = PyType_GenericNew,
     .tp_dealloc = dealloc,
     .tp_methods = methods,
     .tp_as_sequence = &sequence,

@@ -129,10 +129,6 @@ static PyObject *living_numbers(PyObject *self, PyObject *Py_UNUSED(ignored)) {
     return numbers;
 }
 
-static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
-    return type->tp_alloc(type, 0);
-}
-
 static void dealloc(PyObject *self) {
     ObjectTable *table = (ObjectTable *)self;
     for (Py_ssize_t i = 0; i < table->capacity; i++) {
@@ -154,7 +150,7 @@ PyTypeObject ObjectTableType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.ObjectTable",
     .tp_basicsize = sizeof(ObjectTable),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = new,
+    .tp_new = PyType_GenericNew,
     .tp_dealloc = dealloc,
     .tp_methods = methods,
 };

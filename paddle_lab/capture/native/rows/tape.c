@@ -155,10 +155,6 @@ static PyObject *replace(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-static PyObject *new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs)) {
-    return type->tp_alloc(type, 0);
-}
-
 static void dealloc(PyObject *self) {
     PyMem_Free(((Tape *)self)->cells);
     Py_TYPE(self)->tp_free(self);
@@ -185,7 +181,7 @@ PyTypeObject TapeType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "paddle_lab.capture.native._native.Tape",
     .tp_basicsize = sizeof(Tape),
     .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = new,
+    .tp_new = PyType_GenericNew,
     .tp_dealloc = dealloc,
     .tp_methods = methods,
     .tp_members = members,

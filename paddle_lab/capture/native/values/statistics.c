@@ -208,7 +208,7 @@ static void widen_halves(const uint16_t *halves, int count, int kind, uint32_t *
     }
 }
 
-/* Converts integers to doubles. */
+/* Scans integers as doubles. */
 #define WIDENED(type)                                                                              \
     for (int i = 0; i < size; i++) {                                                               \
         doubles[i] = (double)((const type *)values)[i];                                            \
@@ -216,7 +216,7 @@ static void widen_halves(const uint16_t *halves, int count, int kind, uint32_t *
     scan_doubles(doubles, size, found);                                                            \
     break
 
-/* Replaces complex numbers by their magnitudes. */
+/* Scans the magnitudes of complex numbers. */
 #define MAGNITUDES(type)                                                                           \
     for (int i = 0; i < size; i++) {                                                               \
         const type *parts = (const type *)values + 2 * i;                                          \
