@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,7 +15,8 @@ from paddle_lab.words import say
 Int64s = npt.NDArray[np.int64]
 
 _HEADER: Final = re.compile(
-    r"\n\t*([IWEF][0-9]{4} [0-9:]{8})\.([0-9]{6})( +[0-9]+ [^ :\n\]]+:[0-9]+)\] ?"
+    r"\n\t*([IWEF][0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}"
+    r" +[0-9]{1,18} [^ :\n\]\0]+:[0-9]{1,18})\] ?"
 )
 """``I1126 10:51:46.603328 11931 backward.cc:758] ``: severity, month and day with the local time,
 thread, file, line. Entries inside a PyLayer are indented."""
@@ -59,7 +61,14 @@ class LogEntries(NamedTuple):
     text: list[str]
 
 
-def read_log(data: bytes, *, year: int) -> LogEntries:
+def split_log(data: bytes) -> list[str]:
+    """Return the header and the text of each entry, in turn. ``split_log.c`` does the same."""
+    return _HEADER.split("\n" + data.decode("utf-8", "replace"))[1:]
+
+
+def read_log(
+    data: bytes, *, year: int, split: Callable[[bytes], list[str]] = split_log
+) -> LogEntries:
     """Return the entries of a log, without the text before the first entry.
 
     Parameters
@@ -68,22 +77,24 @@ def read_log(data: bytes, *, year: int) -> LogEntries:
         The bytes that glog wrote.
     year
         The year of the first entry, which glog does not write.
+    split
+        :func:`split_log` or its native twin.
     """
-    parts = _HEADER.split("\n" + data.decode("utf-8", "replace"))
-    stamps, micros, writers, texts = (parts[at::4] for at in range(1, 5))
+    parts = split(data)
+    headers, texts = parts[::2], parts[1::2]
     # Many entries were written in the same second, and by the same line of Paddle.
-    stamp, stamp_codes = _distinct(stamps)
-    writer, writer_codes = _distinct(writers)
+    stamp, stamp_codes = _distinct([one[:14] for one in headers])
+    writer, writer_codes = _distinct([one[21:] for one in headers])
     second_ns = np.array([_second_ns(one[1:], year, stamp[0][1:]) for one in stamp], np.int64)
-    digits = np.frombuffer("".join(micros).encode(), np.uint8).astype(np.int64) - ord("0")
-    micro = digits.reshape(-1, 6) @ (10**5, 10**4, 1000, 100, 10, 1)
+    micro = np.array([int(one[15:21]) for one in headers], np.int64)
     fields = [re.split("[ :]+", one)[1:] for one in writer]
     threads, lines = (np.array([int(one[at]) for one in fields], np.int64) for at in (0, 2))
+    files = np.array([one[1] for one in fields], object)
     return LogEntries(
-        [stamp[code][0] for code in stamp_codes],
+        [one[0] for one in headers],
         second_ns[stamp_codes] + micro * 1000,
         threads[writer_codes],
-        [fields[code][1] for code in writer_codes],
+        files[writer_codes].tolist(),
         lines[writer_codes],
         [one.strip("\n") for one in texts],
     )

@@ -13,8 +13,9 @@ import numpy as np
 from paddle_lab.capture.log.backward_log import BackwardLog
 from paddle_lab.capture.log.capture import LogCapture
 from paddle_lab.capture.memory.attribution.backward_runs import innermost
+from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.recorder.recorder import Recorder
-from paddle_lab.trace.log_text import Int64s, LogEntries, read_log
+from paddle_lab.trace.log_text import Int64s, LogEntries, read_log, split_log
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
@@ -23,13 +24,14 @@ from paddle_lab.trace.trees import taken
 _EARLY_NS: Final = 1500
 """An entry's time may be too early by this much, because glog stores it as a double and truncates
 it to microseconds. Two ops are further apart."""
+_SPLIT: Final = native_twin(split_log)
 _EXECUTOR: Final = ("pir_interpreter.cc", "nonblocking_threadpool.h")
 """Source files of Paddle. Every thread of an executor writes entries from one of these."""
 
 
 def add_log(record: Record, log: LogCapture, recorder: Recorder) -> None:
     """Fill the table ``log`` of a record whose ops and grad nodes are complete."""
-    entries = read_log(log.text, year=log.year)
+    entries = read_log(log.text, year=log.year, split=_SPLIT)
     log.text = b""
     time_ns = entries.wall_ns - log.offset_ns - recorder.start_ns
     numbers = recorder.thread_numbers()

@@ -286,3 +286,6 @@ def flight_leave(number: int, /) -> None:
 
 def thread_frame(ident: int, /) -> FrameType | None:
     """Return the frame that a thread runs, or None: ``capture/running_layer.py``."""
+
+def split_log(data: bytes, /) -> list[str]:
+    """Return the header and the text of each entry of a log: ``trace/log_text.py``."""

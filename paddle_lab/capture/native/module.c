@@ -9,6 +9,8 @@ PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords);
 
 PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
 
+PyObject *split_log(PyObject *module, PyObject *log); /* split_log.c */
+
 PyObject *read_variable(PyObject *module, PyObject *const *args, Py_ssize_t given); /* variable.c */
 
 PyObject *flight_open(PyObject *module, PyObject *args); /* flight.c */
@@ -28,6 +30,7 @@ static PyMethodDef functions[] = {
     {"frame_variable", (PyCFunction)(void (*)(void))read_variable, METH_FASTCALL,
      "Return a variable of a frame."},
     {"thread_frame", thread_frame, METH_O, "Return the frame that a thread runs, or None."},
+    {"split_log", split_log, METH_O, "Split the text of Paddle's log into entries."},
     {"flight_open", flight_open, METH_VARARGS, "Record ops in a buffer, from a byte on."},
     {"flight_forget", flight_forget, METH_NOARGS,
      "Describe all keys again, and return the number of the newest row."},

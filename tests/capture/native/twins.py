@@ -9,6 +9,7 @@ import pytest
 # Each of them declares its twin when it is imported.
 from paddle_lab.capture import running_layer  # noqa: F401
 from paddle_lab.capture.evidence.values import scan  # noqa: F401
+from paddle_lab.capture.log import assembly  # noqa: F401
 from paddle_lab.capture.native import NATIVE, TWINS
 from paddle_lab.capture.recorder import recorder  # noqa: F401
 from paddle_lab.capture.stacks import stack_rows  # noqa: F401
