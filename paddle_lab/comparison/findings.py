@@ -13,7 +13,6 @@ from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compa
 from paddle_lab.comparison.edits import edit_of
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
-from paddle_lab.comparison.side import Side
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
 from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
 from paddle_lab.words import listing, say
@@ -150,8 +149,10 @@ def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
         found.a.tensors_of(first.a.key, "input"), found.b.tensors_of(first.b.key, "input"),
         strict=False,
     )  # fmt: skip
+    facts = Facts(found.b.record)
+    created = {event.tensor: event.stack for event in facts.events("created")}
     return [
-        _named(found.b, two)
+        _named(facts, two, created.get(int(two), -1))
         for one, two in pairs
         if one >= 0 and two >= 0 and known_a[one] and known_b[two]
         and digest_a[one] != digest_b[two] and found.b.record.tensors["producer"][two] < 0
@@ -179,15 +180,15 @@ def _lone_backward(first: ComparedOp, found: Compared) -> list[str]:
     return []
 
 
-def _named(side: Side, tensor: int) -> str:
-    facts, tensors, text = Facts(side.record), side.record.tensors, side.record.text
+def _named(facts: Facts, tensor: int, created: int) -> str:
+    """Return what a tensor is, by its name or by the stack of the call that created it."""
+    tensors, text = facts.record.tensors, facts.record.text
     path = text(int(tensors["path"][tensor])) or text(int(tensors["name"][tensor]))
     kind = TENSOR_KINDS[int(tensors["kind"][tensor])]
     if kind not in ("parameter", "buffer", "gradient"):
         kind = "external"
-        for event in facts.events("created"):
-            if event.tensor == tensor:
-                return say("comparison.input.created", place=facts.place_of_stack(event.stack))
+        if created >= 0:
+            return say("comparison.input.created", place=facts.place_of_stack(created))
     said = say(f"comparison.input.{kind}")
     return f"{said} `{path}`" if path else said
 
