@@ -58,7 +58,7 @@ def running_layers(before: Callable[[Any], object] = bool) -> Iterator[list[Any]
     Parameters
     ----------
     before
-        Is told what each of them is given, before it runs.
+        Is called with the arguments of each program layer before it runs.
     """
     outer = _running.layers, _running.before
     _running.layers, _running.before = [], before

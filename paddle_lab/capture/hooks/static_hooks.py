@@ -119,8 +119,9 @@ class _FunctionCall(_ExecutorCall):
             # The program reads its parameters without calling an op that is recorded.
             for parameter in layer.parameters():
                 recorder.tensors.key_of(parameter)
-            # SOT runs small graphs eagerly.
-            self.note_program([*layer.parameters(), *layer.buffers()])
+            if recorder.call_log is not None:
+                # SOT runs a small graph op by op, without a program that tells what it is given.
+                self.note_program([*layer.parameters(), *layer.buffers()])
         self.resolved = recorder.begin_op(self.args[1:], self.kwargs)
 
     def note_program(self, given: Any) -> None:
