@@ -96,6 +96,13 @@ def test_without_the_profiler_there_are_ops_and_a_sentence():
     assert "No memory is recorded" in notice
 
 
+def test_a_log_that_cannot_open_keeps_nothing():
+    with a_profiler(), paddle_lab.trace(profile=True) as trace:
+        paddle.rand([3, 5])
+    assert len(trace.record.origin.notices) == 1
+    assert not ALLOCATOR_LOG.keeps_grad_nodes
+
+
 def test_an_inner_trace_sees_its_part_and_the_outer_one_all():
     data = paddle.rand([3, 5])
     with paddle_lab.memory() as outer:

@@ -111,6 +111,7 @@ class AllocatorLog:
                 finally:
                     if self._profiler is None:
                         self._readers.remove(reader)
+                        self.keeps_grad_nodes = False
                 if self._profiler is None:
                     return None
                 patch = DOOR.patch("profiler_of_users", lambda kind: _UsersProfiler(kind, self))
