@@ -125,6 +125,21 @@ class OtherMaskElsewhere(Linear):
         return h * mask
 
 
+class OtherDtype(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        h = h.astype("float64" if paddle.in_dynamic_mode() else "float32")  # OP: cast
+        return paddle.exp(h)
+
+
+class OtherDtypeInProgram(Linear):
+    def forward(self, x: Any) -> Any:
+        h = F.tanh(self.linear(x))
+        wide = x.astype("float64")
+        h = paddle.exp(h.astype("float32" if paddle.in_dynamic_mode() else "float64"))  # OP: cast
+        return h, wide.sum()
+
+
 class OtherParts(Linear):
     def forward(self, x: Any) -> Any:
         sizes = [1, 1, 2] if paddle.in_dynamic_mode() else [1, 2, 1]

@@ -60,11 +60,23 @@ def centred(x: Any) -> Any:
     return y - y.mean()
 
 
-def test_a_difference_that_the_result_does_not_show_is_told() -> None:
-    found = paddle_lab.compare_static(centred, X)
-    line = inspect.getsourcelines(centred)[1] + 2
+def widened(x: Any) -> Any:
+    y = x * 2
+    y = y.astype("float64" if paddle.in_dynamic_mode() else "float32")
+    return paddle.exp(y).astype("float32")
+
+
+@pytest.mark.parametrize(
+    ("function", "source"),
+    [(centred, "y = x + bias"), (widened, 'y = y.astype("float64"')],
+)
+def test_a_difference_that_the_result_does_not_show_is_told(function: Any, source: str) -> None:
+    found = paddle_lab.compare_static(function, X)
+    line = inspect.getsourcelines(function)[1] + 2
     assert found.first is None
-    assert f"test_compare_static.py:{line}; y = x + bias" in found.verdict
+    assert next(row for row in found.rows if row.differs).line == line
+    assert f"test_compare_static.py:{line}; " in found.verdict
+    assert source in found.verdict
 
 
 def test_an_export_that_computes_something_else_has_its_line() -> None:

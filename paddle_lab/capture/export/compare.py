@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from copy import copy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,14 +92,8 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
         run = model if is_layer else own
         eager: list[tuple[list[OpRun], Arrays]] = []
         for _ in range(CALLS):
-            given = copies()
-            made: list[Any] = []
-
-            def run_once(given: Any = given, made: list[Any] = made) -> None:
-                made.append(run(*given))
-
-            ops = eager_ops(run_once)
-            eager.append((ops, _arrays(paddle, made)))
+            ops, result = eager_ops(partial(run, *copies()))
+            eager.append((ops, _arrays(paddle, [result])))
     with own_cache(), isolation.again(), paddle.no_grad():
         try:
             concrete = _program(paddle, forward, own, inputs, specification, model)
@@ -108,9 +103,8 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
         static = StaticRun(paddle, concrete)
         arrays = _arrays(paddle, list(copies()))
         programs = [static.run(arrays) for _ in range(CALLS)]
-    for call, ((ops, expected), (others, outputs)) in enumerate(
-        zip(eager, programs, strict=True), 1
-    ):
+    runs = zip(eager, programs, strict=True)
+    for call, ((ops, expected), (others, outputs)) in enumerate(runs, 1):
         found = pairs(ops, others)
         ends = compared("", expected, outputs)
         first = first_difference(found) or _differing_end(found, ends)

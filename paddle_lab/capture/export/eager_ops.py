@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FrameType
+from traceback import walk_stack
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,9 @@ class OpRun(NamedTuple):
     kind: str = ""
     """The name of the op that makes this output in a program, if the name differs."""
     reads: tuple[int, ...] = ()
-    """Numbers of the values that an op of a program reads."""
+    """Numbers of the values that it reads; those of a program and of an eager run are distinct."""
+    makes: tuple[int, ...] = ()
+    """Numbers of the values that it makes."""
     is_unused: bool = False
     """Whether an op of a program has an output that nothing reads."""
 
@@ -56,11 +58,7 @@ class Outputs(Collector):
         self._recorder.on_op = None
 
     def _on_op(self, _op: int, result: Any) -> None:
-        frames = []
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None:
-            frames.append((frame.f_code.co_filename, frame.f_lineno))
-            frame = frame.f_back
+        frames = [(one.f_code.co_filename, line) for one, line in walk_stack(sys._getframe(1))]
         count = None if isinstance(result, list) else 1
         tensors = [one for one in flat(result) if isinstance(one, self._recorder.tensor_type)]
         self.noted.append((user_place(frames[::-1]) or Place("", 0), _copied(tensors[:count])))
@@ -74,26 +72,26 @@ def _copied(tensors: list[Any]) -> Arrays:
     return [np.array(read(one.detach())) for read, one in zip(numpy, tensors, strict=True)]
 
 
-def eager_ops(run: Callable[[], object]) -> list[OpRun]:
-    """Run code eagerly, and return the ops that it ran, in order."""
+def eager_ops(run: Callable[[], Any]) -> tuple[list[OpRun], Any]:
+    """Run code eagerly. Return the ops that it ran, in order, and what it returned."""
     session = CaptureSession(anchor=sys._getframe())
     outputs = session.collect(Outputs)
     session.open()
     try:
-        run()
+        result = run()
     except BaseException:
         session.abort()
         raise
     record = session.close()
     names = [record.text(name) for name in record.ops["name"].tolist()]
-    uses = record.uses["op"][record.uses["role"] == ROLES.index("input")]
-    inputs = np.bincount(uses, minlength=len(names)).tolist()
+    reads, makes = [list[int]() for _ in names], [list[int]() for _ in names]
+    uses = [record.uses[name].tolist() for name in ("op", "tensor", "role")]
+    for op, tensor, role in zip(*uses, strict=True):
+        (reads if ROLES[role] == "input" else makes)[op].append(~tensor)
     found: list[OpRun] = []
-    for name, count, (place, copies) in zip(names, inputs, outputs.noted, strict=False):
-        if name != "linear":
-            found.append(OpRun(name, place, copies))
-        elif count < 3:
-            found.append(OpRun(name, place, copies, "matmul"))
-        else:  # for a ``linear`` op with a bias, a program has two ops
-            found += OpRun(name, place, [], "matmul"), OpRun(name, place, copies, "add")
-    return found
+    for name, read, made, (place, copies) in zip(names, reads, makes, outputs.noted, strict=False):
+        kind = "" if name != "linear" else "matmul" if len(read) < 3 else "add"
+        if kind == "add":  # for a ``linear`` op with a bias, a program has two ops
+            found.append(OpRun(name, place, [], "matmul"))
+        found.append(OpRun(name, place, copies, kind, tuple(read), tuple(made)))
+    return found, result

@@ -60,7 +60,21 @@ def pairs(eager: Sequence[OpRun], static: Sequence[OpRun]) -> list[Pair]:
             found.extend(
                 Pair(None, op, None, is_alone=True) for run in theirs[j:j_end] for op in run
             )
+    _blame_casts(found)
     return found
+
+
+def _blame_casts(found: list[Pair]) -> None:
+    """Let a cast of one run differ, if the op that reads its output has another dtype there."""
+    casts: dict[int, int] = {}
+    for row, pair in enumerate(found):
+        ops = [op for op in (pair.eager, pair.static) if op is not None]
+        if len(ops) == 1 and plain(ops[0].name) == "cast":
+            casts.update(dict.fromkeys(ops[0].makes, row))
+        elif pair.differs and len({op.outputs[0].dtype for op in ops}) == 2:
+            for cast in {casts[value] for op in ops for value in op.reads if value in casts}:
+                differs = StageRun("cast", has_run=True, differs=True)
+                found[cast] = found[cast]._replace(compared=differs)
 
 
 def first_difference(found: Sequence[Pair]) -> Pair | None:

@@ -78,8 +78,9 @@ class StaticRun:
                     continue
                 if all(one.is_dense_tensor_type() for one in outputs):
                     reads = tuple(one.id for one in original.operands_source() if one.initialized())
+                    makes = tuple(one.id for one in original.results())
                     is_unused = all(one.use_empty() for one in original.results())
-                    self._ops.append(OpRun(op.name(), place, [], "", reads, is_unused))
+                    self._ops.append(OpRun(op.name(), place, [], "", reads, makes, is_unused))
                     self._counts.append(len(outputs))
                     DOOR.insert_after(op)
                     self._fetched += [self._paddle.assign(one) for one in outputs]
