@@ -148,7 +148,9 @@ def _focal(training: Training) -> Iterator[Found]:
     """Yield means of losses that are multiplied by a focal weight ``(1 - exp(-mean)) ** n``."""
     facts = training.facts
     ends = [facts.ops_before(call) for call in facts.user_backward_calls]
-    means, losses = set(training.forward_ops("mean", "mean_all")), {*training.forward_ops(*LOSSES)}
+    losses = set(training.forward_ops(*LOSSES))
+    means = {op for op in training.forward_ops("mean", "mean_all", "nll_loss")
+             if facts.shape(facts.outputs(op)[0]) in {(), (1,)}}  # fmt: skip
     found: dict[int, set[int]] = {}
     for op in training.forward_ops("exp"):
         negation, reached = facts.producer(facts.inputs(op)[0]), set(facts.outputs(op))
@@ -161,8 +163,9 @@ def _focal(training: Training) -> Iterator[Found]:
         weighted = means & {facts.producer(one) for one in factors & {*negated}}
         found.setdefault(bisect_right(ends, op), set()).update(weighted)
     for op in (min(ops) for ops in found.values() if len(ops) == 1):
-        n = prod(facts.shape(facts.inputs(op)[0]))
-        if n > 1 and training.origin_op(facts.inputs(op)[0]) in losses:
+        averaged = facts.inputs(op)[op in losses]  # for nll_loss its labels
+        n = prod(facts.shape(averaged))
+        if n > 1 and (op in losses or training.origin_op(averaged) in losses):
             yield warning("loss-input.focal", facts.place(op), op, n=n)
 
 
