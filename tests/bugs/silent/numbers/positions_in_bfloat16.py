@@ -30,6 +30,7 @@ class Attn(nn.Layer):
         q, k, v = self.qkv(x).chunk(3, axis=-1)
         q, k = rotate(q, self.cos, self.sin), rotate(k, self.cos, self.sin)
         s = paddle.matmul(q, k, transpose_y=True) / D**0.5
+        s = s + paddle.triu(paddle.full([L, L], -1e9), 1)
         return x + self.o(paddle.matmul(F.softmax(s), v))
 
 

@@ -20,7 +20,8 @@ class Block(nn.Layer):
         q, k, v = self.q(h), self.k(h), self.v(h)
         scores = paddle.matmul(q, k, transpose_y=True) * math.sqrt(self.d)  # WRONG
         #= scores = paddle.matmul(q, k, transpose_y=True) / math.sqrt(self.d)
-        return x + self.o(paddle.matmul(F.softmax(scores, axis=-1), v))  # OR
+        mask = paddle.triu(paddle.full(scores.shape[1:], -1e9), 1)
+        return x + self.o(paddle.matmul(F.softmax(scores + mask, axis=-1), v))  # OR
 
 
 net = nn.Sequential(nn.Embedding(60, 64), Block(), Block(), nn.LayerNorm(64), nn.Linear(64, 60))

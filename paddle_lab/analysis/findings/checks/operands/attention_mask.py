@@ -5,7 +5,8 @@ key. In Paddle's attention, ``True`` keeps a key; in PyTorch's ``key_padding_mas
 
 The check reports a mask with one value along the axis of the keys, if the scores get no other mask.
 It also reports a mask that keeps only the keys that hold one token, such as the padding. It does
-not report masks of segments or types.
+not report masks of segments or types. If the labels are the next tokens, each key after the query
+is hidden: the check reports attention without a mask, and a mask of the past.
 
 Scores are divided by ``sqrt(d)`` (Vaswani et al. 2017). The check reports only constant factors
 that make exactly ``sqrt(d)``, not those of another temperature.
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from math import isclose, prod
 
 from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.checks.operands.loss_input import is_next, tokens_before
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
@@ -24,12 +26,16 @@ from paddle_lab.analysis.findings.finding import Found, warning
 _MASKING = frozenset(("add", "subtract", "where", "masked_fill"))
 _STEPS = frozenset(("cast", "expand", "unsqueeze", "multiply", "scale", "subtract", "reshape"))
 _NOT = frozenset(("logical_not", "bitwise_not"))
+_MOVING = {"cast", "expand", "unsqueeze", "reshape"}
+_HIDDEN = -1e3
 _FEWEST_TOKENS = 8
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the ops that mask scores, if the mask is wrong."""
     training = facts.answer(Training)
+    for loss in training.forward_ops("cross_entropy_with_softmax"):
+        yield from _causal(training, loss)
     for softmax in training.forward_ops("softmax"):
         scores = facts.inputs(softmax)[0]
         keys = facts.shape(scores)[-1:]
@@ -58,6 +64,34 @@ def find(facts: Facts) -> Iterator[Found]:
         if narrow and all(narrow.values()):
             op = next(iter(narrow))
             yield warning("attention-mask.queries", facts.place(op), op, n=keys[0])
+
+
+def _causal(training: Training, loss: int) -> Iterator[Found]:
+    """Yield attention that reads the next tokens, which are the labels of a loss."""
+    facts = training.facts
+    way, read, labels = tokens_before(facts, loss)
+    for softmax in sorted(way) if is_next(facts, read, labels) else ():
+        scores = facts.inputs(softmax)[0] if facts.op_name(softmax) == "softmax" else -1
+        if scores < 0 or facts.shape(scores)[-2:] != facts.shape(labels)[1:] * 2:
+            continue
+        masks = list(_masks(training, scores))
+        for op, mask, keeps in masks:
+            steps = [(facts.op_name(one), one) for _, one in _way_back(facts, mask) if one >= 0]
+            name, made = steps[-1] if steps else ("", -1)
+            is_moved = {each for each, _ in steps[:-1]} <= _MOVING
+            if is_moved and name == ("triu" if keeps else "tril"):
+                source = facts.producer(facts.inputs(made)[0])
+                value = training.attribute(source, "value") if source >= 0 else ""
+                if value and (facts.op_name(op) != "add" or float(value) < _HIDDEN):
+                    yield warning("attention-mask.future", facts.place(made), op)
+        product = facts.producer(scores)
+        while product >= 0 and len(facts.inputs(product)) == 1:  # a factor
+            product = facts.producer(facts.inputs(product)[0])
+        is_product = not masks and product >= 0 and facts.op_name(product) == "matmul"
+        readers = {facts.op_name(one) for one in training.readers(facts.outputs(softmax)[0])}
+        keys = facts.inputs(product)[1] if is_product and readers == {"matmul"} else -1
+        if keys >= 0 and not read.isdisjoint(facts.before(keys)):
+            yield warning("attention-mask.causal", facts.place(softmax), softmax)
 
 
 def _padding(training: Training, softmax: int, shape: tuple[int, ...]) -> int:

@@ -71,11 +71,20 @@ def _labels(training: Training, op: int) -> Iterator[Found]:
 
 def _copies(training: Training, op: int) -> Iterator[Found]:
     """Yield a loss of a causal model whose labels are the tokens that it reads."""
-    facts = training.facts
-    logits, tokens = (_in_order(facts, one) for one in facts.inputs(op)[:2])
-    shape = facts.shape(tokens)
+    facts, (way, read, labels) = training.facts, tokens_before(training.facts, op)
+    is_causal = any(
+        facts.op_name(one) in _CAUSAL or "causal=True" in facts.attributes(one) for one in way
+    )
+    if is_causal and {_taken(facts, one) for one in read} == {_taken(facts, labels)}:
+        yield warning("loss-input.copy", facts.place(op), op)
+
+
+def tokens_before(facts: Facts, loss: int) -> tuple[set[int], set[int], int]:
+    """Return the ops between tokens and a cross entropy, these tokens, and as many labels."""
+    logits, labels = (_in_order(facts, one) for one in facts.inputs(loss)[:2])
+    shape = facts.shape(labels)
     if len(shape) != 2 or facts.shape(logits)[:2] != shape:
-        return
+        return set(), set(), labels
 
     def before(one: int) -> list[int]:
         is_made = facts.tensor_kind(one) != PARAMETER
@@ -84,12 +93,13 @@ def _copies(training: Training, op: int) -> Iterator[Found]:
 
     way = {facts.producer(one) for one in walk([logits], before)} - {-1}
     read = {facts.inputs(one)[0] for one in way if facts.op_name(one) == "embedding"}
-    is_causal = any(
-        facts.op_name(one) in _CAUSAL or "causal=True" in facts.attributes(one) for one in way
-    )
-    taken = {_taken(facts, one) for one in read if facts.shape(one) == shape}
-    if is_causal and taken == {_taken(facts, tokens)}:
-        yield warning("loss-input.copy", facts.place(op), op)
+    return way, {one for one in read if facts.shape(one) == shape}, labels
+
+
+def is_next(facts: Facts, read: set[int], labels: int) -> bool:
+    """Tell whether labels are the tokens after those that were read."""
+    source, part = _taken(facts, labels)
+    return part == "[:, 1:]" and {_taken(facts, one) for one in read} == {(source, "[:, :-1]")}
 
 
 def _in_order(facts: Facts, tensor: int) -> int:
