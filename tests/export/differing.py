@@ -140,6 +140,12 @@ class OtherDtypeInProgram(Linear):
         return h, wide.sum()
 
 
+class OtherDtypeAtTheEnd(Linear):
+    def forward(self, x: Any) -> Any:
+        h = self.linear(x)
+        return h.astype("float64" if paddle.in_dynamic_mode() else "float32")  # OP: cast
+
+
 class OtherParts(Linear):
     def forward(self, x: Any) -> Any:
         sizes = [1, 1, 2] if paddle.in_dynamic_mode() else [1, 2, 1]

@@ -101,13 +101,14 @@ def compare_here(model: Any, inputs: tuple[Any, ...], specification: Any = None)
             told = described(error).strip().splitlines()[-1]
             raise Unrepeatable(say("export.compare.refused", said=told)) from None
         static = StaticRun(paddle, concrete)
-        arrays = _arrays(paddle, list(copies()))
-        programs = [static.run(arrays) for _ in range(CALLS)]
+        programs = [static.run(_arrays(paddle, list(copies()))) for _ in range(CALLS)]
     runs = zip(eager, programs, strict=True)
     for call, ((ops, expected), (others, outputs)) in enumerate(runs, 1):
         found = pairs(ops, others)
         ends = compared("", expected, outputs)
-        first = first_difference(found) or _differing_end(found, ends)
+        first = first_difference(found)
+        if first is None and len(outputs) == len(expected):
+            first = _differing_end(found, ends)
         # If the final results agree, an earlier difference is between ops that do not correspond.
         if not ends.differs and any(output.dtype.kind in "fc" for output in outputs):
             first = None
@@ -125,10 +126,12 @@ def _differing_end(found: list[Pair], outputs: StageRun) -> Pair | None:
     """Return the pair to blame if the outputs of the model differ, but no pair of ops does.
 
     It is the last compiled loop or branch, because the ops inside it are in no pair. Without a loop
-    or branch, it is the last pair.
+    or branch, it is the last pair. If shapes or dtypes differ, it is a last op of one run only.
     """
-    if not outputs.differs or outputs.error or not found:
+    if not outputs.differs or not found:
         return None
+    if outputs.error:  # shapes or dtypes differ
+        return found[-1]._replace(compared=outputs) if None in found[-1][:2] else None
     blocks = [one for one in found if one.static and plain(one.static.name) in ("while", "if")]
     return (blocks or found)[-1]._replace(compared=outputs)
 

@@ -50,9 +50,8 @@ class StaticRun:
         self._program = concrete.main_program.clone()
         paddle.enable_static()
         try:
-            copies = dict(zip(
-                (op.id() for op in block.ops), self._program.global_block().ops, strict=True
-            ))  # fmt: skip
+            ids = [op.id() for op in block.ops]
+            copies = dict(zip(ids, self._program.global_block().ops, strict=True))
             self._outputs = [
                 copies[of.id()].results()[[one.id for one in of.results()].index(value.id)]
                 for value in paddle.utils.flatten(concrete.outputs)
@@ -68,9 +67,8 @@ class StaticRun:
         """Copy the outputs of every op at once, since a later op may overwrite them."""
         with self._paddle.static.program_guard(self._program):
             place = Place("", 0)
-            for op, original in zip(
-                list(self._program.global_block().ops), originals, strict=True
-            ):  # fmt: skip
+            copies = list(self._program.global_block().ops)
+            for op, original in zip(copies, originals, strict=True):
                 place = _place(original) or place
                 count = None if op.name() == "builtin.split" else 1
                 outputs = op.results()[:count]
