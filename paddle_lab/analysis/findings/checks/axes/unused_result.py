@@ -1,4 +1,4 @@
-"""An op changed a tensor, its result was lost, and the code goes on with the tensor before it.
+"""An op computed a changed copy of a tensor, the copy was lost, and the code uses the tensor itself.
 
 Contract (Paddle's documentation): ops and layers return a new tensor. ``paddle.clip(w, -1, 1)``
 does not change ``w``, and ``dropped = self.drop(x)`` does not change ``x``.
