@@ -21,9 +21,10 @@ from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.trace.trees import taken
 
-_EARLY_NS: Final = 1500
-"""An entry's time may be too early by this much, because glog stores it as a double and truncates
-it to microseconds. Two ops are further apart."""
+_EARLY_NS: Final = 2000
+"""An entry's time may be too early by this much: glog reads the clock in whole microseconds
+(``WallTime_Now``), and the fraction of the second that it computes from a double may be one less
+(``LogMessageTime::init``). Two ops are further apart, because recording takes longer."""
 _SPLIT: Final = native_twin(split_log)
 _EXECUTOR: Final = ("pir_interpreter.cc", "nonblocking_threadpool.h")
 """Source files of Paddle. Every thread of an executor writes entries from one of these."""
