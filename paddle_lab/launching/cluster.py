@@ -119,13 +119,14 @@ class ClusterJob:
             has_ended = True
         finally:
             if not has_ended:
+                self._directory.note_stop()
                 self._client.send_signal(signal.SIGINT, block=True)
                 self._client.wait(calls, timeout=_STOP_S)
             # A call that hangs in a collective has not ended.
             code = max(
                 int(call.get()) if call.ready() and call.successful() else 1 for call in calls
             )
-            self._directory.write_end(code, stopped=not has_ended)
+            self._directory.write_end(code)
             self._look(calls)
 
     def _look(self, calls: list[Any]) -> None:

@@ -124,8 +124,10 @@ class Job:
                 has_ended = True
             finally:
                 self._know_family(process.pid, now=True)
+                if not has_ended:
+                    self._run.note_stop()
                 _stop(process, self._family)
-                self._run.write_end(process.returncode, stopped=not has_ended)
+                self._run.write_end(process.returncode)
                 self._output.copy()
         self._look(at_end=self._tells_findings_at_end)
         for death in deaths(self.directory):

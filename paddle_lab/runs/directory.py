@@ -45,14 +45,23 @@ class RunDirectory:
         self._logs: dict[int, RankLog] = {}
         self._told: set[tuple[str, tuple[int, ...]]] = set()
         self._hang: RunFinding | None = None
+        self._stopped: list[int] | None = None
 
-    def write_end(self, code: int, *, stopped: bool) -> None:
+    def note_stop(self) -> None:
+        """Note which ranks still run, because how they end says nothing about the program."""
+        self._stopped = [log.rank for log in self.logs if self.is_alive(log)]
+
+    def write_end(self, code: int) -> None:
         """Write the launcher's report of the end, with the hang that the user was told of.
 
         Ranks that are stopped may still leave the line where they hung.
         """
-        hang = dataclasses.asdict(self._hang) if stopped and self._hang is not None else None
-        ended = {"code": code, "stopped": stopped, "time_ns": time.time_ns(), "hang": hang}
+        is_stopped = self._stopped is not None
+        hang = dataclasses.asdict(self._hang) if is_stopped and self._hang is not None else None
+        ended = {
+            "code": code, "stopped": is_stopped, "time_ns": time.time_ns(), "hang": hang,
+            "ranks_stopped": self._stopped or [],
+        }  # fmt: skip
         (self.path / END_FILE).write_text(json.dumps(ended), encoding="utf-8")
 
     def read(self) -> bool:
@@ -103,7 +112,7 @@ class RunDirectory:
 
         The launcher ends the other ranks by SIGTERM, which a flight record shows.
         """
-        if log.exit is not None or self.is_alive(log):
+        if log.exit is not None or self.is_alive(log) or self._was_stopped(log):
             return False
         if log.died_at is not None:
             return True
@@ -114,6 +123,11 @@ class RunDirectory:
             return has_died
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
         return self.ended is None or not (self.ended.get("stopped") or has_failure)
+
+    def _was_stopped(self, log: RankLog) -> bool:
+        """Tell whether a rank ran until the user stopped the run."""
+        ranks = (self.ended or {}).get("ranks_stopped")
+        return isinstance(ranks, list) and log.rank in ranks
 
     def new_findings(self, *, at_end: bool = False) -> list[RunFinding]:
         """Return the findings that were not returned before.
@@ -182,7 +196,11 @@ class RunDirectory:
             Also errors of gloo in a collective. They follow from another rank's end, if there is
             one.
         """
-        failed = [log for log in self.logs if log.exit is not None and log.exit["error"]]
+        failed = [
+            log
+            for log in self.logs
+            if log.exit is not None and log.exit["error"] and not self._was_stopped(log)
+        ]
         # The user need not be told of an interrupt.
         own = [
             log

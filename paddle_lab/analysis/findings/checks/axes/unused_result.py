@@ -1,4 +1,4 @@
-"""An op computed a changed copy of a tensor, the copy was lost, and the code uses the tensor itself.
+"""An op computed a changed copy of a tensor, the copy was lost, and later code uses the tensor.
 
 Contract (Paddle's documentation): ops and layers return a new tensor. ``paddle.clip(w, -1, 1)``
 does not change ``w``, and ``dropped = self.drop(x)`` does not change ``x``.
