@@ -105,11 +105,3 @@ class OneLine(nn.Layer):
         for _ in range(2):
             x = x + self.down(nn.functional.gelu(self.up(self.norm(x))))
         return x + self.plain(x)
-
-
-class Numbers(nn.Layer):
-    """A number that is returned is a tensor in a program."""
-
-    def forward(self, x: Any) -> Any:
-        y = x * 2
-        return y + 1, 3, float(x.sum())

@@ -54,6 +54,17 @@ def test_a_healthy_model_does_not_differ(name: str) -> None:
     assert sum(row.max_abs is not None for row in found.rows) >= min(2, len(found.rows))
 
 
+def with_numbers(x: Any) -> Any:
+    y = x * 2
+    return y + 1, 3, float(x.sum())
+
+
+def test_a_number_that_is_a_tensor_in_the_program_is_no_difference() -> None:
+    found = paddle_lab.compare_static(with_numbers, X)
+    assert found.first is None, found
+    assert not any(row.differs for row in found.rows), found
+
+
 def centred(x: Any) -> Any:
     bias = 1.0 if paddle.in_dynamic_mode() else 2.0
     y = x + bias
