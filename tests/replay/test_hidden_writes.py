@@ -163,3 +163,82 @@ def test_gradients_that_are_assigned_and_removed():
         (p * p).sum().backward()
         _ = p.grad * 2, q.grad * 2
     assert_values_are_those_of_the_run(trace, 12)
+
+
+def test_an_op_in_place_without_a_graph():
+    w = parameter(1, 2)
+    with paddle_lab.trace(replay=True) as trace:
+        y = w * 3
+        with paddle.no_grad():
+            y.scale_(5.0)  # the graph knows nothing of it
+            y[0] = 7.0
+        (y * y).sum().backward()
+    assert w.grad.tolist() == [42, 180]
+    assert_values_are_those_of_the_run(trace, 4)
+    assert gradients_of_leaves(trace, 0) == [[42, 180]]
+
+
+def test_a_pylayer_that_returns_the_input_it_wrote():
+    class Tripled(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(_context, x):
+            return x.scale_(3.0)
+
+        @staticmethod
+        def backward(_context, gradient):
+            return gradient * 3
+
+    w = parameter(1, 2)
+    with paddle_lab.trace(replay=True) as trace:
+        Tripled.apply(w * 2).square().sum().backward()
+    assert w.grad.tolist() == [72, 144]
+    assert gradients_of_leaves(trace, 0) == [[72, 144]]
+
+
+@pytest.mark.parametrize("hooked", ["before", "in the trace", "twice", "and set"])
+def test_hooks_on_a_leaf(hooked):
+    w = parameter(1, 2)
+    expected = []
+    if hooked != "in the trace":
+        w.register_hook(lambda gradient: gradient * 3)
+    with paddle_lab.trace(replay=True) as trace:
+        for _ in range(2):
+            y = w * w
+            if hooked in ("in the trace", "twice"):
+                w.register_hook(lambda gradient: gradient + 1)
+            if hooked == "and set":
+                w.set_value(w + 1)
+            y.sum().backward()
+            expected.append(w.grad.tolist())
+            with paddle.no_grad():
+                w.set_value(w - 0.25 * w.grad)
+            w.clear_gradient(False)
+    assert_values_are_those_of_the_run(trace, 4)
+    for call in range(2):
+        assert gradients_of_leaves(trace, call) == [expected[call]]
+
+
+def test_memory_that_is_used_again_in_a_backward_call():
+    used: list[int] = []
+
+    class Noisy(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(_context, x):
+            return x + 1
+
+        @staticmethod
+        def backward(_context, gradient):
+            others = [paddle.zeros([1000]) for _ in range(20)]
+            used.extend(one.data_ptr() for one in others)
+            for one in others:
+                one.add_(gradient)
+            return paddle.add_n(others)
+
+    w = paddle.create_parameter([1000], "float32")
+    with paddle_lab.trace(replay=True) as trace:
+        freed = [w * 2 for _ in range(20)]
+        addresses = {one.data_ptr() for one in freed}
+        del freed
+        Noisy.apply(w * 2).sum().backward()
+    assert not addresses.isdisjoint(used)
+    assert gradients_of_leaves(trace, 0) == [w.grad.tolist()]

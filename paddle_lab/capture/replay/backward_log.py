@@ -97,8 +97,6 @@ class BackwardLog:
         self.passed: dict[int, list[int]] = {}
         """By the position of a call of a PyLayer or of a hook's registration: the positions at
         which gradients were noted that this user code returned, one for each backward call."""
-        self.hooked: set[int] = set()
-        """The numbers of leaves that got a hook."""
         self.pylayers: dict[int, int] = {}
         """The position of each PyLayer's call, by the key of the op."""
         self._repeats = not paddle.distributed.is_initialized()
@@ -106,7 +104,10 @@ class BackwardLog:
         self._running: dict[int, list[BackwardCall]] = {}
         self._gradients: dict[int, _Gradient] = {}
         """By address: the gradients of leaves that noted calls made."""
-        self._hooks: list[tuple[Any, int]] = []
+        self._watched = ObjectTable()
+        """For each tensor with hooks: where it is in ``_hooks``."""
+        self._hooks: list[tuple[Any, int, list[int]]] = []
+        """A tensor with hooks, our own hook after them, and its rows in ``passed``."""
         self.grads: dict[int, int] = {}
         """By thread: the position of a call of ``paddle.grad`` that is about to be recorded."""
 
@@ -124,7 +125,7 @@ class BackwardLog:
 
     def close(self) -> None:
         """Remove our hooks from the user's tensors."""
-        for reference, hook in self._hooks:
+        for reference, hook, _ in self._hooks:
             if (tensor := reference()) is not None:
                 DOOR.remove_grad_hook(tensor, hook)
         self._hooks.clear()
@@ -163,12 +164,10 @@ class BackwardLog:
 
     def note_held(self, tensor: Any, held: Held) -> None:
         """Note a tensor that no noted op made. After some, backward calls do not run again."""
-        if (
-            held.has_history
-            or held.lost is not None
-            or (self._repeats and not tensor.stop_gradient and _was_hooked(tensor))
-        ):
+        if held.has_history or held.lost is not None:
             self._repeats = False
+        if held.tensor is not None and not tensor.stop_gradient and _was_hooked(tensor):
+            self._watch(tensor)
 
     def _take(self, leaf: Any, gradient: Any) -> int:
         address, is_dense = address_of(gradient), DOOR.is_dense(gradient)
@@ -288,24 +287,31 @@ class BackwardLog:
         self._repeats = self._repeats and recorder is not self._recorder
 
     def _note_hook(self, recorder: Recorder, call: Call) -> None:
-        if recorder is not self._recorder:
-            return
-        self._repeats, tensor = False, call.args[0]
+        if recorder is self._recorder:
+            self._watch(call.args[0])
+
+    def _watch(self, tensor: Any) -> None:
+        """Note the gradients that the hooks of a tensor return from now on."""
+        self._repeats = False
         at = self._log.begin(HOOK, "hook", (tensor,), None)
         if at < 0:
             return
         number = self._log.tape.calls.to_list(at + 2, at + 3)[0] >> 1
-        if tensor.is_leaf:
-            self.hooked.add(number)
-            return
         self._log.tape.results.extend((-1, at, 1, 1, number))
+        known = self._watched.find(tensor)
+        rows: list[int] = []
+        if known >= 0:  # our hook has to be the last one
+            _, hook, rows = self._hooks[known]
+            DOOR.remove_grad_hook(tensor, hook)
+        self.passed[at] = rows
         log = weakref.ref(self)
 
-        def see(gradient: Any) -> None:  # what the user's hook has made of the gradient
+        def see(gradient: Any) -> None:  # what the user's hooks have made of the gradient
             if (mine := log()) is not None:
                 mine.note_passed(at, gradient)
 
-        self._hooks.append((weakref.ref(tensor), DOOR.register_grad_hook(tensor, see)))
+        self._watched.note(tensor, len(self._hooks))
+        self._hooks.append((weakref.ref(tensor), DOOR.register_grad_hook(tensor, see), rows))
 
     def _kept(self, gradient: Any) -> Any:
         """Return a copy of a gradient that no noted op made: Paddle may write into its memory."""

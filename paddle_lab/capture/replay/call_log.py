@@ -25,10 +25,11 @@ from paddle_lab.capture.replay.calls import (
     results_of,
     tensors_in,
 )
+from paddle_lab.capture.replay.closure import memory_blocks
 from paddle_lab.capture.replay.held import Held, HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.threads import openmp_threads
-from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
+from paddle_lab.capture.rows.cells import VERSION_BITS
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import Text
@@ -133,11 +134,12 @@ class CallLog(Collector):
     def calls_before(self, backward: BackwardCall) -> list[RecordedCall]:
         """Return all calls before a backward call and inside of it, and then this call."""
         before = self._calls(backward.first)
-        known = {n for call in before for n in (*call.reads, *call.made)}
-        storages = {self.tape.storage_of(number) for number in known} - {NO_KEY}
         inside = self._calls(backward.end)[len(before) :]
+        blocks, writes = memory_blocks([*before, *inside], self.tape.storage_of)
+        known = {blocks[number] for call in before for number in (*call.reads, *call.made)}
         # What wrote into the memory of earlier tensors may have run after the nodes that read it.
-        inside = [call for call in inside if storages.isdisjoint(call.special.writes)]
+        written = zip(inside, writes[len(before) :], strict=True)
+        inside = [call for call, its in written if known.isdisjoint(its)]
         last = recorded_call(self.tape, backward.at, self.special)
         last.special = Special(amp=last.special.amp)
         return [*before, *(call for call in inside if call.at != backward.at), last]
@@ -147,7 +149,7 @@ class CallLog(Collector):
         for op, at, builds_graph, made in results_of(self.tape, end):
             call = recorded_call(self.tape, at, self.special)
             call.key, call.made = op, made
-            call.builds_graph |= builds_graph
+            call.builds_graph |= builds_graph and not call.special.without_graph
             call.passed = [
                 recorded_call(self.tape, row, self.special)
                 for row in self.backward.passed.get(at, ())
@@ -228,7 +230,7 @@ class CallLog(Collector):
         self, at: int, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None
     ) -> None:
         """Note what else an op needs, and copy the values that it will overwrite."""
-        special = self.special[at] = Special()
+        special = self.special[at] = Special(without_graph=not self._paddle.is_grad_enabled())
         if kwargs and "out" in kwargs:
             self._keep(special, kwargs["out"])
         positions = written_by(name)
@@ -258,12 +260,12 @@ class CallLog(Collector):
         # Paddle may write into a gradient that it passes to the user's code.
         is_passed = self.backward.is_running and tensor.stop_gradient and not tensor.persistable
         storage, held = self.held.held(tensor, copies=is_passed)
-        self.backward.note_held(tensor, held)
         number = self.tape.take(storage)
         self.held.by_number[number] = held
         if held.size_bytes:
             self._note_found_write(self.tape.numbers.find(tensor) >> VERSION_BITS, number, storage)
             self.tape.numbers.note(tensor, number << VERSION_BITS | version_of(tensor))
+        self.backward.note_held(tensor, held)
         return number
 
     def hold_written(self) -> None:

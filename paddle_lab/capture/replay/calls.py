@@ -36,6 +36,8 @@ class Special:
     """The leaves whose gradients a backward call made, in the order of these gradients."""
     earlier: list[int] = field(default_factory=list)
     """For each leaf: the gradient that it had before; -1 for none."""
+    without_graph: bool = False
+    """Whether no graph was built, for an op that may write a tensor with a graph."""
     replaces: int = -1
     """For a :data:`WRITE`: the number that the tensor had before."""
 

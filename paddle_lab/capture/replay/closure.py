@@ -2,10 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 
-from paddle_lab.capture.replay.calls import BACKWARD, HOOK, PYLAYER, RecordedCall
+from paddle_lab.capture.replay.calls import BACKWARD, HOOK, PYLAYER, WRITE, RecordedCall
+
+Block = tuple[int, int]
+"""A block of memory: its address, and how many earlier blocks had this address."""
+_NO_OPS = (PYLAYER, HOOK, WRITE)
+
+
+def memory_blocks(
+    calls: Sequence[RecordedCall], storage_of: Callable[[int], int]
+) -> tuple[dict[int, Block], list[set[Block]]]:
+    """Return the block of memory of each tensor, and the blocks that each call writes.
+
+    Freed memory is used again. So an op's output begins a new block, unless it shares the memory
+    of a tensor that the op read.
+
+    Parameters
+    ----------
+    calls
+        All calls in order.
+    storage_of
+        Returns the storage of a tensor.
+    """
+    earlier: dict[int, int] = {}
+    blocks: dict[int, Block] = {}
+    writes = []
+
+    def note(number: int) -> None:
+        storage = storage_of(number)
+        blocks.setdefault(number, (storage, earlier.get(storage, 0)))
+
+    for call in calls:
+        reads = [*call.reads, *call.special.leaves, *call.special.earlier]
+        for number in reads:
+            if number >= 0:
+                note(number)
+        writes.append({(one, earlier.get(one, 0)) for one in call.special.writes})
+        if call.function not in _NO_OPS and call.name not in BACKWARD:
+            shared = {storage_of(number) for number in reads if number >= 0}
+            made = {storage_of(number) for number in call.made if number not in blocks}
+            if -1 not in shared:  # a sparse tensor may share any memory
+                earlier.update((one, earlier.get(one, 0) + 1) for one in made - shared)
+        for number in call.made:
+            note(number)
+    return blocks, writes
 
 
 def leading_to(
@@ -25,27 +68,30 @@ def leading_to(
     wanted
         The number of the tensor; -1 for what the last call reads.
     """
-    sharing = _sharing(calls, storage_of)
+    blocks, writes = memory_blocks(calls, storage_of)
+    sharing = _sharing(calls, blocks)
 
-    def storages_of(numbers: Collection[int]) -> set[int]:
+    def blocks_of(numbers: Collection[int]) -> set[Block]:
+        own = (blocks[number] for number in numbers if number in blocks)
         shared = (sharing.get(number, ()) for number in numbers)
-        return {*map(storage_of, numbers), *chain.from_iterable(shared)} - {-1}
+        return {block for block in (*own, *chain.from_iterable(shared)) if block[0] != -1}
 
     extra = {wanted} - {-1}
     has_backward = False
     while True:
         needed = set(extra)
-        storages = storages_of(needed)
+        reached = blocks_of(needed)
         found: list[RecordedCall] = []
-        for call in reversed(calls):
+        for call, written in zip(reversed(calls), reversed(writes), strict=True):
             is_last = wanted < 0 and call is calls[-1]
             # The ops inside a PyLayer are calls of their own. It matters for gradients only.
             is_skipped = not has_backward and call.function in (PYLAYER, HOOK)
-            if not is_last and (is_skipped or not _is_needed(call, needed, storages)):
+            is_needed = not needed.isdisjoint(call.made) or not reached.isdisjoint(written)
+            if not is_last and (is_skipped or not is_needed):
                 continue
             found.append(call)
             needed.update(call.needs)
-            storages |= storages_of(call.needs)
+            reached |= blocks_of(call.needs)
         # A backward call reads tensors that earlier ops saved, so writes since then count, too.
         has_backward = any(call.name in BACKWARD for call in found)
         if not has_backward or needed <= extra:
@@ -53,21 +99,13 @@ def leading_to(
         extra = needed
 
 
-def _sharing(
-    calls: Sequence[RecordedCall], storage_of: Callable[[int], int]
-) -> dict[int, set[int]]:
-    """Return the storages that a sparse tensor may share, such as that of its values."""
-    found: dict[int, set[int]] = {}
+def _sharing(calls: Sequence[RecordedCall], blocks: Mapping[int, Block]) -> dict[int, set[Block]]:
+    """Return the blocks of memory that a sparse tensor may share, such as that of its values."""
+    found: dict[int, set[Block]] = {}
     for call in calls:
         if call.name.startswith("sparse_"):
             numbers = (*call.reads, *call.made)
             for number in numbers:
-                if storage_of(number) == -1:
-                    found.setdefault(number, set()).update(map(storage_of, numbers))
+                if blocks[number][0] == -1:
+                    found.setdefault(number, set()).update(blocks[one] for one in numbers)
     return found
-
-
-def _is_needed(call: RecordedCall, needed: Collection[int], storages: Collection[int]) -> bool:
-    return any(number in needed for number in call.made) or any(
-        storage in storages for storage in call.special.writes
-    )

@@ -231,8 +231,13 @@ class Player:
         if call.function is HOOK:
             inputs[0].register_hook(lambda _gradient: passed()[0])
             return
-        outputs = [self._tensor(number, stop_gradient=True) for number in call.made]
-        given = passed, lambda: [one.detach() for one in outputs]
+        # An output that is an input was written in place.
+        outputs = [
+            inputs[call.reads.index(number)] if number in call.reads
+            else self._tensor(number, stop_gradient=True).detach()
+            for number in call.made
+        ]  # fmt: skip
+        given = passed, lambda: outputs
         made = stand_in(self._paddle).apply(given, *inputs)
         self.tensors.update(zip(call.made, made, strict=True))
 

@@ -175,10 +175,8 @@ class Replay:
         for one in before:
             if one.special.replaces in wanted:
                 wanted.update(one.made)
-        if is_leaf and not wanted.isdisjoint(log.backward.hooked):
-            raise Irreplayable(say("replay.hooks"))
         calls = leading_to(before, log.tape.storage_of, -1)
-        read = {number for one in calls for number in one.reads}
+        read = {number for one in calls if one.builds_graph for number in one.reads}
         if any(held.has_history for n, held in log.held.by_number.items() if n in read):
             raise Irreplayable(say("replay.boundary"))
         player = Player(self._paddle, log, calls)
