@@ -2,7 +2,8 @@
 
 Ops are matched in rounds. A round compares only ops between the same matched neighbours. The first
 round compares everything that names an op, and what needs a gradient, so edits leave gaps. Each
-later round compares fewer properties than the previous one. It leaves out attributes and shapes,
+later round compares fewer properties than the previous one. It leaves out the names of parameters
+(an optimizer's ops differ only in these), then attributes and shapes,
 then the line's text, then the names of layers and the numbers of turns. The last round compares
 only the op's name. Within a gap, the first op with some properties is matched with the first such
 op of the other trace, the second with the second. If matches would cross others, as few as possible
@@ -27,10 +28,14 @@ Keys = npt.NDArray[np.int64]
 def matches(a: Side, b: Side) -> tuple[Keys, Keys]:
     """Return the matched ops of both traces, in order of both.
 
-    The order in which two threads call ops changes from run to run. So ops are matched thread by
-    thread, and the result is in the order of threads.
+    If threads call ops alternately, their order changes from run to run. Such ops are matched
+    thread by thread, and the result is in the order of threads.
     """
-    order_a, order_b = (np.argsort(side.ops["thread"], kind="stable") for side in (a, b))
+    is_by_thread = a.record.is_concurrent or b.record.is_concurrent
+    order_a, order_b = (
+        np.argsort(side.ops["thread"] if is_by_thread else np.zeros(len(side)), kind="stable")
+        for side in (a, b)
+    )
     other = np.full(len(a), -1, np.int64)  # in the order of threads
     for keys_a, keys_b in zip(_rounds(a), _rounds(b), strict=True):
         _match(other, keys_a[order_a], keys_b[order_b])
@@ -42,7 +47,9 @@ def matches(a: Side, b: Side) -> tuple[Keys, Keys]:
 def _rounds(side: Side) -> Iterator[Hashes]:
     named = mixed(side.name, side.ops["phase"])
     strict, loose = side.scope(is_strict=True), side.scope(is_strict=False)
-    yield mixed(named, strict, side.text, side.attributes, side.shapes, side.dtypes, side.stops)
+    called = mixed(named, strict, side.text, side.attributes, side.shapes, side.dtypes, side.stops)
+    yield mixed(called, side.parameters)
+    yield called
     yield mixed(named, strict, side.text)
     yield mixed(named, strict, side.shapes)
     yield mixed(named, strict)
@@ -107,11 +114,19 @@ def _increasing(values: Keys) -> Keys:
 
 
 def _match_replaced(other: Keys, a: Side, b: Side, order_a: Keys, order_b: Keys) -> None:
-    """If a gap has only one op in each trace, match these two: one replaced the other."""
+    """If a gap has equally many ops in each trace, of one name each, match them in order.
+
+    One op replaced the other: `adamw_` each `adam_`, for example.
+    """
     free_a, free_b, gap_a, gap_b = _free(other, len(b))
-    only_a, only_b = (np.flatnonzero(np.bincount(gap) == 1) for gap in (gap_a, gap_b))
-    common = np.intersect1d(only_a, only_b)
-    one, two = free_a[np.isin(gap_a, common)], free_b[np.isin(gap_b, common)]
+    count = max(gap_a.max(initial=-1), gap_b.max(initial=-1)) + 1
+    sizes = [np.bincount(gap, minlength=count) for gap in (gap_a, gap_b)]
+    is_replaced = sizes[0] == sizes[1]
+    for side, ops, gap in ((a, order_a[free_a], gap_a), (b, order_b[free_b], gap_b)):
+        name = np.zeros(count, np.int64)
+        name[gap] = side.name[ops]
+        is_replaced[gap[side.name[ops] != name[gap]]] = False
+    one, two = free_a[is_replaced[gap_a]], free_b[is_replaced[gap_b]]
     key_a, key_b = order_a[one], order_b[two]
     is_near = np.zeros(len(one), bool)
     for is_strict in (True, False):

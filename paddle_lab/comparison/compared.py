@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.analysis.cost.call import argument_texts
 from paddle_lab.comparison.align import matches, occurrences
-from paddle_lab.comparison.attribute_changes import attribute_changes
 from paddle_lab.comparison.errors import Errors, errors_of
 from paddle_lab.comparison.gradients import ComparedGradients, compared_gradients
 from paddle_lab.comparison.side import Side
@@ -64,8 +64,22 @@ class Compared:
 
     def first(self) -> int:
         """Return the row of the first difference, -1 if there is none."""
-        rows = np.flatnonzero((self.state != EQUAL) & (self.state != UNKNOWN))
+        rows = np.flatnonzero((self.state != EQUAL) & (self.state != UNKNOWN) & ~self._is_dropped())
         return int(rows[0]) if len(rows) else -1
+
+    def _is_dropped(self) -> npt.NDArray[np.bool_]:
+        """Tell of each row whether one trace may lack the op only because of its limit."""
+        found = np.zeros(len(self.state), bool)
+        for side, ops in ((self.a, self.op_a), (self.b, self.op_b)):
+            rows = np.flatnonzero(ops >= 0)
+            kept = side.record.origin.kept
+            if kept == "newest":
+                found[: rows[0]] = True
+            elif kept == "first":
+                found[rows[-1] + 1 :] = True
+            elif kept:
+                found |= ops < 0
+        return found
 
     def first_gradient(self) -> int:
         """Return the first gradient that differs, -1 if an op differs before it.
@@ -189,7 +203,9 @@ def _compare_pairs(found: Compared, tolerance: float) -> None:
         sides = (a, b, int(one[at]), int(two[at]))
         if found.is_rerun:
             sides = (b, a, int(two[at]), int(one[at]))
-        reasons.append("; ".join(_reason(kind, *sides) for kind in differs if differs[kind][at]))
+        # What else differs about another op is no news.
+        kinds = ["op"] if differs["op"][at] else [kind for kind in differs if differs[kind][at]]
+        reasons.append(". ".join(_reason(kind, *sides) for kind in kinds))
     for row, key in zip(rows[others].tolist(), number.tolist(), strict=True):
         found.reason[row] = reasons[key]
 
@@ -215,7 +231,12 @@ def _reason(kind: str, a: Side, b: Side, op_a: int, op_b: int) -> str:
     if kind in ("raised", "gradient"):
         return say(f"comparison.reason.{kind}")
     if kind == "attributes":
-        before, after = attribute_changes(*of_op("attributes"))
+        one, other = map(argument_texts, of_op("attributes"))
+        lost, new = ([part for part in parts if part not in others]
+                     for parts, others in ((one, other), (other, one)))  # fmt: skip
+        if not lost and not new:
+            lost, new = one, other  # in another order
+        before, after = (", ".join(parts) or say("errors.none") for parts in (lost, new))
     elif kind == "op":
         before, after = of_op("name")
     else:

@@ -86,7 +86,7 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
             parts = texts[0][start:stop], texts[1][begin:end]
             before, after = map(_shown, parts)
             if before or after:
-                where = place(b.text(two[0]), line, two[1] if two[1] >= 0 else None)
+                where = place(b.text(two[0]), line, two[1])
                 edits.append((two, Edit(where, line, line + end - begin, before, after)))
     return edits
 

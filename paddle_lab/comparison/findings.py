@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-
 from paddle_lab.analysis.findings.facts import Facts
+from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Finding, Mark, Place
+from paddle_lab.analysis.source.stacks import place
+from paddle_lab.analysis.tables.tensors import Tensor
 from paddle_lab.comparison.compared import INHERITED, INTRODUCED, UNKNOWN, Compared
 from paddle_lab.comparison.edits import edit_of
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp, ComparedTable
 from paddle_lab.trace.limit import CHECKSUMS, EXACT, PADIFF
-from paddle_lab.trace.schema import BACKWARD_KINDS, TENSOR_KINDS
+from paddle_lab.trace.record import Record
 from paddle_lab.words import listing, say
 
 KIND = "first-difference"
@@ -91,12 +92,17 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
 
 def sentence(rows: ComparedTable, found: Compared) -> str:
     """Return one sentence: the first difference with both lines, or that there is none."""
+    if not len(found.a) and not len(found.b):
+        return say("comparison.both_empty")
+    for name, side in (("a", found.a), ("b", found.b)):
+        if not len(side):
+            return say("comparison.empty", name=name)
     first = first_of(rows, found)
     if first is None:
-        unknown, n = int((found.state == UNKNOWN).sum()), len(found.state)
-        if not unknown:
-            return say("comparison.equal", n=n)
-        return say("comparison.unknown", n=n, unknown=unknown)
+        unknown, n = int((found.state == UNKNOWN).sum()), found.matched
+        if unknown:
+            return say("comparison.unknown", n=n, unknown=unknown)
+        return say("comparison.equal" if n == len(found.state) else "comparison.equal_kept", n=n)
     if isinstance(first, ComparedGradient):
         return say("comparison.gradient", node=first.name, place=Place.of(first.frame))
     return _of_op(rows, first, found)
@@ -112,11 +118,14 @@ def first_of(rows: ComparedTable, found: Compared) -> First | None:
 
 def _of_op(rows: ComparedTable, first: ComparedOp, found: Compared) -> str:
     if first.key in found.moved:
-        ops = first, rows[found.moved[first.key]]
-        one, two = ops if first.a is not None else ops[::-1]
-        at = Place.of(one.frame), Place.of(two.frame)
-        return say("comparison.first.moved", op=first.name, a=at[0], b=at[1])
+        at = Place.of(first.frame), Place.of(rows[found.moved[first.key]].frame)
+        one, two = at if first.a is not None else at[::-1]
+        return say("comparison.first.moved", op=first.name, a=one, b=two)
     if first.a is None or first.b is None:
+        name, other, ops = ("a", "b", found.op_a) if first.a is None else ("b", "a", found.op_b)
+        if not (ops[first.key :] >= 0).any():
+            place = Place.of(first.frame)
+            return say("comparison.first.end", name=name, other=other, op=first.name, place=place)
         return say(f"comparison.first.{first.state}", op=first.name, place=Place.of(first.frame))
     places = Place.of(first.b.frame), Place.of(first.a.frame)
     is_same = str(places[0]) == str(places[1])
@@ -125,14 +134,16 @@ def _of_op(rows: ComparedTable, first: ComparedOp, found: Compared) -> str:
 
 
 def _details(first: First, found: Compared) -> list[str]:
-    told = []
+    if not len(found.a) or not len(found.b):
+        return []
+    op, record = (first.b, found.b.record) if first.b else (first.a, found.a.record)
+    told = _where(record, op.key) if op else []
     if isinstance(first, ComparedOp):
         inputs = _changed_inputs(first, found)
         if inputs:
             told.append(say("comparison.inputs", inputs=listing(inputs, 3)))
         elif found.origin[first.key] == INTRODUCED and first.b and first.b.inputs:
             told.append(say("comparison.introduced"))
-        told += _lone_backward(first, found)
     edit = None if found.is_of_two_models else edit_of(first, found)
     if edit is not None:
         told.append(str(edit))
@@ -141,64 +152,60 @@ def _details(first: First, found: Compared) -> list[str]:
 
 def _changed_inputs(first: ComparedOp, found: Compared) -> list[str]:
     """Return the inputs that no op made and that differ between the traces: data, parameters."""
-    if first.a is None or first.b is None:
+    if first.a is None or first.b is None or first.a.name != first.b.name:
         return []
     (digest_a, known_a), (digest_b, known_b) = found.a.tensor_digests, found.b.tensor_digests
     known_a, known_b = known_a & found.a.is_fixed, known_b & found.b.is_fixed
-    pairs = zip(
-        found.a.tensors_of(first.a.key, "input"), found.b.tensors_of(first.b.key, "input"),
-        strict=False,
-    )  # fmt: skip
     facts = Facts(found.b.record)
     created = {event.tensor: event.stack for event in facts.events("created")}
     return [
-        _named(facts, two, created.get(int(two), -1))
-        for one, two in pairs
-        if one >= 0 and two >= 0 and known_a[one] and known_b[two]
-        and digest_a[one] != digest_b[two] and found.b.record.tensors["producer"][two] < 0
+        _named(facts, two, created.get(two.key, -1))
+        for one, two in zip(first.a.inputs, first.b.inputs, strict=False)
+        if known_a[one.key] and known_b[two.key] and digest_a[one.key] != digest_b[two.key]
+        and found.b.record.tensors["producer"][two.key] < 0
     ]  # fmt: skip
 
 
-def _lone_backward(first: ComparedOp, found: Compared) -> list[str]:
-    """Say that a backward call before the first difference ran in only one trace."""
-    calls, before = {}, {}
-    for name, side, ops in (("a", found.a, found.op_a), ("b", found.b, found.op_b)):
-        table = side.record.backward_calls
-        is_run = table["kind"] != BACKWARD_KINDS.index("remaining")
-        # If the op is only in the other trace, it has no place among the calls between this trace's
-        # ops around it.
-        previous = ops[: first.key + 1].max(initial=-1)
-        following = min((op for op in ops[first.key :].tolist() if op >= 0), default=len(side))
-        before[name] = int((is_run & (table["ops_before"] <= previous)).sum())
-        calls[name] = np.flatnonzero(is_run & (table["ops_before"] <= following))
-    for name, other in (("a", "b"), ("b", "a")):
-        if before[name] > len(calls[other]):
-            record = (found.a if name == "a" else found.b).record
-            stack = int(record.backward_calls["stack"][calls[name][before[name] - 1]])
-            place = Facts(record).place_of_stack(stack)
-            return [say("comparison.lone_backward", name=name, place=place)]
-    return []
+def _where(record: Record, op: int) -> list[str]:
+    """Say in which layer an op ran, and in which iteration of the loop around the model."""
+    training = Facts(record).answer(Training)
+    calls = training.layers_around(op)
+    parts = []
+    if calls:
+        layers = record.scopes["layer"][[calls[-1], calls[0]]]
+        root, path = map(record.text, record.layers["path"][layers].tolist())
+        named = f"{root}.{path}" if path[:1].isdigit() else path  # "net.0" of a Sequential
+        parts.append(say("comparison.where.layer", layer=named))
+    outermost = calls[-1] if calls else int(record.ops["scope"][op])
+    for loop, number in training.turns_around(outermost)[:1]:
+        file, line, cell = (int(record.loops[name][loop]) for name in ("file", "line", "cell"))
+        at = place(record.text(file), line, cell)
+        parts.append(say("comparison.where.iteration", n=number, place=at))
+    return [say("comparison.where", parts=listing(parts))] if parts else []
 
 
-def _named(facts: Facts, tensor: int, created: int) -> str:
+def _named(facts: Facts, tensor: Tensor, created: int) -> str:
     """Return what a tensor is, by its name or by the stack of the call that created it."""
-    tensors, text = facts.record.tensors, facts.record.text
-    path = text(int(tensors["path"][tensor])) or text(int(tensors["name"][tensor]))
-    kind = TENSOR_KINDS[int(tensors["kind"][tensor])]
-    if kind not in ("parameter", "buffer", "gradient"):
-        kind = "external"
-        if created >= 0:
-            return say("comparison.input.created", place=facts.place_of_stack(created))
-    said = say(f"comparison.input.{kind}")
-    return f"{said} `{path}`" if path else said
+    name = tensor.path or tensor.name
+    if tensor.kind in ("parameter", "buffer", "gradient"):
+        said = say(f"comparison.input.{tensor.kind}")
+        return f"{said} `{name}`" if name else said
+    if created >= 0:
+        return say("comparison.input.created", place=facts.place_of_stack(created))
+    return say("comparison.input.external", tensor=tensor)
 
 
 def _limits(found: Compared) -> list[str]:
     """Return sentences about what the traces lack for a full comparison."""
-    told, sides = [], {"a": found.a, "b": found.b}
-    empty = [name for name, side in sides.items() if not len(side)]
-    if empty:
-        return [say("comparison.empty", name=name) for name in empty]
+    sides = {"a": found.a, "b": found.b}
+    told = []
+    for name, origin in ((name, side.record.origin) for name, side in sides.items()):
+        if origin.stopped_line:
+            at = place(origin.stopped_file, origin.stopped_line, origin.stopped_cell)
+            error = origin.exception.partition(":")[0]
+            told.append(say("comparison.stopped", name=name, error=error, place=at))
+    if not all(len(side) for side in sides.values()):
+        return told
     without = [name for name, side in sides.items() if side.decimals is None]
     decimals = {name: side.decimals for name, side in sides.items()}
     if without:

@@ -11,12 +11,14 @@ import numpy.typing as npt
 from paddle_lab.analysis.source.stacks import Frame
 from paddle_lab.trace.distinct import Hashes, mixed
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import ROLES, SCOPE_KINDS
+from paddle_lab.trace.schema import ROLES, SCOPE_KINDS, TENSOR_KINDS
 from paddle_lab.trace.table import StringPool
 from paddle_lab.trace.trees import csr, depths, levels, taken
 
-_LAYER, _TURN = SCOPE_KINDS.index("layer"), SCOPE_KINDS.index("turn")
+_LAYER, _TURN, _OPTIMIZER = map(SCOPE_KINDS.index, ("layer", "turn", "optimizer"))
 _NONE = np.uint64(0)
+_ESTIMATES, _STATISTICS = "use_global_stats=True", 3
+"""An attribute of ``batch_norm``, and the first output that it then leaves unwritten."""
 
 Places = tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -58,7 +60,7 @@ class Side:
         """Return a hash of each op's calls: of layers, functions, turns of loops.
 
         A strict hash contains the names of layers and the numbers of turns. Any other hash contains
-        only the classes of layers.
+        only the classes of layers, and no classes of optimizers.
         """
         record, scopes = self.record, self.record.scopes
         kind, layer = scopes["kind"].astype(np.int64), scopes["layer"]
@@ -67,7 +69,7 @@ class Side:
         turn = np.zeros(len(scopes), np.int64)
         turn[record.turns["scope"]] = record.turns["number"] if is_strict else 0
         label = np.where(kind == _LAYER, of_layer, self.codes[scopes["name"]])
-        label[kind == _TURN] = 0
+        label[(kind == _TURN) | ((kind == _OPTIMIZER) & (not is_strict))] = 0
         found = np.zeros(len(scopes) + 1, np.uint64)
         for rows in levels(depths(scopes["parent"])) if len(scopes) else ():
             above = found[scopes["parent"][rows]]  # the row -1 is 0
@@ -103,6 +105,13 @@ class Side:
         return self.used(self.codes[self.record.tensors["dtype"]])
 
     @cached_property
+    def parameters(self) -> Hashes:
+        """A hash of the paths of the parameters that each op read."""
+        tensors = self.record.tensors
+        is_parameter = tensors["kind"] == TENSOR_KINDS.index("parameter")
+        return self.used(np.where(is_parameter, self.codes[tensors["path"]], 0), "input")
+
+    @cached_property
     def stops(self) -> Hashes:
         """A hash of which outputs and inputs of each op need no gradient."""
         stops = self.record.tensors["stop_gradient"]
@@ -117,8 +126,7 @@ class Side:
         is_known = np.zeros(len(found), bool)
         tensor = record.value_stats["tensor"][digests["value_stat"]]
         found[tensor[::-1]], is_known[tensor] = digests["digest"][::-1], True
-        producer = record.tensors["producer"]
-        is_known[is_known] = ~self._is_unwritten[producer[is_known]] | (producer[is_known] < 0)
+        is_known &= ~self._is_unwritten
         return np.where(is_known, found, 0), is_known
 
     @cached_property
@@ -141,8 +149,18 @@ class Side:
 
     @cached_property
     def _is_unwritten(self) -> npt.NDArray[np.bool_]:
-        """Whether each op returns memory that nothing wrote, such as ``paddle.empty``."""
-        return np.isin(self.name, self._pool.codes(["empty", "empty_like"]))
+        """Whether each tensor is memory that nothing wrote.
+
+        Such are the outputs of ``paddle.empty``, and the batch's statistics of a ``batch_norm``
+        that uses the estimates instead.
+        """
+        op, place, tensor = self.places("output")
+        is_empty = np.isin(self.name, self._pool.codes(["empty", "empty_like"]))
+        texts = np.array([_ESTIMATES in text for text in self.record.strings], bool)
+        uses_estimates = texts[self.ops["attributes"]]
+        found = np.zeros(len(self.record.tensors), bool)
+        found[tensor] = is_empty[op] | (uses_estimates[op] & (place >= _STATISTICS))
+        return found
 
     def digests(self, role: str = "output") -> tuple[Hashes, Hashes]:
         """Return two hashes for each op: of its tensors' digests, and of which tensors have one.
@@ -155,9 +173,8 @@ class Side:
             is_known = is_known & self.is_fixed
         op, _, tensor = self.places(role)
         known = np.bincount(op[is_known[tensor]], minlength=len(self))
-        has_some = (known > 0) | (np.bincount(op, minlength=len(self)) == 0)
-        if role == "output":
-            has_some |= self._is_unwritten
+        is_asked = ~self._is_unwritten[tensor] if role == "output" else np.ones(len(op), bool)
+        has_some = (known > 0) | (np.bincount(op[is_asked], minlength=len(self)) == 0)
         which = mixed(self.used(is_known, role))
         return self.used(digest, role), np.where(has_some, which, _NONE)
 

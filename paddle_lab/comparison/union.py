@@ -27,18 +27,9 @@ from paddle_lab.words import say
 
 _TURN = SCOPE_KINDS.index("turn")
 _COPIED: Final = (
-    "ops",
-    "uses",
-    "tensors",
-    "stacks",
-    "frames",
-    "scopes",
-    "layers",
-    "turns",
-    "loops",
-    "grad_nodes",
-    "grad_edges",
-)
+    "ops", "uses", "tensors", "stacks", "frames", "scopes", "layers", "turns", "loops",
+    "grad_nodes", "grad_edges",
+)  # fmt: skip
 
 Keys = npt.NDArray[Any]
 

@@ -110,8 +110,8 @@ class Forward:
         for name, inputs, outputs in logged_ops(log):
             self.ops.setdefault(name, Op(name))
             for one in inputs:
-                self._read(name, Tensor(one.name, *one, made.get(one.name, "")))
-            made.update((one.name, name) for one in outputs)
+                self._read(name, Tensor(one[0], *one, made.get(one[0], "")))
+            made.update((one[0], name) for one in outputs)
 
     def _add(self, node: Node, backward: Backward) -> None:
         key = self.op_of(node, backward)

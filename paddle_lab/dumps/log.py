@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from paddle_lab.trace.log_text import LogEntries
 
@@ -22,13 +22,8 @@ _SHAPE: Final = re.compile(r"Shape: ([\d, ]*),")
 _UNNAMED: Final = "None"
 
 
-class LoggedTensor(NamedTuple):
-    """A tensor whose unique name is in the log."""
-
-    name: str
-    dtype: str
-    shape: str
-    """The shape as text, ``"[1, 12]"``; ``""`` if the log level was too low to have it."""
+LoggedTensor = tuple[str, str, str]
+"""The unique name, the dtype and the shape, ``""`` if the log level was too low to have it."""
 
 
 def logged_ops(log: LogEntries) -> Iterator[tuple[str, list[LoggedTensor], list[LoggedTensor]]]:
@@ -48,7 +43,7 @@ def _tensors(text: str) -> list[LoggedTensor]:
         said = text[one.end() : end]
         dtype, shape = _DTYPE.search(said), _SHAPE.search(said)
         extents = f"[{shape[1]}]" if shape else ""
-        tensors.append(LoggedTensor(one[2], dtype[1] if dtype else "", extents))
+        tensors.append((one[2], dtype[1] if dtype else "", extents))
     return tensors
 
 

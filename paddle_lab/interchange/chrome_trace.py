@@ -39,14 +39,8 @@ def chrome_trace(attribution: Attribution) -> str:
     # Write one event per line, so that tools such as less and diff can read a long file.
     lines = ",\n".join(_lines(attribution))
     origin = attribution.record.origin
-    about = json.dumps(
-        {
-            "title": origin.title,
-            "paddle": origin.paddle,
-            "python": origin.python,
-            "created": origin.created,
-        }
-    )
+    told = ("title", "paddle", "python", "created")
+    about = json.dumps({name: getattr(origin, name) for name in told})
     return f'{{"displayTimeUnit":"ns","otherData":{about},"traceEvents":[\n{lines}\n]}}\n'
 
 

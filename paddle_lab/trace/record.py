@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from paddle_lab.trace.schema import RECORD_TABLES
 from paddle_lab.trace.table import Table
 
@@ -80,6 +82,17 @@ class Record:
     def text(self, code: int) -> str:
         """Return the string that has this code."""
         return self.strings[code]
+
+    @property
+    def is_concurrent(self) -> bool:
+        """Whether threads called ops alternately. Then the order of ops may differ between runs.
+
+        The order is fixed if each other thread ends before the first thread continues.
+        """
+        threads = self.ops["thread"]
+        turns = threads[1:][np.diff(threads) != 0].tolist()
+        others = [thread for thread in turns if thread != threads[0]]
+        return len(others) != len(set(others))
 
     @classmethod
     def empty(cls) -> Record:

@@ -6,6 +6,7 @@ import linecache
 from typing import Any
 
 import paddle
+import pytest
 
 import paddle_lab
 
@@ -124,7 +125,7 @@ def main():
         opt.clear_grad()
 """
     found = paddle_lab.compare(ran(_PROGRAM, "<before>"), ran(other, "<other>"))
-    first, second = found.record.origin.notices
+    first, *_, second = found.record.origin.notices
     assert "no op of trace a matches it" in first
     assert "different models" in second
 
@@ -152,3 +153,127 @@ def test_a_refactoring_makes_no_difference() -> None:
     for number, (before, after) in enumerate(REFACTORED):
         edited = ran(_PROGRAM.replace(before, after), f"<after {number}>")
         assert told(paddle_lab.compare(trace, edited)).startswith("Nothing differs: all"), after
+
+
+_NETWORK = """
+import paddle
+from paddle import nn
+import paddle.nn.functional as F
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2D(1, 4, 3, bias_attr=False)
+        self.norm = nn.BatchNorm2D(4)
+        self.head = nn.Linear(4, 2)
+    def forward(self, x):
+        return self.head(F.relu(self.norm(self.conv(x))).mean([2, 3]))
+
+paddle.seed(0)
+x = paddle.randn([2, 1, 5, 5])
+net = Net()
+opt = paddle.optimizer.Adam(0.01, parameters=net.parameters())
+def train():
+    for step in range(3):
+        loss = net(x).square().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+def main():
+    train()
+    net.eval()
+    net(x)
+"""
+
+
+def edited_network(before: str, after: str) -> Comparison:
+    assert _NETWORK.count(before) == 1
+    edited = _NETWORK.replace(before, after)
+    return paddle_lab.compare(ran(_NETWORK, "<before>"), ran(edited, "<after>"))
+
+
+def test_memory_that_batch_norm_leaves_unwritten_is_no_difference() -> None:
+    # In eval mode it returns the statistics of the batch, but does not compute them.
+    one, other = ran(_NETWORK, "<before>"), ran(_NETWORK, "<after>")
+    noise = [paddle.full([4], number) for number in range(64)]
+    del noise
+    assert told(paddle_lab.compare(one, other)).startswith("Nothing differs: all")
+    side = paddle_lab.compare(one, other)._compared.a
+    (norm,) = [op for op in one.ops if op.name == "batch_norm"][3:]
+    assert "is_test=True" in norm.attributes
+    is_known = side.tensor_digests[1][side.tensors_of(norm.key, "output")]
+    assert is_known.tolist() == [True, True, True, False, False, False]
+
+
+def test_inputs_of_another_op_are_not_compared_by_position() -> None:
+    found = edited_network("nn.BatchNorm2D(4)", "nn.GroupNorm(2, 4)")
+    assert found.first is not None
+    assert found.first.reason == "Another op ran: batch_norm, now group_norm"
+    assert "already different" not in told(found)
+
+
+def test_a_call_in_a_thread_that_is_waited_for_makes_no_difference() -> None:
+    thread = "import threading; one = threading.Thread(target=train); one.start(); one.join()"
+    found = edited_network("def main():\n    train()\n", f"def main():\n    {thread}\n")
+    assert told(found).startswith("Nothing differs: all")
+
+
+def test_another_optimizer_updates_the_same_parameters() -> None:
+    found = edited_network("Adam(", "AdamW(")
+    assert {row.state for row in found.rows} == {"equal", "different"}
+    assert found.first is not None
+    assert (found.first.name, found.first.reason) == (
+        "adamw_", "Another op ran: adam_, now adamw_"
+    )  # fmt: skip
+
+
+def test_an_update_is_matched_with_that_of_the_same_parameter() -> None:
+    found = edited_network(", bias_attr=False", "")
+    updates = [row for row in found.rows if row.name == "adam_"]
+    paths = {(row.a and row.a.inputs[0].path, row.b and row.b.inputs[0].path) for row in updates}
+    same = ("conv.weight", "norm.weight", "norm.bias", "head.weight", "head.bias")
+    assert paths == {(None, "conv.bias"), *zip(same, same, strict=True)}
+
+
+def test_a_trace_that_ends_early_is_said_to_end() -> None:
+    whole = ran(_NETWORK, "<whole>")
+    program = _NETWORK.replace("opt.clear_grad()", "opt.clear_grad(); raise ValueError(step)")
+    names: dict[str, Any] = {}
+    exec(compile(program, "<half>", "exec"), names)
+    with pytest.raises(ValueError, match="0"), paddle_lab.trace(digest=True) as half:
+        names["main"]()
+    first, where, *_, last = paddle_lab.compare(whole, half).record.origin.notices
+    assert first.startswith("No op differs until trace b ends. Trace a goes on with `conv2d` at ")
+    assert where == "It ran in the layer `conv` and in iteration 2 of the loop at <whole>:20."
+    assert last.startswith("`ValueError` stopped trace b at ")
+
+
+def test_ops_that_a_limit_dropped_are_no_difference() -> None:
+    whole = ran(_NETWORK, "<before>")
+    for keep in ("newest", "first", "steps"):
+        part = ran(_NETWORK, "<before>", limit=30, keep=keep)
+        n = len(part.ops)
+        assert n < len(whole.ops)
+        for found in (paddle_lab.compare(whole, part), paddle_lab.compare(part, whole)):
+            assert found.first is None, keep
+            assert told(found).startswith(f"Nothing differs in the {n} ops that both traces keep.")
+
+
+def test_traces_without_ops_are_not_called_equal() -> None:
+    empty, other = (ran("def main():\n    pass\n", f"<{number}>") for number in (1, 2))
+    assert told(paddle_lab.compare(empty, other)) == (
+        "Neither trace has an op, so there is nothing to compare."
+    )
+    whole = ran(_NETWORK, "<before>")
+    assert told(paddle_lab.compare(empty, whole)) == (
+        "Trace a has no ops, so there is nothing to compare."
+    )
+
+
+def test_the_layer_is_named_with_the_model_if_it_has_only_a_number() -> None:
+    program = (
+        "import paddle\npaddle.seed({})\nx = paddle.ones([1, 3])\n"
+        "net = paddle.nn.Sequential(paddle.nn.Linear(3, 3))\ndef main():\n    net(x)\n"
+    )
+    found = paddle_lab.compare(*(ran(program.format(seed), f"<{seed}>") for seed in (1, 2)))
+    assert found.record.origin.notices[1] == "It ran in the layer `net.0`."

@@ -19,8 +19,8 @@ USER, LIBRARY = FRAME_KINDS.index("user"), FRAME_KINDS.index("library")
 
 
 def place(file: str, line: int, cell: int | None) -> str:
-    """Return ``"Cell 4, line 7"`` or ``"model.py:31"``."""
-    if cell is not None:
+    """Return ``"Cell 4, line 7"`` or ``"model.py:31"``. A file has no cell, or the cell -1."""
+    if cell is not None and cell >= 0:
         return say("reports.place", cell=cell, line=line)
     return f"{ntpath.basename(file)}:{line}"
 

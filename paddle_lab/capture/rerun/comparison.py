@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import NamedTuple
 
-import numpy as np
-
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import RECORD_TABLES, ROLES
 from paddle_lab.trace.table import StringPool, TableBuilder
@@ -26,17 +24,6 @@ class Difference(NamedTuple):
     op: int
     slot: int
     what: str
-
-
-def is_concurrent(record: Record) -> bool:
-    """Tell whether threads called ops alternately. Then the order of ops may differ between runs.
-
-    The order is fixed if each other thread ends before the first thread continues.
-    """
-    threads = record.ops["thread"]
-    turns = threads[1:][np.diff(threads) != 0].tolist()
-    others = [thread for thread in turns if thread != threads[0]]
-    return len(others) != len(set(others))
 
 
 def differences(first: Record, second: Record) -> list[Difference]:

@@ -8,12 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.recorder.program_log import EXECUTOR
-from paddle_lab.capture.rerun.comparison import (
-    Difference,
-    differences,
-    is_concurrent,
-    with_differences,
-)
+from paddle_lab.capture.rerun.comparison import Difference, differences, with_differences
 from paddle_lab.capture.rerun.fill import BYTES, filled, is_filled
 from paddle_lab.capture.rerun.reach import Unrepeatable
 from paddle_lab.capture.rerun.state import StateBefore
@@ -132,7 +127,7 @@ class Rerun:
 
 
 def _compared(first: Record, second: Record) -> list[Difference]:
-    if is_concurrent(first) or is_concurrent(second):
+    if first.is_concurrent or second.is_concurrent:
         raise Unrepeatable(say("notices.unchecked.threads"))
     return differences(first, second)
 

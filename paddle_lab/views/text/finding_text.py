@@ -47,7 +47,7 @@ def finding_texts(record: Record) -> list[FindingText]:
             SEVERITIES[severity],
             record.text(message),
             record.text(advice),
-            place(record.text(file), line, None if cell < 0 else cell) if line > 0 else "",
+            place(record.text(file), line, cell) if line > 0 else "",
         )
         for severity, message, advice, file, line, cell in zip(*columns, *places, strict=True)
     ]
