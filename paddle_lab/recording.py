@@ -180,15 +180,8 @@ def memory(
 
     Raises
     ------
-    PaddleUnavailableError
-        On entering, if there is no PaddlePaddle, or one older than 3.3.
-    TypeError
-        For an unknown option, naming the nearest one; for a title that is no text, a limit or a
-        level that is no whole number, ``grads``, ``values`` or ``digest`` that is neither a bool
-        nor text, or ``profile`` that is no bool.
-    ValueError
-        For an unknown check or way to keep; for a limit less than 1; for a level that is not 1 to
-        10; for decimals that are not 0 to 12, or without ``digest``.
+    PaddleUnavailableError, TypeError, ValueError
+        See :func:`trace`.
     """
     return Recording(
         title=title,

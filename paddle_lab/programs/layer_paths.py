@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import takewhile
 from typing import NamedTuple
 
 from paddle_lab.programs.program import Block
@@ -57,10 +58,5 @@ def layer_paths(block: Block, paths: Mapping[str, str]) -> dict[tuple[str, ...],
 
 
 def _common(paths: list[tuple[str, ...]]) -> tuple[str, ...]:
-    if not paths:
-        return ()
-    first, last = min(paths), max(paths)
-    same = 0
-    while same < min(len(first), len(last)) and first[same] == last[same]:
-        same += 1
-    return first[:same]
+    names = takewhile(lambda names: len({*names}) == 1, zip(*paths, strict=False))
+    return tuple(name for name, *_ in names)

@@ -11,14 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paddle_lab
 from paddle_lab.analysis.answers import with_answers
-from paddle_lab.capture.native import NATIVE
 from paddle_lab.views.svg.folding import fold
-from tests.loops.test_loops import turns_of_ops
-
-reads_variables = pytest.mark.skipif(
-    NATIVE is None and sys.version_info < (3, 13),
-    reason="functions' variables are read natively before Python 3.13",
-)
+from tests.loops.test_loops import reads_variables, turns_of_ops
 
 
 @pytest.fixture
@@ -61,7 +55,9 @@ def test_values_stand_beside_turns(shell):
         "%%paddle_trace -q -o seen\n"
         "for rate in (0.1, 0.2):\n    paddle.ones([2]) * rate\n"
         "for name, batch in {'a': paddle.ones([1])}.items():\n    batch + 1\n"
-        "for batch in [paddle.ones([1])]:\n    batch + 1\n",
+        "for batch in [paddle.ones([1])]:\n    batch + 1\n"
+        "for day, clicks in [('mon', 3), ('tue', 0.5)]:\n    paddle.ones([1])\n"
+        "for batch, _, size in [(paddle.ones([1]), 1, 2)]:\n    batch + size\n",
     )
     view = with_answers(shell.user_ns["seen"].record)
     told = [
@@ -70,7 +66,10 @@ def test_values_stand_beside_turns(shell):
             view.groups["label"].tolist(), view.groups["value"].tolist(), strict=True
         )
     ]
-    assert told == [("rate 1", "0.1"), ("rate 2", "0.2"), ("name, batch 1", "a"), ("batch 1", "")]
+    assert told == [
+        ("rate 1", "0.1"), ("rate 2", "0.2"), ("name, batch 1", "a"), ("batch 1", ""),
+        ("day, clicks 1", "mon, 3"), ("day, clicks 2", "tue, 0.5"), ("batch, _, size 1", "…, …, 2"),
+    ]  # fmt: skip
 
 
 @reads_variables

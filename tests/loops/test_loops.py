@@ -19,6 +19,11 @@ from tests.loops.programs import PROGRAMS
 
 _TURN = GROUP_KINDS.index("turn")
 
+reads_variables = pytest.mark.skipif(
+    NATIVE is None and sys.version_info < (3, 13),
+    reason="functions' variables are read natively before Python 3.13",
+)
+
 
 def turns_of_ops(record: Record) -> list[Turns]:
     """Return, for each op, the labels of the turns around it, outermost first."""
@@ -88,6 +93,7 @@ def test_turns_are_those_of_the_program(
     assert len(told) == len(ledger.ops)
 
 
+@reads_variables
 def test_a_value_is_shown_only_if_the_body_does_not_change_the_variable() -> None:
     with paddle_lab.trace(check="none") as trace:
         for kept in (5, 7):

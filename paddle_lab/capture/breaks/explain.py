@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import io
-import os
 import re
-import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,6 +20,7 @@ from paddle_lab.capture.breaks.rows import (
     BreakRow,
     RecompilationRow,
     break_rows,
+    paddle_folder,
     recompilation_row,
     skipped_rows,
 )
@@ -265,7 +264,7 @@ def _unconverted(error: BaseException, code: CodeType) -> BreakRow:
     for match in re.finditer(
         r'File "([^"]+)", line (\d+), in .*\n((?:.*\n)*?)(?=\s*File|\Z)', text
     ):
-        if TRANSLATED in match[1] or match[1].startswith(_paddle_folder()):
+        if TRANSLATED in match[1] or match[1].startswith(paddle_folder()):
             continue  # Paddle's own code, or its translation of the user's
         file, line = match[1], int(match[2])
         marked = re.search(r"^(.*)\n\s*~+ <--- HERE", match[3], re.MULTILINE)
@@ -287,15 +286,11 @@ def _left_loop(code: CodeType) -> tuple[int, str]:
     return code.co_firstlineno, ""
 
 
-def _paddle_folder() -> str:
-    return os.path.join(os.path.dirname(sys.modules["paddle"].__file__ or ""), "")
-
-
 def _place(error: BaseException) -> str:
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not is_own(frame.filename) and not frame.filename.startswith(_paddle_folder())
+        if not is_own(frame.filename) and not frame.filename.startswith(paddle_folder())
     ]
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 

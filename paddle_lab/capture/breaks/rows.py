@@ -126,12 +126,16 @@ def _users(spots: list[Spot]) -> list[Spot]:
     such as a library's model. If all are in Python's library or Jupyter, return nothing: their code
     runs eagerly because of an earlier break.
     """
-    folder = os.path.join(os.path.dirname(sys.modules["paddle"].__file__ or ""), "")
     files = [spot.code.co_filename for spot in spots]
-    users = [at for at, file in enumerate(files) if kind_of(file, folder) == USER]
+    users = [at for at, file in enumerate(files) if kind_of(file, paddle_folder()) == USER]
     others = [at for at, file in enumerate(files) if not _library_of(file)]
     is_model = any(_library_of(file) != "python" for file in files)
     return spots[[*users, *others, 0][0] :] if is_model else []
+
+
+def paddle_folder() -> str:
+    """Return Paddle's folder, with a separator at the end."""
+    return os.path.join(os.path.dirname(sys.modules["paddle"].__file__ or ""), "")
 
 
 @cache

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
-_Told = tuple[int | None, int | None, int | None, int | None]
+Told = tuple[int | None, int | None, int | None, int | None]
 
 NO_COLUMN = -1
 
@@ -35,23 +35,22 @@ def positions_of(code: CodeType, offsets: Integers) -> Positions:
         Byte offsets of instructions (``f_lasti``), shape ``[instructions]``. An instruction without
         a known line gets the function's first line.
     """
-    told = _told(code)
-    first = code.co_firstlineno
-    rows = [_numbers(told[unit], first) for unit in (offsets // 2).tolist()]
+    told = told_positions(code)
+    rows = [_numbers(told[unit], code.co_firstlineno) for unit in (offsets // 2).tolist()]
     return Positions(*np.array(rows, np.int64).reshape(-1, 4).T)
 
 
-def _told(code: CodeType) -> list[_Told]:
+def told_positions(code: CodeType) -> list[Told]:
     """Return the line, end line, column and end column of each code unit."""
     if sys.version_info >= (3, 11):
         return list(code.co_positions())
-    told: list[_Told] = [(None, None, None, None)] * (len(code.co_code) // 2)
+    told: list[Told] = [(None, None, None, None)] * (len(code.co_code) // 2)
     for start, end, line in code.co_lines():
         told[start // 2 : end // 2] = [(line, line, None, None)] * ((end - start) // 2)
     return told
 
 
-def _numbers(told: _Told, first_line: int) -> tuple[int, int, int, int]:
+def _numbers(told: Told, first_line: int) -> tuple[int, int, int, int]:
     line, end_line, column, end_column = told
     if line is None:
         return first_line, first_line, NO_COLUMN, NO_COLUMN

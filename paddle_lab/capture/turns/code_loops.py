@@ -12,6 +12,7 @@ from itertools import count
 from types import CodeType
 from typing import Any, Final
 
+from paddle_lab.capture.stacks.code_positions import told_positions
 from paddle_lab.capture.stacks.frame_kinds import USER, is_own, kind_of
 from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop, Span
 from paddle_lab.capture.turns.source_loops import SourceFile
@@ -136,18 +137,14 @@ def _owner(source: SourceFile, code: CodeType, spans: list[Span]) -> Any:
 
 
 def _positions(code: CodeType) -> list[Span]:
-    """Return the source position of each instruction; zeros if Python does not have it."""
-    if hasattr(code, "co_positions"):
-        return [
-            (line or 0, column or 0, end_line or 0, end_column or 0)
-            for line, end_line, column, end_column in code.co_positions()
-        ]
-    spans: list[Span] = [(0, 0, 0, 0)] * (len(code.co_code) // 2)
-    for start, end, line in code.co_lines():
-        # Before Python 3.11 there are no columns, so each instruction is a point on its line.
-        at = (line or 0, 0, line or 0, 0)
-        spans[start // 2 : end // 2] = [at] * ((end - start) // 2)
-    return spans
+    """Return the source position of each instruction; zeros if Python does not have it.
+
+    Before Python 3.11 there are no columns, so each instruction is a point on its line.
+    """
+    return [
+        (line or 0, column or 0, end_line or 0, end_column or 0)
+        for line, end_line, column, end_column in told_positions(code)
+    ]
 
 
 def _contains(outer: Span, inner: Span) -> bool:

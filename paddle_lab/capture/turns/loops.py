@@ -34,7 +34,7 @@ class Loop:
     names
         Variables that the body does not assign. A new iteration begins when one of them changes.
     shown
-        Variables whose value may be shown with the iteration.
+        Variables whose value may be shown with the iteration; ``""`` for one that may not.
     around
         Variables that the outer loop assigns before or after this loop. If one changes between two
         iterations of this loop, this loop has ended and begun again.

@@ -188,7 +188,9 @@ class SourceFile:
             words = names[0]
         if not words.strip("_, ") or not isinstance(target, (ast.Name, ast.Tuple)):
             words = _short(f"for {self._text((*_span(target)[:2], *_span(values)[2:]))}")
-        shown = [name for name in kept if name.strip("_")]
+        # A name keeps its position; one that is empty or not shown has no value.
+        shown = [name if name in kept and name.strip("_") else "" for name in names]
+        shown = shown[:1] if is_enumerated and words == names[0] else shown
         return _loop(words, line, whole, _span(values), kept, shown, counter)
 
     def _text(self, span: Span) -> str:

@@ -14,6 +14,7 @@ MISSING: Final = object()
 _CO_OPTIMIZED: Final = 0x1
 _CAN_READ_LOCALS: Final = sys.version_info >= (3, 13)
 _HELD_TYPES: Final = (int, float, str)
+_TOLD_TYPES: Final = (*_HELD_TYPES, bool)
 
 Identity = tuple[int, Any]
 """Identifies a variable's object without holding it, which would keep it alive.
@@ -88,10 +89,13 @@ def variable(frame: FrameType, name: str) -> Any:
     return frame_variable(frame, name, MISSING)
 
 
-def shown_value(frame: FrameType, loop: Loop) -> int | float | str | None:
-    """Return the first of the loop's variables that is a number or text, None if there is none."""
-    for name in loop.shown:
-        value = variable(frame, name)
-        if type(value) in (int, float, str, bool):
-            return value  # type: ignore[no-any-return]
-    return None
+def shown_value(frame: FrameType, loop: Loop) -> Any:
+    """Return the value of the loop's variable if it is a number or text, otherwise None.
+
+    If the loop has several variables, return a tuple of their values, None for each other value.
+    """
+    values = [variable(frame, name) for name in loop.shown]
+    told = tuple(value if type(value) in _TOLD_TYPES else None for value in values)
+    if not any(value is not None for value in told):
+        return None
+    return told if len(told) > 1 else told[0]

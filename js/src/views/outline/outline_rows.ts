@@ -6,7 +6,7 @@ import type { Store } from "../../model/state/store.ts";
 import type { Selection } from "../../model/state/view_state.ts";
 import type { ItemKind, VisibleItem, VisibleTree } from "../../model/visible/visible_tree.ts";
 import { t } from "../../words/page.ts";
-import { foldLabel } from "../names/group_label.ts";
+import { foldLabel, leafCountText } from "../names/group_label.ts";
 import { shapesOf } from "../names/tensors.ts";
 import { markLines, marksOfBox, SEVERITY_SIGNS } from "../scene/box_marks.ts";
 
@@ -270,13 +270,13 @@ class RowWriter {
   #group(item: VisibleItem): RowContent {
     const { trace, hierarchy, state, oddSiblings } = this.store;
     const isFold = item.kind === "fold";
-    const members = isFold ? foldAround(hierarchy, state, item.key).length : 1;
+    const members = isFold ? foldAround(hierarchy, state, item.key) : [item.key];
     const label = isFold ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
-    const noun = state.mode === "backward" ? "count.grad_node" : "count.op";
-    const count = t(noun, { n: item.leafCount });
+    const isBackward = state.mode === "backward";
+    const count = leafCountText(this.store, isBackward, members, item.leafCount);
     const kind = isFold
-      ? t("outline.repeated", { n: members })
+      ? t("outline.repeated", { n: members.length })
       : t(`group_kind.${trace.groupKind(item.key)}`);
     return {
       ...NOTHING,

@@ -4,6 +4,7 @@ import { Store } from "../../../src/model/state/store.ts";
 import { withParameters } from "../../../src/model/visible/parameters.ts";
 import { visibleForward } from "../../../src/model/visible/visible_tree.ts";
 import { OutlineRows } from "../../../src/views/outline/outline_rows.ts";
+import { SyntheticTrace } from "../../records/synthetic.ts";
 import { encoder } from "../../records/synthetic_nets.ts";
 
 async function opened(): Promise<Store> {
@@ -46,4 +47,16 @@ test("in a ladder the grad nodes of an op are rows below it", async () => {
   expect(rows.rowOf({ kind: "grad_node", gradNode: node! })).toBe(at + 1);
   expect(rows.around(at + 1)).toBe(at);
   expect(rows.rowOf({ kind: "none" })).toBe(-1);
+});
+
+test("a row says of how many ops a group has some, as its box does", async () => {
+  const made = new SyntheticTrace();
+  const turn = made.group("step 1", { kind: "turn" });
+  made.op("relu", { group: turn });
+  const step = made.group("SGD.step", { kind: "optimizer", parent: turn });
+  made.op("sgd_", { group: step, phase: "optimizer" });
+  const store = new Store(await made.trace());
+  const { trace, hierarchy, state } = store;
+  const rows = new OutlineRows(store, visibleForward(trace, hierarchy, state));
+  expect(rows.at(0).name).toContain("1 of 2 ops");
 });

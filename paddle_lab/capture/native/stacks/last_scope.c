@@ -239,17 +239,26 @@ static long long counted(const Call *call, PyObject *const *now) {
     return number > call->number ? number : -1;
 }
 
-/* shown_value() of variables.py. Returns NULL if there is no value. */
+/* shown_value() of variables.py. Returns NULL if there is no value, perhaps with an exception. */
 static PyObject *shown_value(PyObject *shown, PyObject *frame) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shown); i++) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(shown);
+    PyObject *told = PyTuple_New(count), *only = NULL;
+    int is_any = 0;
+    for (Py_ssize_t i = 0; told != NULL && i < count; i++) {
         PyObject *value = frame_variable(frame, PyTuple_GET_ITEM(shown, i));
-        if (value != NULL && (PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
-                              PyUnicode_CheckExact(value) || PyBool_Check(value))) {
-            return value;
+        if (value == NULL || !(PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
+                               PyUnicode_CheckExact(value) || PyBool_Check(value))) {
+            Py_XSETREF(value, Py_NewRef(Py_None));
         }
-        Py_XDECREF(value);
+        is_any |= value != Py_None;
+        PyTuple_SET_ITEM(told, i, value);
     }
-    return NULL;
+    if (is_any && count > 1) {
+        return told;
+    }
+    only = is_any ? Py_NewRef(PyTuple_GET_ITEM(told, 0)) : NULL;
+    Py_XDECREF(told);
+    return only;
 }
 
 /* Write the rows of a new iteration. Return its scope; UNKNOWN and an exception if it fails. */
