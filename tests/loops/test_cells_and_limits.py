@@ -73,6 +73,26 @@ def test_values_stand_beside_turns(shell):
 
 
 @reads_variables
+def test_a_decorated_call_has_the_functions_name(shell):
+    run(
+        shell,
+        "import functools, paddle\n"
+        "def logged(f):\n"
+        "    @functools.wraps(f)\n"
+        "    def wrapper(*args, **kwargs):\n"
+        "        return f(*args, **kwargs)\n"
+        "    return wrapper\n"
+        "@logged\n"
+        "def encode(x):\n"
+        "    h = (x * 2).tanh()\n"
+        "    return (h + 1).exp() - h.sum() * 3\n"
+        "x = paddle.ones([1])",
+    )
+    run(shell, "%%paddle_trace -q -o seen\nencode(x) + encode(x)")
+    view = with_answers(shell.user_ns["seen"].record)
+    assert [view.text(label) for label in view.groups["label"]] == ["encode(…)"] * 2
+
+
 @pytest.mark.parametrize("keep", ["newest", "first", "steps"])
 def test_turns_keep_the_numbers_of_the_run_beside_a_limit(keep):
     numbers: dict[int, tuple[str, ...]] = {}

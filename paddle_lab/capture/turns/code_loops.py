@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import linecache
 import os
 from collections.abc import Callable
@@ -22,6 +23,8 @@ LoopRow = tuple[str, int, str]
 
 _NO_CALLS: Final = ("<module>", "forward", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 """Names of code whose calls are not groups: cells, layers' ``forward``, comprehensions."""
+_TAKES_ANYTHING: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+"""``def wrapper(*args, **kwargs)`` of a decorator: its call says less than the one inside it."""
 _PADDLES_TRAINING_LOOPS: Final = os.path.join("hapi", "model.py")
 _TRAINING_LOOPS: Final = {"fit": (), "_run_one_epoch": ("train", "eval", "predict")}
 """Methods in this file that run the user's epochs and steps, and the values of their ``mode``."""
@@ -56,7 +59,8 @@ class CodeDescriber:
         is_fit = file.endswith(_PADDLES_TRAINING_LOOPS) and code.co_name in _TRAINING_LOOPS
         if not is_users and not is_fit:
             return None
-        is_group = is_users and code.co_name not in _NO_CALLS
+        is_wrapper = code.co_freevars and code.co_flags & _TAKES_ANYTHING == _TAKES_ANYTHING
+        is_group = is_users and code.co_name not in _NO_CALLS and not is_wrapper
         name = getattr(code, "co_qualname", code.co_name)
         found = CodeLoops(self._name_key(_short(name)) if is_group else -1)
         try:
