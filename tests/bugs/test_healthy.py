@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import paddle
 import pytest
 
+import paddle_lab
 from paddle_lab.trace.limit import KEEPS, Keep
 from tests.bugs.bug_file import faults, run_bug
 
@@ -32,3 +34,13 @@ def test_no_alarm_on_a_part_of_a_run(name: str, keep: Keep) -> None:
     assert faults(trace) == []
     alarms = [finding for finding in trace.findings if finding.severity != "info"]
     assert not alarms, "\n".join(map(str, alarms))
+
+
+def test_no_check_recurses_over_a_long_chain_of_factors() -> None:
+    x = paddle.ones([4])
+    with paddle_lab.trace() as trace:
+        for _ in range(2000):
+            x = x * 1.001
+        x * x
+    assert not trace.findings
+    assert trace.record.origin.notices == []

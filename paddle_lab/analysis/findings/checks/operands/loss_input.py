@@ -205,13 +205,13 @@ def _divergence(training: Training, op: int) -> Iterator[Found]:
         yield warning("loss-input.kl_target", facts.place(op), op, made=target)
 
 
-def kind_of(training: Training, tensor: int) -> tuple[str, int]:
+def kind_of(training: Training, tensor: int, factors: int = 8) -> tuple[str, int]:
     """Return the kind of a tensor's values, and the op that made them. ``""`` if not known."""
     facts = training.facts
     op = training.origin_op(tensor)
     name = facts.op_name(op) if op >= 0 else ""
-    if name in {"divide", "multiply", "scale"} and len(facts.inputs(op)) == 1:
-        kind, maker = kind_of(training, facts.inputs(op)[0])  # a temperature
+    if factors and name in {"divide", "multiply", "scale"} and len(facts.inputs(op)) == 1:
+        kind, maker = kind_of(training, facts.inputs(op)[0], factors - 1)  # a temperature
         return ("logits", maker) if kind == "logits" else ("", op)
     if name in _SQUASHING:
         return _SQUASHING[name], op
