@@ -138,10 +138,7 @@ class ClusterJob:
                 self._printed[rank, stream] = end
                 for line in text[begin:end].splitlines():
                     self._write(f"[{rank}] {line}\n")
-        if self._directory.read():
-            self._show(self._directory)
-        for finding in self._directory.new_findings():
-            self._write(f"{finding}\n")
+        self._directory.tell(self._write, self._show, at_end=False)
 
 
 def endpoint_for(script: str) -> str:

@@ -28,12 +28,9 @@ def deaths(directory: Path) -> Iterator[Crash]:
         flight = read_flight(directory, flight_name(rank))
         if flight is None or flight.signal == "SIGTERM" or not flight.is_running:
             continue
-        if rank in codes:
-            yield Crash(flight, say("flights.rank.status", rank=rank, status=_status(codes[rank])))
-        elif flight.signal:
-            yield Crash(flight, say("flights.rank.signal", rank=rank, signal=flight.signal))
-        else:
-            yield Crash(flight, say("flights.rank.silent", rank=rank))
+        key = "status" if rank in codes else "signal" if flight.signal else "silent"
+        values = {"status": _status(codes.get(rank, 0)), "signal": flight.signal}
+        yield Crash(flight, say(f"flights.rank.{key}", rank=rank, **values))
 
 
 def _status(code: int) -> str:

@@ -138,11 +138,7 @@ class Job:
 
     def _look(self, *, at_end: bool = False) -> None:
         self._output.copy()
-        has_news = self._run.read()
-        if self._show is not None and has_news:
-            self._show(self._run)
-        for finding in self._run.new_findings(at_end=at_end):
-            self._write(f"{finding}\n")
+        self._run.tell(self._write, self._show, at_end=at_end)
 
     def _know_family(self, launcher: int, *, now: bool = False) -> None:
         """Note all processes of the run, because some may go on after their rank has ended."""

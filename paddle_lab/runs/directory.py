@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -129,6 +130,16 @@ class RunDirectory:
         ranks = (self.ended or {}).get("ranks_stopped")
         return isinstance(ranks, list) and log.rank in ranks
 
+    def tell(
+        self, write: Callable[[str], object], show: Callable[..., object] | None, *, at_end: bool
+    ) -> None:
+        """Read new events. Show the run if there is anything new, and write new findings."""
+        has_news, found = self.read(), self.new_findings(at_end=at_end)
+        if show is not None and (has_news or found):  # ranks that hang write no events
+            show(self)
+        for finding in found:
+            write(f"{finding}\n")
+
     def new_findings(self, *, at_end: bool = False) -> list[RunFinding]:
         """Return the findings that were not returned before.
 
@@ -168,10 +179,12 @@ class RunDirectory:
             now_ns = time.time_ns()
         dead = [log for log in logs if self.has_died(log)]  # this also finds where they died
         found = [*disagreements(logs, collectives), *self._raised(), *self._missing()]
+        waits = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died)
         if self.ended is not None and self.ended.get("stopped"):
             hang = _kept_hang(self.ended)
         else:
-            hang = Waits(logs, collectives, now_ns, self._stall_ns, self.has_died).finding()
+            hang = waits.finding()
+        dead = [log for log in dead if hang is None or log.rank not in waits.explained]
         found = sorted([*found, *self._died(dead)], key=lambda finding: finding.time_ns)
         if hang is not None:
             # The finding that explains why a rank is absent comes before the hang.
@@ -196,33 +209,26 @@ class RunDirectory:
             Also errors of gloo in a collective. They follow from another rank's end, if there is
             one.
         """
-        failed = [
-            log
-            for log in self.logs
-            if log.exit is not None and log.exit["error"] and not self._was_stopped(log)
-        ]
         # The user need not be told of an interrupt.
-        own = [
-            log
-            for log in failed
+        own = {
+            log.rank: log.exit
+            for log in self.logs
             if log.exit is not None
+            and log.exit["error"]
+            and not self._was_stopped(log)
             and (gloo or log.open_call is None or _GLOO not in log.exit["error"])
             and not log.exit["error"].startswith(KeyboardInterrupt.__name__)
-        ]
+        }
         if not own:
             return []
-        first = min(own, key=lambda log: int(log.exit["time_ns"]) if log.exit else 0)
-        assert first.exit is not None
-        error = first.exit["error"]
-        ranks = tuple(log.rank for log in own if log.exit and log.exit["error"] == error)
+        first = min(own.values(), key=lambda end: int(end["time_ns"]))
+        error, time_ns = first["error"], int(first["time_ns"])
+        ranks = tuple(rank for rank, end in own.items() if end["error"] == error)
         message = say("runs.raised.message", rank=ranks_said(ranks), error=error.strip())
         advice = "advice" if len(ranks) < len(self._logs) else "everywhere"
-        advice = "alone" if self.world == 1 and "group" in error else advice
+        advice = say(f"runs.raised.{'alone' if self.world == 1 and 'group' in error else advice}")
         lines = {one.rank: one.place for one in self.logs if one.place != NOWHERE}
-        time_ns = int(first.exit["time_ns"])
-        return [
-            RunFinding("rank-raised", message, say(f"runs.raised.{advice}"), ranks, lines, time_ns)
-        ]
+        return [RunFinding("rank-raised", message, advice, ranks, lines, time_ns)]
 
     def _died(self, dead: list[RankLog]) -> list[RunFinding]:
         """Return the first rank that died without reporting its end."""
@@ -231,11 +237,8 @@ class RunDirectory:
         first = min(dead, key=lambda log: log.last_ns)
         message = say("runs.died.message", rank=ranks_said([first.rank]))
         lines = {log.rank: log.place for log in self.logs if log.place != NOWHERE}
-        return [
-            RunFinding(
-                "rank-died", message, say("runs.died.advice"), (first.rank,), lines, first.last_ns
-            )
-        ]
+        advice = say("runs.died.advice")
+        return [RunFinding("rank-died", message, advice, (first.rank,), lines, first.last_ns)]
 
     def _missing(self) -> list[RunFinding]:
         """Return the ranks that wrote nothing, if the run has ended."""

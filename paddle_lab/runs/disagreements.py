@@ -7,6 +7,7 @@ lines in opposite order.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import prod
@@ -19,6 +20,7 @@ from paddle_lab.words import say
 
 _ARGUMENTS: Final = ("op", "ranks", "reduce_op", "root", "dtype", "shape")
 _SIZES_DIFFER: Final = ("all_to_all",)
+_NUMBERED: Final = re.compile(r"\[\d+\]$")
 
 
 def disagreements(logs: Sequence[RankLog], collectives: Collectives) -> list[RunFinding]:
@@ -57,7 +59,7 @@ def mismatch(collective: Collective) -> RunFinding | None:
                 others=ranks_said([rank for rank in calls if values[rank] == values[usual]]),
                 usual=_written(values[usual]),
             )
-            advice = say("runs.mismatch.advice")
+            advice = say("runs.hang.advice" if name == "op" else "runs.mismatch.advice")
             return RunFinding(
                 "collective-mismatch", message, advice, tuple(odd), places(collective),
                 collective.begin_ns,
@@ -84,22 +86,30 @@ def places(collective: Collective) -> dict[int, tuple[str, int]]:
 
 
 def _crossed(collectives: Sequence[Collective]) -> RunFinding | None:
-    """Return where two ranks use two lines, or two parameters, in opposite order."""
-    pairs: dict[tuple[int, int, Any, Any], Collective] = {}
+    """Return where two ranks use some lines, parameters or variables in another order."""
+    pairs: defaultdict[tuple[int, int], dict[Any, dict[Any, Collective]]]
+    pairs = defaultdict(lambda: defaultdict(dict))
     for collective in collectives:
         for first, second, mine, theirs in _differing(collective):
-            opposite = pairs.get((first, second, theirs, mine))
-            if opposite is not None:
-                return _order_finding(opposite, first, second)
-            pairs.setdefault((first, second, mine, theirs), collective)
+            seen = pairs[first, second]
+            # What the second rank used here leads over other calls back to what the first used.
+            reached = {theirs: collective}
+            for one in (todo := [theirs]):
+                for other, earlier in seen[one].items():
+                    if other not in reached:
+                        reached[other] = min(reached[one], earlier, key=lambda each: each.begin_ns)
+                        todo.append(other)
+            if mine in reached:
+                return _order_finding(reached[mine], first, second)
+            seen[mine].setdefault(theirs, collective)
     return None
 
 
 def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
     """Yield pairs of ranks whose lines, parameters or variables differ.
 
-    Yield none for a call with a root rank. Items of a list or dict do not count: a rank may choose
-    one by its own number, such as the buffer of a ring.
+    Yield none for a call with a root rank. Items with a number do not count: a rank may choose one
+    by its own number, such as the buffer of a ring.
     """
     first, *others = sorted(collective.calls)
     mine = collective.calls[first]
@@ -107,7 +117,7 @@ def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
         return
     for other in others:
         theirs = collective.calls[other]
-        is_item = "[" in mine.variable or "[" in theirs.variable
+        is_item = any(_NUMBERED.search(one.variable) for one in (mine, theirs))
         for one, another in (
             (mine.site, theirs.site),
             (mine.tensor, theirs.tensor),
@@ -128,7 +138,7 @@ def _order_finding(collective: Collective, first: int, second: int) -> RunFindin
         second=ranks_said([second]),
         theirs=_called(calls[second]),
     )
-    odd = odd_ones({rank: (call.site, call.tensor) for rank, call in calls.items()})
+    odd = odd_ones({rank: (call.site, call.tensor, call.variable) for rank, call in calls.items()})
     return RunFinding(
         "collective-order", message, say("runs.order.advice"), tuple(odd), places(collective),
         collective.begin_ns,
@@ -160,8 +170,10 @@ def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
 def _gradients(at: dict[int, Step]) -> RunFinding | None:
     known = {rank: one.without for rank, one in at.items() if one.without is not None}
     some: dict[str, list[int]] = {}
+    reducing = {name: ranks for one in at.values() for name, (_, ranks) in one.digests.items()}
     for without in known.values():
-        for name, ranks in without.items():
+        for name, own in without.items():
+            ranks = own or reducing.get(name, [])
             if any(rank in known and name not in known[rank] for rank in ranks):
                 some[name] = [rank for rank in ranks if rank in known]
     if not some:

@@ -46,22 +46,21 @@ class Waits:
         self._has_died = has_died
         opened = {log.rank: log.open_call for log in logs if log.open_call is not None}
         is_held = any(call.error or self._waited_ns(call) >= stall_ns for call in opened.values())
-        self.waiting = opened if is_held or any(map(self._died_waiting, opened)) else {}
+        self.explained = {rank for rank in opened if self._died_waiting(rank)}
+        """Ranks that died because another rank of their group was gone."""
+        self.waiting = opened if is_held or self.explained else {}
 
     def _waited_ns(self, call: Call) -> int:
         return (call.end_ns or self._now_ns) - call.begin_ns
 
     def _died_waiting(self, rank: int) -> bool:
-        """Tell whether a rank died in a collective for which another rank was already gone.
+        """Tell whether a rank died in a collective while another rank of the group was gone.
 
         gloo may end the process if it loses the connection to a rank that has ended.
         """
-        if not self._has_died(self._logs[rank]):
-            return False
-        gone = (
-            self._logs[absent].exit for absent in self._held(rank).absent if absent in self._logs
+        return self._has_died(self._logs[rank]) and any(
+            self._logs[one].exit is not None for one in self._held(rank).ranks if one in self._logs
         )
-        return any(end is not None and not end["error"] for end in gone)
 
     def finding(self) -> RunFinding | None:
         """Return what blocks the run; ``None`` if nothing does."""
@@ -69,51 +68,44 @@ class Waits:
             return self._all_still()
         held = sorted({self._held(rank) for rank in self.waiting}, key=lambda one: one.begin_ns)
         collective, cycle = self._last_in_chain(next((one for one in held if one.absent), held[0]))
-        absent = collective.absent
-        waiting = [rank for rank in collective.calls if rank in self.waiting]
-        seconds = max(self._waited_ns(collective.calls[rank]) for rank in waiting) // 10**9
-        ops = {call.op for call in collective.calls.values()}
+        absent = tuple(collective.absent)
+        waiting = [rank for rank in self.waiting if self._held(rank) is collective]
+        calls, logs = collective.calls, self._logs
+        seconds = max(self._waited_ns(calls[rank]) for rank in waiting) // 10**9
+        failed = [one for one in waiting if calls[one].error or self._has_died(logs[one])]
+        is_one_op = len({call.op for call in calls.values()}) == 1
         place = say("runs.hang.call", n=collective.sequence, group=collective.group)
         values = {
-            "waiting": ranks_said(waiting),
+            "waiting": ranks_said(failed or waiting),
             "n": seconds,
-            "op": place if len(ops) > 1 and not collective.channel else collective.op,
+            "op": collective.op if is_one_op or collective.channel else place,
         }
         lines = places(collective)
-        for rank in absent:
-            if rank in self._logs:
-                lines[rank] = self._logs[rank].place
+        for rank, log in logs.items():
+            if rank in absent or rank in self.waiting or log.still is not None:
+                lines.setdefault(rank, log.place)
         lines = dict(sorted(lines.items()))
-        has_failed = any(
-            collective.calls[rank].error or self._has_died(self._logs[rank]) for rank in waiting
-        )
+        key = "failed" if failed else "message"
+        key = key if absent else "all_failed" if failed else "nobody"
+        message = say(f"runs.hang.{key}", absent=ranks_said(absent), **values)
         if not absent:
-            differing, tags = mismatch(collective), self._tags(collective)
+            ranks, why, advice = self._reason(collective, waiting)
             # If the ranks failed because they disagree, another finding reports that. The start of
             # a job may be slow.
-            if (has_failed and not tags) or (collective.group < 0 and seconds < _START_S):
+            if (failed and not why) or (collective.group < 0 and seconds < _START_S):
                 return None
-            message = (
-                f"{say('runs.hang.nobody', **values)} {differing.message if differing else tags}"
-            )
-            advice = say("runs.hang.advice" if differing or not tags else "runs.hang.tags_advice")
-            ranks = differing.ranks if differing else tuple(waiting)
-            return RunFinding("hang", message.rstrip(), advice, ranks, lines, collective.begin_ns)
-        key = "runs.hang.failed" if has_failed else "runs.hang.message"
-        message = say(key, absent=ranks_said(absent), **values)
+            if (differing := mismatch(collective)) is not None:
+                ranks, why, advice = differing.ranks, differing.message, "hang.advice"
+            message, advice = f"{message} {why}".rstrip(), say(f"runs.{advice}")
+            return RunFinding("hang", message, advice, ranks, lines, collective.begin_ns)
         states = [self._state_of(rank) for rank in absent[:4]]
         message += "".join(f" {sentence}" for _, sentence in states)
         advice = states[0][0]
-        if len(cycle) > 2:
-            message += " " + say(
-                "runs.hang.cycle",
-                chain=", ".join(
-                    say("runs.hang.link", rank=_waiting_in(one, self.waiting), other=one.absent[0])
-                    for one in cycle
-                ),
-            )
-            lines |= {rank: self._logs[rank].place for one in cycle for rank in one.absent[:1]}
-            lines = dict(sorted(lines.items()))
+        if cycle and not failed:
+            others = [one.absent[0] for one in cycle]
+            links = zip([*others[-1:], *others], others, strict=False)
+            chain = [say("runs.hang.link", rank=rank, other=other) for rank, other in links]
+            message += f" {say('runs.hang.cycle', chain=', '.join(chain))}"
         begin_ns = collective.begin_ns
         apart = self._first_apart(collective, waiting[0], absent[0])
         if apart is not None:
@@ -123,12 +115,25 @@ class Waits:
                 first=ranks_said([waiting[0]]), mine=place_said(lines[waiting[0]]),
                 second=ranks_said([absent[0]]), theirs=place_said(lines[absent[0]]),
             )  # fmt: skip
-        advice = say(f"runs.hang.{advice}")
-        return RunFinding("hang", message, advice, tuple(absent), lines, begin_ns)
+        return RunFinding("hang", message, say(f"runs.hang.{advice}"), absent, lines, begin_ns)
 
     def _held(self, rank: int) -> Collective:
         """Return the collective in which a rank waits."""
         return self._collectives.last_of(self._logs[rank])
+
+    def _reason(self, held: Collective, waiting: list[int]) -> tuple[tuple[int, ...], str, str]:
+        """Return the ranks that cause a hang of all ranks, why, and the key of the advice."""
+        if tags := self._tags(held):
+            return tuple(waiting), tags, "hang.tags_advice"
+        steps = max(len(self._logs[rank].steps) for rank in waiting)
+        for rank, log in self._logs.items():
+            # This rank has made its step after the backward call in which the others wait.
+            is_ahead = rank in held.calls and len(log.steps) > steps
+            if held.op == "backward" and is_ahead and log.steps[-1].without:
+                name, *more = log.steps[-1].without
+                told = say("runs.hang.ungraded", rank=rank, name=name, more=len(more))
+                return (rank,), told, "gradients.advice"
+        return tuple(waiting), "", "hang.advice"
 
     def _tags(self, collective: Collective) -> str:
         """Return why gloo does not deliver a message, if its ranks have made other calls before."""
@@ -180,8 +185,9 @@ class Waits:
             return "advice", say("runs.state.missing", rank=rank)
         place = place_said(log.place)
         if log.exit is not None:
-            key = "raised" if log.exit["error"] else "ended"
-            return "gone_advice", say(f"runs.state.{key}", rank=rank, place=place)
+            code = log.exit["code"]
+            key = "raised" if log.exit["error"] else "left" if code else "ended"
+            return "gone_advice", say(f"runs.state.{key}", rank=rank, place=place, code=code)
         if self._has_died(log):
             return "gone_advice", say("runs.state.died", rank=rank, place=place)
         if log.open_call is not None:
@@ -197,10 +203,8 @@ class Waits:
         since = [int(log.still["since_ns"]) if log.still else self._now_ns for log in logs]
         if not logs or self._now_ns - max(since) < self._stall_ns:
             return None
-        ranks = sorted(log.rank for log in logs)
-        message = say(
-            "runs.hang.still", waiting=ranks_said(ranks), n=(self._now_ns - max(since)) // 10**9
-        )
+        ranks, seconds = sorted(log.rank for log in logs), (self._now_ns - max(since)) // 10**9
+        message = say("runs.hang.still", waiting=ranks_said(ranks), n=seconds)
         message += "".join(f" {self._state_of(rank)[1]}" for rank in ranks[:4])
         return RunFinding(
             "hang", message, say("runs.hang.still_advice"), tuple(ranks),
@@ -213,8 +217,3 @@ def does_said(still: dict[str, Any]) -> str:
     does = say(f"flights.stall.{still.get('state', 'waits')}", detail=still.get("detail", ""))
     places = [place_said(place_of(stack)) for stack in still.get("workers", ())]
     return does + (say("runs.state.workers", places=", ".join(places)) if places else "")
-
-
-def _waiting_in(collective: Collective, waiting: dict[int, Call]) -> int:
-    """Return a rank that waits in a collective."""
-    return next(rank for rank, call in collective.calls.items() if waiting.get(rank) is call)

@@ -183,8 +183,8 @@ def test_a_process_that_lost_the_connection_to_an_ended_rank_is_explained(tmp_pa
     rank_file(tmp_path, 0, begin(1), end(), begin(2, 1))
     rank_file(tmp_path, 1, begin(1), end(), LEAVE)
     (tmp_path / END_FILE).write_text('{"code": -6, "stopped": false}')
-    hang, death = paddle_lab.open_run(tmp_path).findings
-    assert (hang.kind, hang.ranks, death.ranks) == ("hang", (1,), (0,))
+    (hang,) = paddle_lab.open_run(tmp_path).findings
+    assert (hang.kind, hang.ranks) == ("hang", (1,))
     assert "failed on rank 0; rank 1 never called it. Rank 1 has ended" in hang.message
 
 
@@ -264,6 +264,21 @@ def test_a_hang_with_all_ranks_tells_why(tmp_path: Path) -> None:
     )
     hang = paddle_lab.open_run(tmp_path).findings[-1]
     assert "rank 0 has made 2, and rank 1 1" in hang.message
+
+
+def test_a_rank_that_left_is_told_with_its_exit_status(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1))
+    rank_file(tmp_path, 1, {**LEAVE, "code": 3, "stack": [["a.py", 7, "f"]]})
+    (hang,) = paddle_lab.open_run(tmp_path).findings
+    assert "Rank 1 left the program at a.py:7 with exit status 3." in hang.message
+
+
+def test_ranks_that_wait_for_each_other_in_two_groups_are_a_circle(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        call = begin(rank, group=1 + rank, ranks=[0, 1, 2 + rank])
+        rank_file(tmp_path, rank, {**call, "time_ns": rank * SECOND_NS}, world=4)
+    (hang,) = paddle_lab.open_run(tmp_path).findings
+    assert "They wait in a circle: rank 0 for rank 1, rank 1 for rank 0." in hang.message
 
 
 def test_an_error_of_gloo_is_told_if_nothing_explains_it(tmp_path: Path) -> None:

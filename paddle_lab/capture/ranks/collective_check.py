@@ -84,10 +84,8 @@ class CollectiveCheck:
 def _raise_if_ended(sites: dict[int, dict[str, Any]], sequence: int, group: int) -> None:
     ended = [rank for rank, site in sites.items() if not site["op"]]
     if ended:
-        place = place_of(sites[ended[0]]["stack"])
-        raise RanksDisagreeError(
-            say(
-                "runs.check.ended",
-                n=sequence, group=group, ranks=ranks_said(ended), place=place_said(place),
-            )
-        )  # fmt: skip
+        values = {
+            "ranks": ranks_said(ended),
+            "place": place_said(place_of(sites[ended[0]]["stack"])),
+        }
+        raise RanksDisagreeError(say("runs.check.ended", n=sequence, group=group, **values))

@@ -139,19 +139,22 @@ class DataParallelHooks(PatchSet):
         return wrapper
 
     def _tell_step(self, optimizer: Any) -> None:
-        """Write which parameters got no gradient; at steps 1, 2, 4, 8, … also write checksums."""
+        """Write which parameters got no gradient, and a checksum of the smallest.
+
+        At steps 1, 2, 4, 8, … also write which are frozen, and checksums of all.
+        """
         reduced, without = self._names.next_step()
         if not reduced:
             return
         self._step += 1
         parameters = parameters_of(optimizer)
-        digests: dict[str, tuple[int, tuple[int, ...]]] = {}
-        if not self._step & (self._step - 1):
-            digests = {
-                one.name: (digest_of(one), reduced[one.name])
-                for one in parameters
-                if one.name in reduced and DOOR.is_initialized(one)
-            }
+        told = [one for one in parameters if one.name in reduced and DOOR.is_initialized(one)]
+        if self._step & (self._step - 1):
+            told = [min(told, key=lambda one: int(one.size))] if told else []
+        elif without is not None:
+            frozen = [one.name for one in parameters if one.stop_gradient]
+            without |= dict.fromkeys(sorted({*frozen} - {*reduced}), ())
+        digests = {one.name: (digest_of(one), reduced[one.name]) for one in told}
         self._events.note(
             "step",
             step=self._step,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from traceback import walk_tb
 from types import FrameType
 from typing import Any, Final
 
@@ -90,12 +91,10 @@ def _kind_of(file: str) -> int:
 def error_stack(error: BaseException | None) -> tuple[Line, ...]:
     """Return the innermost lines of user code in the traceback of an error."""
     found: list[Line] = []
-    traceback: Any = None if error is None else error.__traceback__
-    while traceback is not None:
-        line = user_stack(traceback.tb_frame)[:1]
-        if line and line[0][0] == traceback.tb_frame.f_code.co_filename:
-            found.insert(0, (line[0][0], traceback.tb_lineno, line[0][2]))
-        traceback = traceback.tb_next
+    for frame, number in walk_tb(error.__traceback__ if error else None):
+        line = user_stack(frame)[:1]
+        if line and line[0][0] == frame.f_code.co_filename:
+            found.insert(0, (line[0][0], number, line[0][2]))
     return tuple(found[:MOST_FRAMES])
 
 

@@ -51,12 +51,8 @@ def run_content(
         How many of the newest collectives to show, for a run that is not finished; 0 shows a whole
         run.
     """
-    head = say(
-        "runs.live.head" if newest else "runs.summary",
-        n=len(logs),
-        world=world,
-        calls=len(collectives),
-    )
+    key = "runs.live.head" if newest else "runs.summary"
+    head = say(key, n=len(logs), world=world, calls=len(collectives))
     parts = [f"<p><b>{escape(head)}</b></p>"]
     none = "" if newest else f"<p>{say('runs.no_findings')}</p>"
     parts += [_finding(finding) for finding in findings] or [none]

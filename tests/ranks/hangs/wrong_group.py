@@ -16,4 +16,4 @@ if rank == 1:
     dist.all_reduce(x)  # AT 1 ODD
 elif rank == 0:
     dist.all_reduce(x, group=pair)  # AT 0
-dist.barrier()
+dist.barrier()  # AT 2 3
