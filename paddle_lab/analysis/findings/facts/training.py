@@ -29,7 +29,7 @@ LOSSES = frozenset(
      "kldiv_loss", "huber_loss", "log_loss", "hinge_loss")
 )  # fmt: skip
 AFFINE = frozenset(("linear", "matmul", "conv2d", "conv1d", "conv3d", "fused_gemm_epilogue"))
-_PASSING = frozenset(
+PASSING = frozenset(
     ("reshape", "cast", "squeeze", "unsqueeze", "getitem", "transpose", "flatten", "assign",
      "expand", "tile", "contiguous", "slice", "concat", "stack", "dropout", "flatten_", "reshape_",
      "squeeze_", "unsqueeze_", "expand_as", "split", "unbind", "gather")
@@ -254,7 +254,7 @@ class Training:
         """Return the tensor that a tensor's values come from, past ops that only move values."""
         for _ in range(_FARTHEST):
             op = self.facts.producer(tensor)
-            if op < 0 or self.facts.op_name(op) not in _PASSING or not self.facts.inputs(op):
+            if op < 0 or self.facts.op_name(op) not in PASSING or not self.facts.inputs(op):
                 source = self.facts.detached_from(tensor) if op < 0 else -1
                 if source < 0:
                     return tensor
@@ -312,7 +312,7 @@ class Training:
                 if op in seen or len(seen) > 256:
                     continue
                 seen.add(op)
-                if self.facts.op_name(op) in _PASSING:
+                if self.facts.op_name(op) in PASSING:
                     waiting.extend(self.facts.outputs(op))
                 else:
                     yield op

@@ -13,6 +13,7 @@ from typing import Any
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.event_log import EventLog
+from paddle_lab.capture.evidence.events.lost_settings import lost_settings, setting_place
 from paddle_lab.capture.evidence.optimizers import OptimizerLog, parameters_of
 from paddle_lab.capture.evidence.values.statistics import statistics_of
 from paddle_lab.capture.recorder.tensors import TensorPool
@@ -48,6 +49,7 @@ class StepGradients:
 
     def note_step(self, optimizer: Any) -> None:
         """Check for stale gradients, before a call of ``step`` changes anything."""
+        self._note_lost_settings(optimizer)
         watched = self._watched(optimizer)
         stale = [parameter for parameter in watched if self._is_stale(parameter)]
         if stale:
@@ -58,6 +60,18 @@ class StepGradients:
                 detail=type(optimizer).__name__,
             )
         self._used |= {id(parameter): _Used(parameter) for parameter in watched}
+
+    def _note_lost_settings(self, optimizer: Any) -> None:
+        seen = self._optimizers.entry(optimizer)
+        attributes = len(vars(optimizer))
+        if seen.attributes != attributes or seen.steps & (seen.steps - 1) == 0:
+            seen.attributes = attributes
+            for name in lost_settings(optimizer):
+                if name not in seen.lost_settings:
+                    seen.lost_settings.add(name)
+                    detail = f"lost_setting {type(optimizer).__name__} {name}"
+                    places = setting_place(_getframe(), name)
+                    self._events.note("called", _getframe(), detail=detail, places=places)
 
     def note_backward(self) -> None:
         """Find used gradients that were not cleared, before backward adds to them."""
