@@ -33,8 +33,6 @@ class SeenOptimizer:
         """Rows of ``tensors``."""
         self.watched: list[weakref.ref[Any]] = []
         """The few parameters that :mod:`.events.step_gradients` checks."""
-        self.attributes = 0
-        """How many attributes the optimizer had in the latest step."""
         self.lost_settings: set[str] = set()
         """The attributes that nothing reads."""
 

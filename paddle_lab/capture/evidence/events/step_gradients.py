@@ -63,15 +63,13 @@ class StepGradients:
 
     def _note_lost_settings(self, optimizer: Any) -> None:
         seen = self._optimizers.entry(optimizer)
-        attributes = len(vars(optimizer))
-        if seen.attributes != attributes or seen.steps & (seen.steps - 1) == 0:
-            seen.attributes = attributes
-            for name in lost_settings(optimizer):
-                if name not in seen.lost_settings:
-                    seen.lost_settings.add(name)
-                    detail = f"lost_setting {type(optimizer).__name__} {name}"
-                    places = setting_place(_getframe(), name)
-                    self._events.note("called", _getframe(), detail=detail, places=places)
+        if seen.steps & (seen.steps - 1):
+            return
+        for name in {*lost_settings(optimizer)} - seen.lost_settings:
+            seen.lost_settings.add(name)
+            detail = f"lost_setting {type(optimizer).__name__} {name}"
+            places = setting_place(_getframe(), name)
+            self._events.note("called", _getframe(), detail=detail, places=places)
 
     def note_backward(self) -> None:
         """Find used gradients that were not cleared, before backward adds to them."""

@@ -1,7 +1,7 @@
 """A weight of log-probabilities passes a gradient on to the estimate that it was computed from.
 
-Contract (Mnih et al. 2016, A3C): the advantage, a return minus its estimate, is a constant factor of
-the log-probabilities. A term of its own fits the estimate to the returns.
+Contract (Mnih et al. 2016, A3C): the advantage, a return minus its estimate, is a constant factor
+of the log-probabilities. A term of its own fits the estimate to the returns.
 
 The check reports a product of log-probabilities and a difference, if a backward call trains the
 last layer of the estimate by both. It does not report an estimate that only one of them trains.
@@ -90,5 +90,5 @@ def _heads(facts: Facts, makers: list[int]) -> set[int]:
 
 CHECK = Check(
     find=find,
-    example="advantage = returns - value\nloss = -(log_prob * advantage).mean() + mse(value, returns)",
+    example="adv = returns - value\nloss = -(log_prob * adv).mean() + mse(value, returns)",
 )

@@ -14,11 +14,12 @@ that make exactly ``sqrt(d)``, not those of another temperature.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from math import isclose, prod
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.checks.operands.loss_input import is_next, tokens_before
+from paddle_lab.analysis.findings.checks.operands.tokens import tokens_before
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
@@ -26,8 +27,9 @@ from paddle_lab.analysis.findings.finding import Found, warning
 _MASKING = frozenset(("add", "subtract", "where", "masked_fill"))
 _STEPS = frozenset(("cast", "expand", "unsqueeze", "multiply", "scale", "subtract", "reshape"))
 _NOT = frozenset(("logical_not", "bitwise_not"))
-_MOVING = {"cast", "expand", "unsqueeze", "reshape"}
-_HIDDEN = -1e3
+_COMPARED = _STEPS | {"equal", "not_equal", "less_than", "greater_than"}
+_NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
+_LARGE = 1e3
 _FEWEST_TOKENS = 8
 
 
@@ -68,30 +70,54 @@ def find(facts: Facts) -> Iterator[Found]:
 
 def _causal(training: Training, loss: int) -> Iterator[Found]:
     """Yield attention that reads the next tokens, which are the labels of a loss."""
-    facts = training.facts
-    way, read, labels = tokens_before(facts, loss)
-    for softmax in sorted(way) if is_next(facts, read, labels) else ():
+    facts, tokens = training.facts, tokens_before(training.facts, loss)
+    lengths = {facts.shape(one)[1] for one in tokens.read}
+    for softmax in sorted(tokens.way) if tokens.are_next else ():
         scores = facts.inputs(softmax)[0] if facts.op_name(softmax) == "softmax" else -1
-        if scores < 0 or facts.shape(scores)[-2:] != facts.shape(labels)[1:] * 2:
+        if scores < 0 or not {*facts.shape(scores)[-2:]} <= lengths:
             continue
         masks = list(_masks(training, scores))
         for op, mask, keeps in masks:
-            steps = [(facts.op_name(one), one) for _, one in _way_back(facts, mask) if one >= 0]
-            name, made = steps[-1] if steps else ("", -1)
-            is_moved = {each for each, _ in steps[:-1]} <= _MOVING
-            if is_moved and name == ("triu" if keeps else "tril"):
-                source = facts.producer(facts.inputs(made)[0])
-                value = training.attribute(source, "value") if source >= 0 else ""
-                if value and (facts.op_name(op) != "add" or float(value) < _HIDDEN):
-                    yield warning("attention-mask.future", facts.place(made), op)
+            made = _shows_future(training, list(_way_back(facts, mask, _COMPARED)), op, keeps)
+            if made >= 0:
+                yield warning("attention-mask.future", facts.place(made), op)
         product = facts.producer(scores)
         while product >= 0 and len(facts.inputs(product)) == 1:  # a factor
             product = facts.producer(facts.inputs(product)[0])
         is_product = not masks and product >= 0 and facts.op_name(product) == "matmul"
         readers = {facts.op_name(one) for one in training.readers(facts.outputs(softmax)[0])}
         keys = facts.inputs(product)[1] if is_product and readers == {"matmul"} else -1
-        if keys >= 0 and not read.isdisjoint(facts.before(keys)):
+        if keys >= 0 and not tokens.read.isdisjoint(facts.before(keys)):
             yield warning("attention-mask.causal", facts.place(softmax), softmax)
+
+
+def _shows_future(training: Training, way: list[tuple[int, int]], op: int, keeps: bool) -> int:  # noqa: FBT001
+    """Return the op that made a mask of the past, or one that keeps the future; -1 for neither."""
+    facts, made = training.facts, way[-1][1]
+    if made < 0 or facts.op_name(made) not in {"triu", "tril"}:
+        return -1
+    numbers = [training.attribute(facts.producer(facts.inputs(made)[0]), "value")]
+    numbers += [facts.attributes(one) for _, one in way[:-1]]
+    factors = [float(one) for one in numbers if _NUMBER.fullmatch(one)]
+    is_large = any(abs(one) > _LARGE for one in factors)
+    if facts.op_name(op) in {"add", "subtract"} and not is_large:
+        return -1
+    keeps = _is_kept(training, way[:-1], keeps)
+    return made if keeps == (facts.op_name(made) == "triu") else -1
+
+
+def _is_kept(training: Training, way: list[tuple[int, int]], keeps: bool) -> bool:  # noqa: FBT001
+    """Tell whether a mask keeps the keys at which the first tensor of its way back is true."""
+    facts = training.facts
+    for _, op in way:
+        name = facts.op_name(op)
+        is_moved = name == "scale" and training.attribute(op, "bias") not in {"0.0", ""}
+        is_below = name == "less_than" or (name == "equal" and facts.attributes(op)[:1] == "0")
+        keeps ^= name in _NOT or name == "subtract" or is_moved or is_below
+        if name == "where":  # a condition whose first value adds nothing keeps the key
+            first = training.glance(training.origin(facts.inputs(op)[1]))
+            keeps ^= first is not None and first.zeros == first.elements
+    return keeps
 
 
 def _padding(training: Training, softmax: int, shape: tuple[int, ...]) -> int:
@@ -142,7 +168,10 @@ def _masks(training: Training, scores: int) -> Iterator[tuple[int, int, bool]]:
         if name not in _MASKING or len(inputs) < 2:
             return
         if name == "where":
-            keeps = training.is_fed(inputs[1]) and facts.shape(inputs[1]) == facts.shape(scores)
+            maker = training.origin_op(inputs[1])
+            is_computed = maker >= 0 and facts.op_name(maker) != "full_like"
+            keeps = is_computed and training.is_fed(inputs[1])
+            keeps = keeps and facts.shape(inputs[1]) == facts.shape(scores)
             mask, scores = inputs[0], inputs[1 if keeps else 2]
         else:
             is_first = training.is_fed(inputs[0])
@@ -152,13 +181,13 @@ def _masks(training: Training, scores: int) -> Iterator[tuple[int, int, bool]]:
         yield op, mask, keeps
 
 
-def _way_back(facts: Facts, mask: int) -> Iterator[tuple[int, int]]:
+def _way_back(facts: Facts, mask: int, steps: frozenset[str] = _STEPS) -> Iterator[tuple[int, int]]:
     """Yield the tensors that a mask was made of, from the last to the first, and their ops."""
     for _ in range(12):
         op = facts.producer(mask)
         yield mask, op
         name = facts.op_name(op) if op >= 0 else ""
-        if name not in _STEPS | _NOT | {"where"} or len(facts.inputs(op)) not in (1, 3):
+        if name not in steps | _NOT | {"where"} or len(facts.inputs(op)) not in (1, 3):
             return
         mask = facts.inputs(op)[0]
 
@@ -168,13 +197,7 @@ def _keeps_one_token(training: Training, way: list[tuple[int, int]], keeps: bool
     facts, last = training.facts, way[-1][1]
     if last < 0 or facts.op_name(last) not in {"equal", "not_equal"}:
         return False
-    for _, op in way:
-        name = facts.op_name(op)
-        is_moved = name == "scale" and training.attribute(op, "bias") not in {"0.0", ""}
-        keeps ^= name in _NOT or name in {"subtract", "not_equal"} or is_moved
-        if name == "where":  # a condition whose first value adds nothing keeps the key
-            first = training.glance(training.origin(facts.inputs(op)[1]))
-            keeps ^= first is not None and first.zeros == first.elements
+    keeps = _is_kept(training, way[:-1], keeps) ^ (facts.op_name(last) == "not_equal")
     tokens, *others = facts.inputs(last)
     is_one = all(prod(facts.shape(one)) == 1 for one in others)
     return keeps and is_one and any(

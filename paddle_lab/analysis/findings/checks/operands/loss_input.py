@@ -18,15 +18,14 @@ from collections.abc import Iterator
 from math import prod
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
+from paddle_lab.analysis.findings.checks.operands.tokens import copied_tokens, has_padding
+from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
 
 _MASKS = frozenset(("greater_than", "greater_equal", "less_than", "equal", "one_hot"))
 _SQUASHING = {"softmax": "softmax", "sigmoid": "sigmoid", "gumbel_softmax": "softmax"}
-_SAME_ORDER = frozenset(("reshape", "flatten", "unsqueeze", "squeeze", "cast", "contiguous"))
 _FOCAL = ({"subtract"}, {"pow", "square"}, {"multiply"}, {"multiply"})
-_CAUSAL = frozenset(("triu", "tril", "rnn"))
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -43,7 +42,6 @@ def find(facts: Facts) -> Iterator[Found]:
         elif not takes_logits and kind == "logits":
             yield warning("loss-input.no_softmax", facts.place(op), op)
         yield from _labels(training, op)
-        yield from _copies(training, op)
     for op in training.forward_ops("sigmoid_cross_entropy_with_logits"):
         kind, maker = kind_of(training, facts.inputs(op)[0])
         if kind in {"softmax", "sigmoid"}:
@@ -59,80 +57,16 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _labels(training: Training, op: int) -> Iterator[Found]:
-    """Yield a cross entropy whose soft labels are no probabilities, or that counts padding."""
-    place, label = training.facts.place(op), training.facts.inputs(op)[1]
-    if training.attribute(op, "soft_label") == "True":
-        kind = kind_of(training, label)[0]
-        if kind in {"logits", "log"}:
-            yield warning("loss-input.soft_label", place, op, made=kind)
-    elif _has_padding(training, op):
-        yield warning("loss-input.padding", place, op)
-
-
-def _copies(training: Training, op: int) -> Iterator[Found]:
-    """Yield a loss of a causal model whose labels are the tokens that it reads."""
-    facts, (way, read, labels) = training.facts, tokens_before(training.facts, op)
-    is_causal = any(
-        facts.op_name(one) in _CAUSAL or "causal=True" in facts.attributes(one) for one in way
-    )
-    if is_causal and {_taken(facts, one) for one in read} == {_taken(facts, labels)}:
-        yield warning("loss-input.copy", facts.place(op), op)
-
-
-def tokens_before(facts: Facts, loss: int) -> tuple[set[int], set[int], int]:
-    """Return the ops between tokens and a cross entropy, these tokens, and as many labels."""
-    logits, labels = (_in_order(facts, one) for one in facts.inputs(loss)[:2])
-    shape = facts.shape(labels)
-    if len(shape) != 2 or facts.shape(logits)[:2] != shape:
-        return set(), set(), labels
-
-    def before(one: int) -> list[int]:
-        is_made = facts.tensor_kind(one) != PARAMETER
-        inputs = facts.inputs(facts.producer(one)) if is_made else ()
-        return [each for each in inputs if shape[1] in facts.shape(each)]  # not the last state
-
-    way = {facts.producer(one) for one in walk([logits], before)} - {-1}
-    read = {facts.inputs(one)[0] for one in way if facts.op_name(one) == "embedding"}
-    return way, {one for one in read if facts.shape(one) == shape}, labels
-
-
-def is_next(facts: Facts, read: set[int], labels: int) -> bool:
-    """Tell whether labels are the tokens after those that were read."""
-    source, part = _taken(facts, labels)
-    return part == "[:, 1:]" and {_taken(facts, one) for one in read} == {(source, "[:, :-1]")}
-
-
-def _in_order(facts: Facts, tensor: int) -> int:
-    """Return the tensor that has the same values in the same order, with its first shape."""
-    while (maker := facts.producer(tensor)) >= 0 and facts.op_name(maker) in _SAME_ORDER:
-        tensor = facts.inputs(maker)[0]
-    return tensor
-
-
-def _taken(facts: Facts, tensor: int) -> tuple[int, str]:
-    """Return what identifies a tensor: itself, or a tensor and which part of it was taken."""
-    maker = facts.producer(tensor)
-    is_part = maker >= 0 and facts.op_name(maker) == "getitem" and len(facts.inputs(maker)) == 1
-    return (facts.inputs(maker)[0], facts.attributes(maker)) if is_part else (tensor, "")
-
-
-def _has_padding(training: Training, op: int) -> bool:
-    """Tell whether a mean of losses contains those of the padding, which is token 0."""
+    """Yield a cross entropy whose labels are no probabilities, padding or the tokens it reads."""
     facts = training.facts
-    labels = training.origin(facts.inputs(op)[1])
-    seen = training.glance(labels)
-    if seen is None or seen.zeros * 20 < seen.elements or not _is_averaged(training, op):
-        return False
-    return training.attribute(op, "ignore_index") != "0" and any(
-        training.attribute(one, "padding_idx") == "0"
-        and training.origin(facts.inputs(one)[0]) == labels
-        for one in training.forward_ops("embedding")
-    )
-
-
-def _is_averaged(training: Training, op: int) -> bool:
-    readers = training.readers(training.facts.outputs(op)[-1])
-    return all(training.facts.op_name(one) in {"mean", "mean_all"} for one in readers)
+    if training.attribute(op, "soft_label") == "True":
+        label = kind_of(training, facts.inputs(op)[1])[0]
+        if label in {"logits", "log"}:
+            yield warning("loss-input.soft_label", facts.place(op), op, made=label)
+    elif has_padding(training, op):
+        yield warning("loss-input.padding", facts.place(op), op)
+    if copied_tokens(facts, op):
+        yield warning("loss-input.copy", facts.place(op), op)
 
 
 def _overlaps(training: Training) -> Iterator[Found]:

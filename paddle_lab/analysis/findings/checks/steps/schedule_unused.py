@@ -1,11 +1,12 @@
-"""A scheduler has no effect: no optimizer has the scheduler, or ``step()`` is never called.
+"""A schedule has no effect: no optimizer has the scheduler, or ``step()`` is never called.
 
 Contract (``paddle.optimizer.lr``): the optimizer gets the scheduler object, and the scheduler's
 ``step()`` is called once per epoch or batch.
 
 A missing ``step()`` is reported after two epochs, or after three iterations of a single loop. The
-check does not report a scheduler that was made before the trace or that another scheduler wraps, or
-code that sets the rate by ``set_lr``.
+check also reports ``opt.learning_rate = …`` and other settings, because no method reads them. It
+does not report a scheduler that was made before the trace or that another scheduler wraps, or code
+that sets the rate by ``set_lr``.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ _FEWEST = 2
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the schedulers that no optimizer has, or whose ``step()`` is never called."""
     training = facts.answer(Training)
+    for call in training.called("lost_setting"):
+        kind, name = call.detail
+        yield warning("schedule-unused.attribute", training.place(call), kind=kind, name=name)
     made = [call for name, calls in training.calls.items() if name == "LRScheduler.__init__"
             for call in calls]  # fmt: skip
     moved: dict[str, list[Called]] = {}
