@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +18,13 @@ from paddle_lab.analysis.findings.facts import (
     PARAMETER,
     Event,
     Facts,
+    walk,
 )
 from paddle_lab.analysis.findings.finding import Place
 from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.floats import from_bits
-from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.schema import RECORD_TABLES, SCOPE_KINDS
 
 LOSSES = frozenset(
     ("cross_entropy_with_softmax", "nll_loss", "bce_loss", "sigmoid_cross_entropy_with_logits",
@@ -157,17 +159,9 @@ class Training:
         units are equal, and the checksums before and after the step.
         """
         table = self.facts.record.tables["parameter_steps"]
-        names = (
-            "optimizer_step",
-            "tensor",
-            "gradient",
-            "changed",
-            "equal_units",
-            "before",
-            "after",
-        )
         found: dict[int, list[tuple[int, int, bool, bool, int, int]]] = {}
-        for step, tensor, *rest in zip(*(table[name].tolist() for name in names), strict=True):
+        columns = (table[name].tolist() for name in RECORD_TABLES["parameter_steps"])
+        for step, tensor, *rest in zip(*columns, strict=True):
             found.setdefault(step, []).append((self.facts.first_value(tensor), *rest))
         return found
 
@@ -305,17 +299,19 @@ class Training:
 
     def readers(self, tensor: int) -> Iterator[int]:
         """Yield the ops that read a tensor, or that read it after ops that only move values."""
-        waiting = [tensor]
-        seen: set[int] = set()
-        while waiting:
-            for op in self.facts.consumers(waiting.pop()):
-                if op in seen or len(seen) > 256:
-                    continue
-                seen.add(op)
-                if self.facts.op_name(op) in PASSING:
-                    waiting.extend(self.facts.outputs(op))
-                else:
-                    yield op
+        ops = self.later_ops(tensor, lambda op: self.facts.op_name(op) in PASSING, 256)
+        return (op for op in ops if self.facts.op_name(op) not in PASSING)
+
+    def later_ops(self, tensor: int, leads_on: Callable[[int], bool], most: int) -> Iterator[int]:
+        """Yield the ops that read a tensor, and those after ops that lead on."""
+        facts = self.facts
+
+        def onward(op: int) -> list[int]:
+            outputs = facts.outputs(op) if leads_on(op) else ()
+            return [one for out in outputs for one in facts.consumers(out) if one >= 0]
+
+        starts = [op for op in facts.consumers(tensor) if op >= 0]
+        return islice(walk(starts, onward), most)
 
     def readings(self, parameter: int) -> list[int]:
         """Return the forward ops that read a value of a parameter; none for -1."""
@@ -334,18 +330,8 @@ class Training:
 
     def reached_losses(self, tensor: int) -> list[int]:
         """Return the loss ops that use a tensor, directly or through a limited number of ops."""
-        waiting, found = [tensor], []
-        seen: set[int] = set()
-        while waiting and len(seen) < 64:
-            for op in self.facts.consumers(waiting.pop()):
-                if op in seen or op < 0:
-                    continue
-                seen.add(op)
-                if self.facts.op_name(op) in LOSSES:
-                    found.append(op)
-                else:
-                    waiting.extend(self.facts.outputs(op))
-        return found
+        ops = self.later_ops(tensor, lambda op: self.facts.op_name(op) not in LOSSES, 64)
+        return [op for op in ops if self.facts.op_name(op) in LOSSES]
 
     def forward_ops(self, *names: str) -> list[int]:
         """Return the ops of the forward phase that have one of some names, and did not raise."""

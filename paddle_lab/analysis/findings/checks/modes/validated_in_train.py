@@ -67,15 +67,9 @@ def _teaches(training: Training, root: int, is_used: Mask) -> bool:
              if one.tensor >= 0 and one.ops_before > own[0]}  # fmt: skip
     if read & (held | later):
         return False
-    waiting = list(facts.outputs(own[-1]))
-    for _ in range(_MOST):
-        if not waiting:
-            break
-        for reader in facts.consumers(waiting.pop()):
-            if is_used[reader]:
-                return facts.op_name(reader) in LOSSES | {"subtract"}
-            waiting.extend(facts.outputs(reader))
-    return False
+    later_ops = training.later_ops(facts.outputs(own[-1])[0], lambda op: not is_used[op], _MOST)
+    judges = [op for op in later_ops if is_used[op]]
+    return bool(judges) and facts.op_name(judges[0]) in LOSSES | {"subtract"}
 
 
 def _active(training: Training, is_used: Mask) -> tuple[dict[int, int], set[int]]:
@@ -121,27 +115,18 @@ def _given(facts: Facts, root: int) -> int:
 def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_reading: bool) -> bool:
     """Tell whether a net's result was compared with data, and no backward call used it."""
     facts, own = training.facts, training.facts.layer_calls
-    waiting, is_compared = list(facts.outputs(op)), False
     read = {event.tensor for event in facts.events("read")}
-    seen: set[int] = set()
-    while waiting and len(seen) < _MOST * 16:
-        for reader in facts.consumers(waiting.pop()):
-            if reader in seen or reader < 0:
-                continue
-            seen.add(reader)
-            if is_used[reader]:
-                return False
-            is_outside = own[facts.record.ops["scope"][reader]] != root
-            name = facts.op_name(reader)
-            is_error = training.takes_size(reader) and not all(
-                map(training.is_fed, facts.inputs(facts.producer(facts.inputs(reader)[0])))
-            )
-            if is_outside and (name in _COMPARING or is_error):
-                is_compared = True
-            waiting.extend(facts.outputs(reader))
-            if by_reading and not read.isdisjoint(facts.outputs(reader)):
-                is_compared = True
-    return is_compared
+    later = [*training.later_ops(facts.outputs(op)[0], lambda one: not is_used[one], _MOST * 16)]
+
+    def compares(reader: int) -> bool:
+        is_outside = own[facts.record.ops["scope"][reader]] != root
+        is_error = training.takes_size(reader) and not all(
+            map(training.is_fed, facts.inputs(facts.producer(facts.inputs(reader)[0])))
+        )
+        is_read = by_reading and not read.isdisjoint(facts.outputs(reader))
+        return is_read or (is_outside and (facts.op_name(reader) in _COMPARING or is_error))
+
+    return not any(is_used[one] for one in later) and any(map(compares, later))
 
 
 CHECK = Check(
