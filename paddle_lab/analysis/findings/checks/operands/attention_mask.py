@@ -96,7 +96,8 @@ def _shows_future(training: Training, way: list[tuple[int, int]], op: int, keeps
     facts, made = training.facts, way[-1][1]
     if made < 0 or facts.op_name(made) not in {"triu", "tril"}:
         return -1
-    numbers = [training.attribute(facts.producer(facts.inputs(made)[0]), "value")]
+    source = facts.producer(facts.inputs(made)[0])
+    numbers = [training.attribute(source, "value") if source >= 0 else ""]
     numbers += [facts.attributes(one) for _, one in way[:-1]]
     factors = [float(one) for one in numbers if _NUMBER.fullmatch(one)]
     is_large = any(abs(one) > _LARGE for one in factors)
