@@ -83,3 +83,14 @@ class TensorFacts(OpFacts):
     def living(self) -> frozenset[int]:
         """The tensors that were alive when the trace ended."""
         return frozenset(self.record.living_tensors["tensor"].tolist())
+
+    def factor(self, op: int) -> float:
+        """Return the constant by which an op multiplies its input; 1 for another op."""
+        name, text = self.op_name(op).rstrip("_"), self.attributes(op)
+        if name == "scale" and ", bias=0.0," in text:  # scale=0.5, bias=0.0, bias_after_scale=True
+            return float(text[6:].partition(",")[0])
+        try:
+            number = float(text)
+        except ValueError:
+            return 1.0
+        return 1 / number if name == "divide" and number else number if name == "multiply" else 1.0

@@ -341,6 +341,11 @@ class Training:
 
     # -- lines --------------------------------------------------------------------------------
 
+    def user_places(self, stack: int) -> list[Place]:
+        """Return the lines of the user's code in a stack, the innermost first."""
+        frames = stack_of(self.facts.record, stack)
+        return [Place.of(frame) for frame in frames if frame.kind == "user"]
+
     def creation_place(self, parameter: int) -> Place:
         """Return the line that made a parameter; an empty place if it was made before the trace."""
         return self.facts.answer(Trained).creation_place([parameter], [])

@@ -1,7 +1,8 @@
 """An op normalises over a single value, so the result does not depend on the input.
 
 Contract: softmax over one class is always 1, and its cross entropy is always 0. A norm over one
-value always gives 0, or the bias of the norm.
+value always gives 0, or the bias of the norm. In ``x + (round(x) - x)`` x cancels, and so does its
+gradient; the straight-through estimator (Bengio et al. 2013) detaches the difference.
 
 The check does not report batch norm of one sample whose channels have several values, or attention
 to a single token.
@@ -16,6 +17,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Training
 from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.gradients.reach import ZERO_GRADIENT
 
 _NORMS = ("layer_norm", "batch_norm", "batch_norm_", "instance_norm", "group_norm")
 
@@ -32,6 +34,21 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning(
                 f"constant-result.{kind}", facts.place(op), op, name=name, shape=list(shape)
             )
+    yield from _cancelled(training)
+
+
+def _cancelled(training: Training) -> Iterator[Found]:
+    """Yield sums ``x + (round(x) - x)``, in which the gradient of x cancels."""
+    facts = training.facts
+    for op in training.forward_ops("add"):
+        given = facts.inputs(op)
+        for one, other in zip(given, given[::-1], strict=True) if len(given) == 2 else ():
+            pair = facts.inputs(maker) if (maker := facts.producer(other)) >= 0 else []
+            rounded = training.origin_op(pair[0]) if len(pair) == 2 else -1
+            is_step = rounded >= 0 and facts.op_name(rounded) in ZERO_GRADIENT
+            is_same = facts.op_name(maker) == "subtract" and pair[1:] == [one]
+            if is_step and is_same and facts.needs_grad(one) and facts.needs_grad(other):
+                yield warning("constant-result.cancelled", facts.place(op), op)
 
 
 def _values(training: Training, op: int, name: str, shape: tuple[int, ...]) -> int:
@@ -51,8 +68,13 @@ def _values(training: Training, op: int, name: str, shape: tuple[int, ...]) -> i
         groups = training.attribute(op, "groups")
         return prod(shape[1:]) // int(groups) if groups.isdigit() and int(groups) else 0
     axis = training.attribute(op, "axis")
-    is_plain = axis.lstrip("-").isdigit() and len(shape) == 2 and shape[0] > 1
-    return shape[int(axis) % len(shape)] if is_plain else 0
+    if not axis.lstrip("-").isdigit():
+        return 0
+    maker, at = training.origin_op(training.facts.inputs(op)[0]), int(axis) % len(shape)
+    read = training.facts.inputs(maker) if maker >= 0 else ()
+    widths = [training.facts.shape(one)[-1:] for one in read if training.facts.path(one)]
+    is_unit = at == len(shape) - 1 and (1,) in widths  # the layer has one output
+    return shape[at] if is_unit or (len(shape) == 2 and shape[0] > 1) else 0
 
 
 CHECK = Check(

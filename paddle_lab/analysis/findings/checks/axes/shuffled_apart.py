@@ -41,8 +41,10 @@ def find(facts: Facts) -> Iterator[Found]:
         for length, (permutation, op) in own.items():
             other = theirs.get(length)
             if other is not None and other[0] != permutation:
-                yield warning("shuffled-apart.found", facts.place(op), op,
-                              other=facts.place(other[1]))  # fmt: skip
+                places = training.user_places(facts.stack(op))
+                other_place = facts.place(other[1])
+                place = places[places[0] == other_place and len(places) > 1]  # a helper's caller
+                yield warning("shuffled-apart.found", place, op, other=other_place)
         slice_op, data = _sliced_data(training, target)
         other = None if own or data < 0 else theirs.get(facts.shape(data)[0])
         if other is not None:

@@ -27,7 +27,7 @@ def find(facts: Facts) -> Iterator[Found]:
         if not is_active or not around or training.attribute(op, "p") in {"0", "0.0"}:
             continue
         place, is_norm = facts.place(op), facts.op_name(op).startswith("batch_norm")
-        is_meant = "training=" in place.code.replace(" ", "")
+        is_meant = "training=" in place.code.partition("#")[0].replace(" ", "")
         layer, is_evaluating = training.classes_around(op)[0], around[0] in training.evaluating
         if is_evaluating and is_norm and "Norm" not in layer:
             yield warning("functional-dropout.norm", place, op, layer=layer)

@@ -56,12 +56,12 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _owns(training: Training, root: int, changed: set[int]) -> bool:
-    """Tell whether an op in a layer's call read one of the changed parameters."""
+    """Tell whether an op in a layer's call read a changed parameter of a layer, not an input."""
     facts = training.facts
     scopes = facts.layer_calls[facts.record.ops["scope"]]
     for op in (scopes == root).nonzero()[0].tolist():
         parameters = [one for one in facts.inputs(op) if facts.tensor_kind(one) == PARAMETER]
-        if any(facts.first_value(one) in changed for one in parameters):
+        if any(facts.path(one) and facts.first_value(one) in changed for one in parameters):
             return True
     return False
 

@@ -12,11 +12,12 @@ result, computed without a graph in training mode, is the target of a loss.
 
 The check does not report samples of a generator, teachers that follow their student, or a pass that
 computes running statistics anew. Nor does it report Monte Carlo dropout: several passes over one
-input, or a Dropout layer that was itself set to ``train()``.
+input between two steps, or a Dropout layer that was itself set to ``train()``.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 
@@ -43,11 +44,12 @@ def find(facts: Facts) -> Iterator[Found]:
     scopes = facts.record.scopes["layer"]
     ops, trained = _active(training, is_used)
     classifiers = _classifiers(training, is_used)
-    given = Counter(_given(facts, root) for root in ops)
+    ends = [step.last_op for step in training.steps]
+    given = Counter((_given(facts, root), bisect(ends, op)) for root, op in ops.items())
     for root, op in ops.items():
         layer = int(scopes[root])
-        # Several passes over the same input in training mode are Monte Carlo dropout.
-        if given[_given(facts, root)] > 1:
+        # Several passes over one input between two steps are Monte Carlo dropout.
+        if given[_given(facts, root), bisect(ends, op)] > 1:
             continue
         is_teacher = layer not in trained and _teaches(training, root, is_used)
         by_reading = layer in classifiers

@@ -30,15 +30,17 @@ def find(facts: Facts) -> Iterator[Found]:
         return
     calls = facts.user_backward_calls
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
-    for op in training.forward_ops(*AFFINE):
+    said: set[int] = set()
+    for op in training.forward_ops("rnn", *AFFINE):
         pair = facts.inputs(op)
-        if not is_used[op] or len(pair) < 2 or facts.tensor_kind(pair[1]) != PARAMETER:
+        if not is_used[op] or PARAMETER not in map(facts.tensor_kind, pair[1:3]):
             continue
         source = training.origin(pair[0])
         seen = training.glance(source)
         if seen is None or seen.root_mean_square < _LARGE or seen.elements < _FEWEST:
             continue
-        if not _is_normalised(training, op):
+        if not _is_normalised(training, op) and facts.stack(op) not in said:
+            said.add(facts.stack(op))
             kind = "pixels" if seen.smallest >= 0 and 64 < seen.largest <= 255 else "found"
             low, high = f"{seen.smallest:.4g}", f"{seen.largest:.4g}"
             place = facts.model_place(op)
@@ -54,14 +56,22 @@ def _rounded_down(training: Training) -> Iterator[Found]:
         if seen is not None and number.isdigit() and 0 < seen.largest < 2 * int(number):
             yield warning("input-scale.floor", facts.place(op), op, number=number,
                           largest=f"{seen.largest:.4g}")  # fmt: skip
+    said: set[int] = set()
     for op in training.forward_ops("cast"):
-        seen = training.glance(training.origin(facts.inputs(op)[0]))
+        source, factor = training.origin(facts.inputs(op)[0]), 1.0
+        maker = facts.producer(source)
+        if maker >= 0 and (factor := facts.factor(maker)) != 1:
+            source = training.origin(facts.inputs(maker)[0])
+        seen = training.glance(source)
         to = facts.dtype(facts.outputs(op)[0])
         if seen is None or seen.elements < _FEWEST or "int" not in to:
             continue
-        if not seen.is_whole and seen.smallest > -1 and seen.largest < 1:
+        is_part = not seen.is_whole or factor != 1
+        is_lost = is_part and seen.smallest * factor > -1 and 0 < seen.largest * factor < 1
+        if is_lost and facts.stack(op) not in said:
+            said.add(facts.stack(op))
             yield warning("input-scale.cast", facts.place(op), op, dtype=to,
-                          largest=f"{seen.largest:.4g}")  # fmt: skip
+                          largest=f"{seen.largest * factor:.4g}")  # fmt: skip
 
 
 def _is_normalised(training: Training, op: int) -> bool:

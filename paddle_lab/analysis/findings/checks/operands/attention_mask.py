@@ -138,8 +138,8 @@ def _scale(training: Training, softmax: int) -> Iterator[Found]:
     op, factor, scaling = facts.producer(facts.inputs(softmax)[0]), 1.0, -1
     for _ in range(6):
         inputs = facts.inputs(op) if op >= 0 else []
-        if len(inputs) == 1 and _factor(facts, op) != 1:
-            factor, scaling = factor * _factor(facts, op), op
+        if len(inputs) == 1 and facts.factor(op) != 1:
+            factor, scaling = factor * facts.factor(op), op
         if not inputs or facts.op_name(op) not in {"add", "matmul", "multiply", "divide"}:
             return
         width = facts.shape(inputs[0])[-1:] or (0,)
@@ -148,16 +148,6 @@ def _scale(training: Training, softmax: int) -> Iterator[Found]:
                 yield warning("attention-mask.scale", facts.place(scaling), scaling, n=width[0])
             return
         op = facts.producer(inputs[0])
-
-
-def _factor(facts: Facts, op: int) -> float:
-    """Return the constant by which an op multiplies its input; 1 for another op."""
-    try:
-        number = float(facts.attributes(op))
-    except ValueError:
-        return 1.0
-    name = facts.op_name(op)
-    return 1 / number if name == "divide" and number else number if name == "multiply" else 1.0
 
 
 def _masks(training: Training, scores: int) -> Iterator[tuple[int, int, bool]]:

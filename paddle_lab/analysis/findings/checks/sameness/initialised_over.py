@@ -17,7 +17,6 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.training import Called, Training
 from paddle_lab.analysis.findings.finding import Found, Place, warning
-from paddle_lab.analysis.source.stacks import stack_of
 
 _MOST_PLACES = 3
 
@@ -40,7 +39,7 @@ def find(facts: Facts) -> Iterator[Found]:
         used = (op for op in training.readings(tensor) if training.layers_around(op))
         first_use = next(used, facts.op_count)
         own = [call for call in every if call.event.ops_before <= first_use]
-        lines = [_user_lines(training, call) for call in own]
+        lines = [training.user_places(call.event.stack) for call in own]
         name = facts.path(tensor) or facts.tensor_name(tensor)
         for (one, other), (line, next_line) in zip(pairwise(own), pairwise(lines), strict=True):
             is_zero = one.detail == ["Constant", "0.0"] and other.detail != one.detail
@@ -53,11 +52,6 @@ def find(facts: Facts) -> Iterator[Found]:
             if place not in said:
                 said.add(place)
                 yield warning("initialised-over.found", place, -1, name=name, n=len(lines))
-
-
-def _user_lines(training: Training, call: Called) -> list[Place]:
-    frames = stack_of(training.facts.record, call.event.stack)
-    return [Place.of(one) for one in frames if one.kind == "user"]
 
 
 CHECK = Check(

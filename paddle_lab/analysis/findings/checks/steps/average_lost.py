@@ -22,8 +22,7 @@ _WEIGHTED = frozenset(("multiply", "scale"))
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that compute averages in vain."""
     training = facts.answer(Training)
-    written = {(facts.first_value(one.tensor), one.ops_before)
-               for one in facts.events("overwritten")}  # fmt: skip
+    written = {(_base(facts, one.tensor), one.ops_before) for one in facts.events("overwritten")}
     lines: dict[int, list[tuple[int, bool, bool]]] = {}
     for op in training.forward_ops("add", "lerp"):
         averaged = [_averaged(facts, one) for one in facts.inputs(op)[:2]]
@@ -45,9 +44,17 @@ def _averaged(facts: Facts, tensor: int) -> int:
     """Return the parameter of which a tensor is a multiple, as its first value, else -1."""
     maker = facts.producer(tensor)
     if maker >= 0 and facts.op_name(maker) in _WEIGHTED:
-        given = [one for one in facts.inputs(maker) if facts.tensor_kind(one) == PARAMETER]
-        tensor = given[0] if given else tensor
-    return facts.first_value(tensor) if facts.tensor_kind(tensor) == PARAMETER else -1
+        given = [_base(facts, one) for one in facts.inputs(maker)]
+        tensor = next((one for one in given if facts.tensor_kind(one) == PARAMETER), tensor)
+    base = _base(facts, tensor)
+    return base if facts.tensor_kind(base) == PARAMETER else -1
+
+
+def _base(facts: Facts, tensor: int) -> int:
+    """Return the first value of a tensor, or of the parameter whose memory it shares."""
+    first = facts.first_value(tensor)
+    base = facts.first_value(facts.detached_from(first)) if facts.detached_from(first) >= 0 else -1
+    return base if base >= 0 and facts.tensor_kind(base) == PARAMETER else first
 
 
 CHECK = Check(

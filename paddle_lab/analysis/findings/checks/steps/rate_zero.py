@@ -1,7 +1,7 @@
 """Steps ran with a learning rate of zero, so they changed nothing.
 
 Contract: every step changes the parameters. A schedule may begin or end with one or two steps at a
-rate of zero; the check reports three such steps in a row.
+rate of zero; the check reports three such steps in a row, or two at the end of up to eight.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def find(facts: Facts) -> Iterator[Found]:
         for index, step in enumerate(steps):
             highest = max(highest, step.rate)
             run = run + 1 if step.rate <= highest * _NOTHING else 0
-            if run == _FEWEST:
+            is_rest = index == len(steps) - 1 and run == _FEWEST - 1 < index and run * 4 > index
+            if run == _FEWEST or is_rest:
                 at = index
         if at < 0:
             continue
