@@ -29,7 +29,4 @@ def find(facts: Facts) -> Iterator[Found]:
         yield warning(f"gradient-not-cleared.{key}", place, at, n=len(events))
 
 
-CHECK = Check(
-    find=find,
-    example="loss.backward()\noptimizer.step()  # and no optimizer.clear_grad()",
-)
+CHECK = Check(find, example="loss.backward()\noptimizer.step()  # and no optimizer.clear_grad()")

@@ -129,7 +129,4 @@ def _collected(
     )
 
 
-CHECK = Check(
-    find=find,
-    example="total = total + loss  # in a training loop",
-)
+CHECK = Check(find, example="total = total + loss  # in a training loop")

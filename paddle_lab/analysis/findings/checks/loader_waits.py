@@ -72,7 +72,4 @@ def _advice(wait: dict[str, Any]) -> Text:
     return Text("findings.loader-waits.advice")
 
 
-CHECK = Check(
-    find=find,
-    example="batches = iter(paddle.io.DataLoader(dataset))\nstep(next(batches))",
-)
+CHECK = Check(find, example="batches = iter(paddle.io.DataLoader(dataset))\nstep(next(batches))")

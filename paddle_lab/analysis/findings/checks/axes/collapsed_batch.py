@@ -36,7 +36,4 @@ def _shape(facts: Facts, op: int) -> tuple[int, ...]:
     return facts.shape(facts.inputs(op)[0]) or (0,)
 
 
-CHECK = Check(
-    find=find,
-    example="scores = net(x).squeeze()  # the last batch has one sample",
-)
+CHECK = Check(find, example="scores = net(x).squeeze()  # the last batch has one sample")

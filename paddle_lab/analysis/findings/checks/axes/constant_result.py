@@ -77,7 +77,4 @@ def _values(training: Training, op: int, name: str, shape: tuple[int, ...]) -> i
     return shape[at] if is_unit or (len(shape) == 2 and shape[0] > 1) else 0
 
 
-CHECK = Check(
-    find=find,
-    example="loss = F.cross_entropy(nn.Linear(8, 1)(x), y)",
-)
+CHECK = Check(find, example="loss = F.cross_entropy(nn.Linear(8, 1)(x), y)")

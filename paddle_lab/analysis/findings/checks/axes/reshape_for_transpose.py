@@ -81,7 +81,4 @@ def _groups(sizes: list[int], ends: set[int]) -> list[list[int]]:
     return groups[:-1] if not groups[-1] else groups
 
 
-CHECK = Check(
-    find=find,
-    example="x = x.reshape([n, h, w, c])  # x is [n, c, h, w]",
-)
+CHECK = Check(find, example="x = x.reshape([n, h, w, c])  # x is [n, c, h, w]")

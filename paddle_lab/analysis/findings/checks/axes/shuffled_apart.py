@@ -109,7 +109,4 @@ def _sliced_data(training: Training, tensor: int) -> tuple[int, int]:
     return (op, data) if facts.shape(data) else (-1, -1)
 
 
-CHECK = Check(
-    find=find,
-    example="x, y = x[paddle.randperm(n)], y[paddle.randperm(n)]",
-)
+CHECK = Check(find, example="x, y = x[paddle.randperm(n)], y[paddle.randperm(n)]")

@@ -96,8 +96,4 @@ def _changed(training: Training, op: int, is_reached: Mask) -> int:
     return min(used) if len(used) == 1 and is_alone else -1
 
 
-CHECK = Check(
-    find=find,
-    example="dropped = self.drop(x)\nreturn self.head(x)",
-    holds_on=(),
-)
+CHECK = Check(find, example="dropped = self.drop(x)\nreturn self.head(x)", holds_on=())

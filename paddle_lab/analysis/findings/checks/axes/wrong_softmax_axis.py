@@ -97,7 +97,4 @@ def _normalised(training: Training, tensor: int) -> tuple[int, int]:
     return -1, -1
 
 
-CHECK = Check(
-    find=find,
-    example="probabilities = F.softmax(logits, axis=0)",
-)
+CHECK = Check(find, example="probabilities = F.softmax(logits, axis=0)")

@@ -60,7 +60,4 @@ def _is_ones(facts: Facts, scale: int) -> bool:
     )
 
 
-CHECK = Check(
-    find=find,
-    example="norm.weight.stop_gradient = True",
-)
+CHECK = Check(find, example="norm.weight.stop_gradient = True")

@@ -35,7 +35,4 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("functional-dropout.found", place, op, layer=layer)
 
 
-CHECK = Check(
-    find=find,
-    example="x = F.dropout(x, 0.5)  # without training=self.training",
-)
+CHECK = Check(find, example="x = F.dropout(x, 0.5)  # without training=self.training")

@@ -87,7 +87,4 @@ def _is_normalised(training: Training, op: int) -> bool:
     return False
 
 
-CHECK = Check(
-    find=find,
-    example="net(paddle.to_tensor(pixels))  # 0 to 255",
-)
+CHECK = Check(find, example="net(paddle.to_tensor(pixels))  # 0 to 255")

@@ -54,8 +54,4 @@ def find(facts: Facts) -> Iterator[Found]:
             return
 
 
-CHECK = Check(
-    find=find,
-    example="opt = SGD(5.0, parameters=net.parameters())",
-    holds_on=(),
-)
+CHECK = Check(find, example="opt = SGD(5.0, parameters=net.parameters())", holds_on=())

@@ -49,7 +49,4 @@ def _samples(training: Training, mean: int) -> int:
     return 0
 
 
-CHECK = Check(
-    find=find,
-    example="loss = F.cross_entropy(logits, y) / x.shape[0]",
-)
+CHECK = Check(find, example="loss = F.cross_entropy(logits, y) / x.shape[0]")

@@ -197,7 +197,4 @@ def _keeps_one_token(training: Training, way: list[tuple[int, int]], keeps: bool
     )  # fmt: skip
 
 
-CHECK = Check(
-    find=find,
-    example="mask = (ids == 0).unsqueeze([1, 2])\ny = encoder(x, mask)",
-)
+CHECK = Check(find, example="mask = (ids == 0).unsqueeze([1, 2])\ny = encoder(x, mask)")

@@ -177,7 +177,4 @@ def _place(training: Training, loss: int, maker: int) -> Place:
     return facts.place(loss)
 
 
-CHECK = Check(
-    find=find,
-    example="loss = F.cross_entropy(F.softmax(net(x)), y)",
-)
+CHECK = Check(find, example="loss = F.cross_entropy(F.softmax(net(x)), y)")

@@ -60,7 +60,4 @@ def _is_mask(training: Training, tensor: int) -> bool:
     return False
 
 
-CHECK = Check(
-    find=find,
-    example="scores = scores + paddle.tril(paddle.ones([t, t]))",
-)
+CHECK = Check(find, example="scores = scores + paddle.tril(paddle.ones([t, t]))")

@@ -33,7 +33,4 @@ def find(facts: Facts) -> Iterator[Found]:
                           usual=f"{1 - float(momentum):.4g}")  # fmt: skip
 
 
-CHECK = Check(
-    find=find,
-    example="nn.BatchNorm2D(64, momentum=0.1)",
-)
+CHECK = Check(find, example="nn.BatchNorm2D(64, momentum=0.1)")

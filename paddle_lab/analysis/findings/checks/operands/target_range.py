@@ -139,7 +139,4 @@ def _numbers(glance: Glance) -> dict[str, str]:
     return {"smallest": f"{glance.smallest:.4g}", "largest": f"{glance.largest:.4g}"}
 
 
-CHECK = Check(
-    find=find,
-    example="loss = F.mse_loss(F.tanh(net(x)), pixels)  # pixels are 0 to 255",
-)
+CHECK = Check(find, example="loss = F.mse_loss(F.tanh(net(x)), pixels)  # pixels are 0 to 255")

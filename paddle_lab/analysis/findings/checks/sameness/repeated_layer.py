@@ -22,7 +22,4 @@ def find(facts: Facts) -> Iterator[Found]:
         yield warning("repeated-layer.found", training.place(call), -1, name=name, n=int(times))
 
 
-CHECK = Check(
-    find=find,
-    example="nn.Sequential(*[nn.Linear(64, 64)] * 6)",
-)
+CHECK = Check(find, example="nn.Sequential(*[nn.Linear(64, 64)] * 6)")

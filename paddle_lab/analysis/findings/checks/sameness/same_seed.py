@@ -96,8 +96,4 @@ def _data(training: Training, parameters: set[int]) -> set[int]:
     return {tensor for tensor in read if not training.is_fed(tensor)}
 
 
-CHECK = Check(
-    find=find,
-    example="for x, y in loader:\n    paddle.seed(0)",
-    holds_on=(),
-)
+CHECK = Check(find, example="for x, y in loader:\n    paddle.seed(0)", holds_on=())

@@ -38,7 +38,4 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("listed-twice.found", place, -1, n=len(twice), names=listing(names[:4]))
 
 
-CHECK = Check(
-    find=find,
-    example="opt = SGD(0.1, parameters=net.parameters() + net.head.parameters())",
-)
+CHECK = Check(find, example="opt = SGD(0.1, parameters=net.parameters() + net.head.parameters())")
