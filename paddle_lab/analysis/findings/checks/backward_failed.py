@@ -23,9 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, found
+from paddle_lab.analysis.findings.parts import Check, Facts
 from paddle_lab.analysis.findings.saved.failed_backward import (
     FailedBackward,
     failed_backwards,

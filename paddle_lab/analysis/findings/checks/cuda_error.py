@@ -13,9 +13,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.finding import Found, Mark, found
+from paddle_lab.analysis.findings.parts import Check, Facts
 
 _SIGN = re.compile(r"CUDA error\s?\(?(?P<code>\d{1,3})\)?")
 

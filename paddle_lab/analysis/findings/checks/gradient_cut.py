@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity, found
 from paddle_lab.analysis.findings.gradients.cuts import Cut, GradientCuts
+from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, walk
 from paddle_lab.words import Text
 
 _MOST_MARKS = 12

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import OPTIMIZER, Event, Facts
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:

@@ -14,9 +14,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.finding import Found
+from paddle_lab.analysis.findings.parts import Check, Facts, Found
 from paddle_lab.words import Text, say
 
 _LEAST_WAITED_NS: Final = 500_000_000

@@ -19,9 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import GRADIENT, Facts
-from paddle_lab.analysis.findings.finding import Found, Mark, Place
+from paddle_lab.analysis.findings.parts import Check, Found, Mark, Place
 from paddle_lab.words import Text
 
 _MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))

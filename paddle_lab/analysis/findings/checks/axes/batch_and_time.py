@@ -20,10 +20,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import BUFFER, Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Found, Training, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 _BATCH_FIRST = frozenset(

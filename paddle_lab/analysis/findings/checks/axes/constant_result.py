@@ -13,11 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.findings.gradients.reach import ZERO_GRADIENT
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _NORMS = ("layer_norm", "batch_norm", "batch_norm_", "instance_norm", "group_norm")
 

@@ -14,10 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import LOSSES, Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import LOSSES, Check, Facts, Found, Training, warning
 
 _INDEXING = frozenset(("gather", "index_select", "getitem", "take"))
 _DEEPEST = 4_000

@@ -20,12 +20,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts, walk
 from paddle_lab.analysis.findings.facts.ops import Mask
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.findings.gradients.unused_calls import UnusedCalls
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, walk, warning
 
 _FEWEST_LOST = 4
 _MADE_OF = frozenset(("mean", "mean_all", "sum", "multiply", "scale", "add", "subtract", "divide"))

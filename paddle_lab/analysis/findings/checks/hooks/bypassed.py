@@ -20,8 +20,7 @@ import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
-from paddle_lab.analysis.findings.facts.training import Called, Training
-from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.findings.parts import Called, Found, Place, Training, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 

@@ -23,12 +23,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
 from paddle_lab.analysis.findings.facts.ops import Mask
-from paddle_lab.analysis.findings.facts.training import LOSSES, Training
-from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.analysis.findings.parts import LOSSES, Check, Facts, Found, Training, warning
 
 _COMPARING = LOSSES | {"equal", "not_equal", "accuracy"}
 _MOST = 64

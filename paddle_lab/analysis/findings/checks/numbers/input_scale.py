@@ -14,12 +14,11 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts
-from paddle_lab.analysis.findings.facts.training import AFFINE, Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import AFFINE, PASSING, Found, Training, warning
 
 _LARGE = 30.0
 _FEWEST = 16
-_MOVING = frozenset(("add", "linear", *AFFINE))
+_SUMS = {"add", "bias_add"}
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -33,7 +32,7 @@ def find(facts: Facts) -> Iterator[Found]:
     said: set[int] = set()
     for op in training.forward_ops("rnn", *AFFINE):
         pair = facts.inputs(op)
-        if not is_used[op] or PARAMETER not in map(facts.tensor_kind, pair[1:3]):
+        if not is_used[op] or PARAMETER not in map(facts.tensor_kind, pair[1:4]):
             continue
         source = training.origin(pair[0])
         seen = training.glance(source)
@@ -75,16 +74,9 @@ def _rounded_down(training: Training) -> Iterator[Found]:
 
 
 def _is_normalised(training: Training, op: int) -> bool:
-    facts = training.facts
-    for _ in range(3):
-        readers = list(training.readers(facts.outputs(op)[0]))
-        if any(facts.op_name(one).endswith(("_norm", "_norm_")) for one in readers):
-            return True
-        following = [one for one in readers if facts.op_name(one) in {"add", "bias_add"}]
-        if not following:
-            return False
-        op = following[0]
-    return False
+    facts, out = training.facts, training.facts.outputs(op)[0]
+    later = training.later_ops(out, lambda one: facts.op_name(one) in PASSING | _SUMS, 16)
+    return any(facts.op_name(one).endswith(("_norm", "_norm_")) for one in later)
 
 
 CHECK = Check(find, example="net(paddle.to_tensor(pixels))  # 0 to 255")

@@ -15,10 +15,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _STEPS = 4
 _EACH, _IN_ALL = 1.5, 10.0

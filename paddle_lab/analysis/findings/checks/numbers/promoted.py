@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _EXACT = {"bfloat16": 256, "float16": 2048}
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, PASSING, Training
-from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.findings.gradients.trained import Trained
+from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, Found, walk, warning
 
 _ARITHMETIC = frozenset(("add", "subtract", "multiply", "divide", "scale", "mean", "std", "sum",
                          "square", "pow"))  # fmt: skip

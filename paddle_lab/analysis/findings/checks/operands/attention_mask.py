@@ -18,11 +18,8 @@ import re
 from collections.abc import Iterator
 from math import isclose, prod
 
-from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.checks.operands.tokens import tokens_before
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _MASKING = frozenset(("add", "subtract", "where", "masked_fill"))
 _STEPS = frozenset(("cast", "expand", "unsqueeze", "multiply", "scale", "subtract", "reshape"))

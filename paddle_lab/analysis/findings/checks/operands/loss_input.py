@@ -17,11 +17,9 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from math import prod
 
-from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.checks.operands.tokens import copied_tokens, has_padding
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, Training
-from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, PASSING, Training
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Place, warning
 
 _MASKS = frozenset(("greater_than", "greater_equal", "less_than", "equal", "one_hot"))
 _SQUASHING = {"softmax": "softmax", "sigmoid": "sigmoid", "gumbel_softmax": "softmax"}
@@ -115,16 +113,12 @@ def _focal(training: Training) -> Iterator[Found]:
 
 def _divides(training: Training, op: int) -> bool:
     """Tell whether a result, to which others may be added, divides another."""
-    facts, made = training.facts, set(training.facts.outputs(op))
-    for _ in range(3):
-        readers = [one for tensor in made for one in training.readers(tensor)]
-        if any(
-            facts.op_name(one) == "divide" and len(facts.inputs(one)) == 2
-            and facts.inputs(one)[1] in made for one in readers
-        ):  # fmt: skip
-            return True
-        made = {out for one in readers if facts.op_name(one) == "add" for out in facts.outputs(one)}
-    return False
+    facts, out = training.facts, training.facts.outputs(op)[0]
+    later = [*training.later_ops(out, lambda one: facts.op_name(one) in PASSING | {"add"}, 32)]
+    made = {out, *(each for one in later if facts.op_name(one) != "divide"
+                   for each in facts.outputs(one))}  # fmt: skip
+    return any(facts.op_name(one) == "divide" and facts.inputs(one)[1:2] and
+               facts.inputs(one)[1] in made for one in later)  # fmt: skip
 
 
 def _divergence(training: Training, op: int) -> Iterator[Found]:

@@ -19,10 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
 from paddle_lab.analysis.findings.facts.training import Glance, Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, Found, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, inf)}

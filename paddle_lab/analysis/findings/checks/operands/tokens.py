@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts, walk
-from paddle_lab.analysis.findings.facts.training import Training
+from paddle_lab.analysis.findings.parts import PARAMETER, Facts, Training, walk
 
 _SAME_ORDER = frozenset(("reshape", "flatten", "unsqueeze", "squeeze", "cast", "contiguous"))
 _CAUSAL = frozenset(("triu", "tril", "rnn"))

@@ -12,10 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Called, Training
-from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.findings.parts import Called, Check, Facts, Found, Place, Training, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 

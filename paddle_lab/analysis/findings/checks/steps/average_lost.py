@@ -11,10 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, Found, Training, warning
 
 _WEIGHTED = frozenset(("multiply", "scale"))
 

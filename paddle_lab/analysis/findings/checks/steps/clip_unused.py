@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import EXTERNAL, FORWARD, GRADIENT, Facts
-from paddle_lab.analysis.findings.facts.training import Called, Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Called, Check, Found, Training, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 

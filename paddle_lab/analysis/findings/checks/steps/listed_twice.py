@@ -12,10 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 from paddle_lab.words import listing
 
 

@@ -16,10 +16,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, Place, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.analysis.findings.parts import PARAMETER, Facts, Found, Place, Training, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, Place, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Place, Training, warning
 
 _FEWEST = 3
 _NOTHING = 1e-6

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isclose
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Facts
-from paddle_lab.analysis.findings.facts.training import Training
-from paddle_lab.analysis.findings.finding import Found, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _CLIPS = ("clip_grad_norm_", "clip_grad_value_")
 

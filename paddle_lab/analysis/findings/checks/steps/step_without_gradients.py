@@ -19,10 +19,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import PARAMETER, Facts
-from paddle_lab.analysis.findings.facts.training import Called, Step, Training
 from paddle_lab.analysis.findings.finding import Found, warning
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
+from paddle_lab.analysis.findings.parts import PARAMETER, Called, Facts, Step, Training
 
 _FEWEST = 2
 _VALUES = 2
