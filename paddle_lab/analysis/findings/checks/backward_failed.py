@@ -23,8 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.finding import Found, Mark, found
-from paddle_lab.analysis.findings.parts import Check, Facts
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, found
 from paddle_lab.analysis.findings.saved.failed_backward import (
     FailedBackward,
     failed_backwards,

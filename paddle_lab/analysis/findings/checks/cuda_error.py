@@ -13,8 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.finding import Found, Mark, found
-from paddle_lab.analysis.findings.parts import Check, Facts
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, found
 
 _SIGN = re.compile(r"CUDA error\s?\(?(?P<code>\d{1,3})\)?")
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.facts import OPTIMIZER, Event, Facts
-from paddle_lab.analysis.findings.parts import Check, Found, warning
+from paddle_lab.analysis.findings.parts import OPTIMIZER, Check, Event, Facts, Found, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:

@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from paddle_lab.analysis.findings.finding import Found, Mark, found
-from paddle_lab.analysis.findings.parts import Check, Facts
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, found
 from paddle_lab.analysis.gradients.curve import DepthPoint, GradientCurve
 from paddle_lab.analysis.gradients.gradients import Gradient, GradientTable
 

@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddle_lab.analysis.findings.check import Check
-from paddle_lab.analysis.findings.facts import Event, Facts
-from paddle_lab.analysis.findings.finding import Found, found
+from paddle_lab.analysis.findings.parts import Check, Event, Facts, Found, found
 from paddle_lab.words import Text
 
 

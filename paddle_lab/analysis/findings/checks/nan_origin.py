@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.facts.backward import with_bad_numbers
-from paddle_lab.analysis.findings.finding import Found, Place, Severity
 from paddle_lab.analysis.findings.nan.bad_gradients import add_backward_sources, bad_gradients
 from paddle_lab.analysis.findings.nan.causes import cause_in_backward, cause_in_forward
 from paddle_lab.analysis.findings.nan.ends import note_reach, path_marks
@@ -26,7 +25,7 @@ from paddle_lab.analysis.findings.nan.sentences import (
     place_of,
 )
 from paddle_lab.analysis.findings.nan.sources import Flow, Source, is_optimizers
-from paddle_lab.analysis.findings.parts import Check, Facts
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Place, Severity
 from paddle_lab.words import Text
 
 _MOST_LINES = 5

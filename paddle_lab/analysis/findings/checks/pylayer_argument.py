@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.finding import Found, Mark, Place, Severity
-from paddle_lab.analysis.findings.parts import Check, Facts
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, Place, Severity
 from paddle_lab.analysis.findings.saved.failed_backward import failed_backwards, reason
 from paddle_lab.words import Text
 

@@ -19,8 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from paddle_lab.analysis.findings.facts import GRADIENT, Facts
-from paddle_lab.analysis.findings.parts import Check, Found, Mark, Place
+from paddle_lab.analysis.findings.parts import GRADIENT, Check, Facts, Found, Mark, Place
 from paddle_lab.words import Text
 
 _MAKES_NOTHING = frozenset(("empty", "empty_like", "new_empty", "empty_strided"))

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from paddle_lab.analysis.findings.finding import Found, Mark, Place, found
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
-from paddle_lab.analysis.findings.parts import Check, Facts, walk
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, Place, found, walk
 from paddle_lab.trace.trees import rows_by
 from paddle_lab.words import Text
 

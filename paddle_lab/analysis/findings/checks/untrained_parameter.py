@@ -16,10 +16,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.finding import Found, Mark, Place, found
 from paddle_lab.analysis.findings.gradients.cuts import GradientCuts
 from paddle_lab.analysis.findings.gradients.trained import Trained
-from paddle_lab.analysis.findings.parts import Check, Facts, walk
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, Place, found, walk
 from paddle_lab.analysis.graph.scopes import layers_of_scopes
 
 

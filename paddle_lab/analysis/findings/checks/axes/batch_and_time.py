@@ -20,8 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.facts import BUFFER, Facts
-from paddle_lab.analysis.findings.parts import Check, Found, Training, warning
+from paddle_lab.analysis.findings.parts import BUFFER, Check, Facts, Found, Training, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 _BATCH_FIRST = frozenset(
