@@ -32,3 +32,17 @@ def test_batch_norm_gives_no_gradient_to_one_part_if_the_other_is_frozen(part: s
     norm(paddle.randn([4, 6])).square().sum().backward()
     assert norm.weight.grad is None
     assert norm.bias.grad is None
+
+
+def test_categorical_samples_by_softmax_and_divides_for_log_probabilities() -> None:
+    paddle.seed(0)
+    given = paddle.distribution.Categorical(paddle.to_tensor([0.9, 0.05, 0.05]))
+    drawn = float((given.sample([4000]) == 0).astype("float32").mean())
+    looked_up = float(given.log_prob(paddle.to_tensor([0])).exp())
+    assert abs(looked_up - 0.9) < 1e-3
+    assert abs(drawn - 0.54) < 0.05  # softmax of 0.9, 0.05 and 0.05
+
+
+def test_categorical_looks_up_each_value_of_one_axis_in_each_distribution() -> None:
+    given = paddle.distribution.Categorical(paddle.rand([4, 3]))
+    assert given.log_prob(paddle.to_tensor([0, 1, 2, 0])).shape == [4, 4]

@@ -19,6 +19,7 @@ from paddle_lab.capture.evidence.values.statistics import statistics_of
 from paddle_lab.capture.recorder.tensors import TensorPool
 
 _MOST_WATCHED = 3
+_LOST = "lost_setting"
 
 
 class _Used:
@@ -67,7 +68,7 @@ class StepGradients:
             return
         for name in {*lost_settings(optimizer)} - seen.lost_settings:
             seen.lost_settings.add(name)
-            detail = f"lost_setting {type(optimizer).__name__} {name}"
+            detail = f"{_LOST} {type(optimizer).__name__} {name}"
             places = setting_place(_getframe(), name)
             self._events.note("called", _getframe(), detail=detail, places=places)
 

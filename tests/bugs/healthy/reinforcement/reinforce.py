@@ -3,7 +3,6 @@
 import numpy as np
 import paddle
 from paddle import nn
-from paddle.distribution import Categorical
 
 
 class Policy(nn.Layer):
@@ -40,10 +39,11 @@ for episode in range(3):
     state, log_probabilities, values, rewards, entropies = world.reset(), [], [], [], []
     for _ in range(12):
         logits, value = policy(paddle.to_tensor(state).unsqueeze(0))
-        actions = Categorical(nn.functional.softmax(logits))
-        action = actions.sample([1])
-        log_probabilities.append(actions.log_prob(action).squeeze())
-        entropies.append(actions.entropy().mean())
+        # Paddle's Categorical would draw from another distribution: see test_known_defects.py.
+        chances = nn.functional.softmax(logits)
+        action = paddle.multinomial(chances, 1)
+        log_probabilities.append(paddle.log(paddle.take_along_axis(chances, action, 1)).squeeze())
+        entropies.append(-(chances * paddle.log(chances)).sum(-1).mean())
         values.append(value.squeeze())
         state, reward, done = world.step(int(action))
         rewards.append(reward)

@@ -6,21 +6,23 @@ it by its sum. No input suits both. Furthermore, ``log_prob`` looks up each entr
 in each distribution: a batch of N gives [N, N].
 
 The check reports a line whose distributions are used in both ways and whose log-probabilities are
-trained; and a value of shape [N] for N distributions whose result meets another tensor of shape
-[N]. It does not report distributions that are only sampled, or that only give log-probabilities.
+trained. It is a hint if the input is positive, as in the documentation: then only the samples are
+wrong. The check also reports a value of shape [N] for N distributions whose result meets another
+tensor of shape [N]. Distributions that are only sampled, or never, are right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.parts import Check, Facts, Found, Place, Training, warning
+from paddle_lab.analysis.findings.checks.operands.loss_input import kind_of
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Place, Severity, Training, found
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that make such distributions, or look up values in all of them."""
     training = facts.answer(Training)
-    drawn: dict[Place, int] = {}
+    drawn: dict[Place, tuple[int, str]] = {}
     logged: set[Place] = set()
     for op in training.forward_ops("divide"):
         pair = facts.inputs(op)
@@ -33,9 +35,11 @@ def find(facts: Facts) -> Iterator[Found]:
                 logged.add(facts.place(op))
                 yield from _all_pairs(training, taken)
         if any(_is_drawn(training, one) for one in facts.consumers(pair[0])):
-            drawn.setdefault(facts.place(op), op)
+            drawn.setdefault(facts.place(op), (op, kind_of(training, pair[0])[0]))
     for place in logged & drawn.keys():
-        yield warning("sample-probability.found", place, drawn[place])
+        op, kind = drawn[place]
+        severity: Severity = "warning" if kind in {"logits", "log"} else "info"
+        yield found("sample-probability.found", place, op, severity=severity)
 
 
 def _is_drawn(training: Training, op: int) -> bool:
@@ -57,7 +61,7 @@ def _all_pairs(training: Training, op: int) -> Iterator[Found]:
         return
     later = training.later_ops(out, lambda one: facts.shape(facts.outputs(one)[0]) == made, 32)
     if any(n in map(facts.shape, facts.inputs(one)) for one in later):
-        yield warning("sample-probability.pairs", facts.place(op), op, n=n[0])
+        yield found("sample-probability.pairs", facts.place(op), op, n=n[0])
 
 
 CHECK = Check(
