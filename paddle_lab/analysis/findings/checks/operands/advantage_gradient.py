@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, PASSING, Training
+from paddle_lab.analysis.findings.facts.training import AFFINE, LOSSES, PASSING
 from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, Found, walk, warning
 
@@ -25,9 +25,6 @@ _SIZES = {"square", "pow", "abs", "huber_loss"}
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the products of log-probabilities and differences that have a gradient."""
-    training = facts.answer(Training)
-    if not training.steps:
-        return
     told: set[int] = set()
     for call in facts.user_backward_calls:
         ops = {op for node in facts.nodes_of_call(call) if (op := facts.op_of_node(node)) >= 0}
