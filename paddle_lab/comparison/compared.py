@@ -177,6 +177,10 @@ def _compare_pairs(found: Compared, tolerance: float) -> None:
         "raised": a.ops["raised"][one] != b.ops["raised"][two],
     }
     is_other = np.logical_or.reduce([*differs.values()])
+    # What else differs about another op, or about an op that returned nothing, is no news.
+    differs["attributes"] &= ~differs["op"]
+    for kind in ("dtype", "shape", "gradient"):
+        differs[kind] &= ~differs["op"] & ~differs["raised"]
     has_values = is_known & (digest_a[one] != digest_b[two])
     state[rows[is_known]] = EQUAL
     measures = tolerance > 0 or (a.record.kept_values and b.record.kept_values)
@@ -203,9 +207,7 @@ def _compare_pairs(found: Compared, tolerance: float) -> None:
         sides = (a, b, int(one[at]), int(two[at]))
         if found.is_rerun:
             sides = (b, a, int(two[at]), int(one[at]))
-        # What else differs about another op is no news.
-        kinds = ["op"] if differs["op"][at] else [kind for kind in differs if differs[kind][at]]
-        reasons.append(". ".join(_reason(kind, *sides) for kind in kinds))
+        reasons.append(". ".join(_reason(kind, *sides) for kind in differs if differs[kind][at]))
     for row, key in zip(rows[others].tolist(), number.tolist(), strict=True):
         found.reason[row] = reasons[key]
 

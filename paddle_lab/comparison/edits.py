@@ -42,8 +42,7 @@ class Edit(NamedTuple):
 def edit_of(first: ComparedOp | ComparedGradient, found: Compared) -> Edit | None:
     """Return the edit that the first difference goes back to, as far as the sources show."""
     edits = _edits(found)
-    stack = first.b.stack if first.b else []
-    for frame in stack:
+    for frame in first.b.stack if first.b else ():
         for source, one in edits:
             record = found.b.record
             cell = -1 if frame.cell is None else frame.cell

@@ -73,8 +73,7 @@ def findings_of_b(findings: Iterable[Finding], found: Compared) -> list[Finding]
 def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
     """Return the sentence about the whole comparison, and what could not be compared."""
     told = [sentence(rows, found)]
-    first = first_of(rows, found)
-    row = found.first()
+    first, row = first_of(rows, found), found.first()
     if isinstance(first, ComparedGradient):
         no_op = say("comparison.no_op", n=len(rows))
         told.append(_of_op(rows, rows[row], found) if row >= 0 else no_op)
@@ -91,7 +90,7 @@ def comparison_notices(rows: ComparedTable, found: Compared) -> list[str]:
 
 
 def sentence(rows: ComparedTable, found: Compared) -> str:
-    """Return one sentence: the first difference with both lines, or that there is none."""
+    """Return the first difference with both lines and its layer, or that there is none."""
     if not len(found.a) and not len(found.b):
         return say("comparison.both_empty")
     for name, side in (("a", found.a), ("b", found.b)):
@@ -104,8 +103,11 @@ def sentence(rows: ComparedTable, found: Compared) -> str:
             return say("comparison.unknown", n=n, unknown=unknown)
         return say("comparison.equal" if n == len(found.state) else "comparison.equal_kept", n=n)
     if isinstance(first, ComparedGradient):
-        return say("comparison.gradient", node=first.name, place=Place.of(first.frame))
-    return _of_op(rows, first, found)
+        said = say("comparison.gradient", node=first.name, place=Place.of(first.frame))
+    else:
+        said = _of_op(rows, first, found)
+    op, record = (first.b, found.b.record) if first.b else (first.a, found.a.record)
+    return " ".join([said, *(_where(record, op.key) if op else ())])
 
 
 def first_of(rows: ComparedTable, found: Compared) -> First | None:
@@ -134,10 +136,7 @@ def _of_op(rows: ComparedTable, first: ComparedOp, found: Compared) -> str:
 
 
 def _details(first: First, found: Compared) -> list[str]:
-    if not len(found.a) or not len(found.b):
-        return []
-    op, record = (first.b, found.b.record) if first.b else (first.a, found.a.record)
-    told = _where(record, op.key) if op else []
+    told = []
     if isinstance(first, ComparedOp):
         inputs = _changed_inputs(first, found)
         if inputs:
@@ -198,12 +197,11 @@ def _named(facts: Facts, tensor: Tensor, created: int) -> str:
 def _limits(found: Compared) -> list[str]:
     """Return sentences about what the traces lack for a full comparison."""
     sides = {"a": found.a, "b": found.b}
-    told = []
-    for name, origin in ((name, side.record.origin) for name, side in sides.items()):
-        if origin.stopped_line:
-            at = place(origin.stopped_file, origin.stopped_line, origin.stopped_cell)
-            error = origin.exception.partition(":")[0]
-            told.append(say("comparison.stopped", name=name, error=error, place=at))
+    told, origin = [], found.a.record.origin
+    if origin.stopped_line:  # every view tells what stopped trace b
+        at = place(origin.stopped_file, origin.stopped_line, origin.stopped_cell)
+        error = origin.exception.partition(":")[0]
+        told.append(say("comparison.stopped", error=error, place=at))
     if not all(len(side) for side in sides.values()):
         return told
     without = [name for name, side in sides.items() if side.decimals is None]

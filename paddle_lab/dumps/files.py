@@ -104,9 +104,9 @@ class DumpFiles:
                 damaged.append(name)
         self._give_to_processes()
         if damaged:
-            self.notices.append(say("notices.dump.damaged", files=_named(damaged)))
+            self.notices.append(say("notices.dump.damaged", files=listing(damaged, _MOST_NAMED)))
         if unknown:
-            self.notices.append(say("notices.dump.unknown", files=_named(unknown)))
+            self.notices.append(say("notices.dump.unknown", files=listing(unknown, _MOST_NAMED)))
 
     def _read(self, path: Path, name: str) -> tuple[bool, bool]:
         """Read a file. Tell whether Paddle dumped the file, and whether the file is complete."""
@@ -143,7 +143,8 @@ class DumpFiles:
             backward.gradient_file = name
             return True, text.endswith("\n")
         if _LOG.search(data[: 1 << 16]):
-            self._logs.append(read_log(data, year=_year_of(path)))
+            written = datetime.datetime.fromtimestamp(path.stat().st_mtime).astimezone()
+            self._logs.append(read_log(data, year=written.year))
             return True, True
         return False, False
 
@@ -203,14 +204,3 @@ class DumpFiles:
             return next(iter(self.processes.values()))
         number = max(counts, key=lambda one: counts[one], default=0)
         return self.processes.setdefault(number if counts.get(number) else 0, Process())
-
-
-def _named(files: list[str]) -> str:
-    more = len(files) - _MOST_NAMED
-    named = listing(files[:_MOST_NAMED])
-    return say("notices.dump.more", files=named, n=more) if more > 0 else named
-
-
-def _year_of(path: Path) -> int:
-    written = datetime.datetime.fromtimestamp(path.stat().st_mtime).astimezone()
-    return written.year

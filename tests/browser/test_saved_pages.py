@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from paddle_lab.api import Trace
+from paddle_lab.comparing import compare
 from tests.browser.saved_page import opened
 from tests.trace.records import RecordWriter
 from tests.views.hostile import hostile_record
@@ -45,6 +46,23 @@ def test_a_page_shows_the_graph_and_loads_nothing(
     expect(page.locator("#pdl-root[data-state=ready]")).to_be_visible()
     expect(page.get_by_role("tree")).to_be_attached()
     page.screenshot(path=screenshots / "page.png")
+    assert trouble == []
+    page.context.close()
+
+
+def test_a_comparison_begins_where_the_runs_first_differ(browser: Browser, tmp_path: Path) -> None:
+    def chain(last: str) -> Trace:
+        w = RecordWriter()
+        x = w.op("full")
+        for name in [*(f"op_{number}" for number in range(30)), last, "relu"]:
+            x = w.op(name, x)
+        return Trace(w.record())
+
+    path = compare(chain("tanh"), chain("sin")).to_html(tmp_path / "comparison.html")
+    page, trouble = opened(browser, path)
+    expect(page.locator("#pdl-root[data-state=ready]")).to_be_visible()
+    canvas = page.locator(".pdl-canvas canvas")
+    assert float((canvas.get_attribute("data-camera") or "").split()[1]) < -1000
     assert trouble == []
     page.context.close()
 

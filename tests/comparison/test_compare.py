@@ -186,7 +186,7 @@ def test_parameters_that_differ_before_the_trace_are_named() -> None:
         return trace
 
     comparison = paddle_lab.compare(trained(0), trained(1))
-    assert "the parameter `weight`" in comparison.record.origin.notices[2]
+    assert "the parameter `weight`" in comparison.record.origin.notices[1]
 
 
 def test_the_first_gradient_that_differs_is_named() -> None:

@@ -82,7 +82,7 @@ def test_the_edited_line_is_named(before: tuple[paddle_lab.Trace, list[str]]) ->
     told = {}
     for name in ("constant", "weight decay", "op inserted", "no backward"):
         comparison = paddle_lab.compare(before[0], edited(by_name[name])[0])
-        told[name] = comparison.record.origin.notices[-1 if name != "no backward" else 2]
+        told[name] = comparison.record.origin.notices[-1]
     assert "was `score = score * 8 ** -0.5`, now `score = score * 8 ** -1.5`" in told["constant"]
     assert told["weight decay"].startswith("An edit in the recorded sources")
     assert told["op inserted"].startswith("Added at")

@@ -242,10 +242,13 @@ def test_a_trace_that_ends_early_is_said_to_end() -> None:
     exec(compile(program, "<half>", "exec"), names)
     with pytest.raises(ValueError, match="0"), paddle_lab.trace(digest=True) as half:
         names["main"]()
-    first, where, *_, last = paddle_lab.compare(whole, half).record.origin.notices
+    found = paddle_lab.compare(whole, half).record.origin
+    first = found.notices[0]
     assert first.startswith("No op differs until trace b ends. Trace a goes on with `conv2d` at ")
-    assert where == "It ran in the layer `conv` and in iteration 2 of the loop at <whole>:20."
-    assert last.startswith("`ValueError` stopped trace b at ")
+    assert "It ran in the layer `conv` and in iteration 2 of the loop at <whole>:20." in first
+    assert found.exception == "ValueError: 0"  # so each view tells it
+    last = paddle_lab.compare(half, whole).record.origin.notices[-1]
+    assert last.startswith("`ValueError` stopped trace a at ")
 
 
 def test_ops_that_a_limit_dropped_are_no_difference() -> None:
@@ -276,4 +279,17 @@ def test_the_layer_is_named_with_the_model_if_it_has_only_a_number() -> None:
         "net = paddle.nn.Sequential(paddle.nn.Linear(3, 3))\ndef main():\n    net(x)\n"
     )
     found = paddle_lab.compare(*(ran(program.format(seed), f"<{seed}>") for seed in (1, 2)))
-    assert found.record.origin.notices[1] == "It ran in the layer `net.0`."
+    assert "It ran in the layer `net.0`." in found.findings[0].message
+
+
+def test_an_op_that_raised_is_not_said_to_have_other_shapes() -> None:
+    program = "import paddle\ndef main():\n    paddle.ones([2, 3]).reshape([{}])\n"
+    whole = ran(program.format(6), "<whole>")
+    names: dict[str, Any] = {}
+    exec(compile(program.format(7), "<raised>", "exec"), names)
+    with pytest.raises(ValueError, match="ReshapeOp"), paddle_lab.trace(digest=True) as raised:
+        names["main"]()
+    (first,) = [row for row in paddle_lab.compare(whole, raised).rows if row.name == "reshape"]
+    assert first.reason == (
+        "Attributes were shape=[6], now shape=[7]. It raised an exception in only one of the traces"
+    )

@@ -63,10 +63,7 @@ export function comparisonOf(trace: Trace): Comparison | undefined {
       const state = COMPARE_STATES[nodeStates[row]!]!;
       if (state !== "unknown") kindsOfGradNodes[node] = DIFFERENCES.indexOf(state);
     });
-    const differing: number[] = [];
-    kinds.forEach((kind, op) => {
-      if (kind > 0) differing.push(op);
-    });
+    const differing = [...kinds.keys()].filter((op) => kinds[op]! > 0);
     const read = (name: "max_abs" | "max_rel" | "cosine") => floats(table.column(name));
     const errors = { max_abs: read("max_abs"), max_rel: read("max_rel"), cosine: read("cosine") };
     return { rowOf, kinds, kindsOfGradNodes, differing, errors };

@@ -2,8 +2,10 @@
 
 import { element } from "../../dom/element.ts";
 import type { Theme } from "../../dom/theme.ts";
+import { comparisonOf } from "../../model/graph/comparison.ts";
 import type { Store } from "../../model/state/store.ts";
 import { t } from "../../words/page.ts";
+import { marksOfBox } from "../scene/box_marks.ts";
 import {
   type Camera,
   coveredBelow,
@@ -18,7 +20,7 @@ import {
   zoomedAt,
 } from "../scene/camera.ts";
 import type { TextMeasure } from "../scene/measure.ts";
-import { EMPTY_SCENE, type Scene } from "../scene/scene.ts";
+import { EMPTY_SCENE, type Scene, type SceneBox } from "../scene/scene.ts";
 import { type Hit, SceneIndex } from "../scene/scene_index.ts";
 import { wholeParts } from "../scene/taken.ts";
 import { anchored } from "./anchor.ts";
@@ -29,6 +31,8 @@ import { listenToPointer, type PointerActions } from "./pointer.ts";
 
 const SMALLEST_SCALE = 0.02;
 const EDGE_REACH_PX = 5;
+/** The height that the legend of a comparison's colours covers. */
+const LEGEND_PX = 60;
 
 export interface CanvasActions {
   click(hit: Hit | undefined, event: PointerEvent): void;
@@ -141,8 +145,12 @@ export class GraphCanvas {
   /** @param below_px how much of the lower edge is covered */
   reveal(target: Rectangle, below_px = 0): void {
     this.#hasBeenMoved = true;
+    this.glideTo(this.#revealing(target, below_px));
+  }
+
+  #revealing(target: Rectangle, below_px: number): Camera {
     const view = { ...this.#view, height: Math.max(1, this.#view.height - below_px) };
-    this.glideTo(revealing(this.camera, target, view));
+    return revealing(this.camera, target, view);
   }
 
   /** Move up until the lower edge of a rectangle is visible. */
@@ -254,6 +262,10 @@ export class GraphCanvas {
     this.#glide = undefined;
     const parts = wholeParts(this.#scene, this.measure, deepestInFirstView(this.#view));
     this.#camera = firstView(this.#scene, this.#view, parts);
+    // A comparison begins where the runs first differ, above the legend of the colours.
+    const isOrigin = (box: SceneBox): boolean => marksOfBox(this.store, box)[0]?.role === "origin";
+    const origin = comparisonOf(this.store.trace) && this.#scene.boxes.find(isOrigin);
+    if (origin) this.#camera = kept(this.#revealing(origin, LEGEND_PX), this.#scene, this.#view);
     this.#publish();
   }
 
