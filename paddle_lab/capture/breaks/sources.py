@@ -36,7 +36,7 @@ class Source(NamedTuple):
         """Return the node whose condition contains the instruction."""
         inner: ast.AST | None = None
         for node in self.nodes:
-            tests = node.ifs if isinstance(node, ast.comprehension) else [_test_of(node)]
+            tests = getattr(node, "ifs", [getattr(node, "test", None)])
             # Python gives some conditions the position of their whole statement.
             if any(test is not None and inner in (None, test) for test in tests):
                 return node
@@ -55,7 +55,7 @@ def source_at(code: CodeType, offset: int) -> Source:
     """Return the source text and syntax nodes of an instruction."""
     told = positions_of(code, np.array([offset]))
     line, end_line, column, end_column = (int(one[0]) for one in told)
-    text, tree = _parsed(code.co_filename, tuple(linecache.getlines(code.co_filename)))
+    text, tree = _parsed(tuple(linecache.getlines(code.co_filename)))
     if column == NO_COLUMN or tree is None:
         return Source(line, [], text)
     begin, end = (line, column), (end_line, end_column)
@@ -66,7 +66,7 @@ def source_at(code: CodeType, offset: int) -> Source:
 
 def function_node(code: CodeType) -> tuple[ast.AST | None, str]:
     """Return the node of a function and the text of its file."""
-    text, tree = _parsed(code.co_filename, tuple(linecache.getlines(code.co_filename)))
+    text, tree = _parsed(tuple(linecache.getlines(code.co_filename)))
     first = code.co_firstlineno
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, _SCOPES):
@@ -104,13 +104,8 @@ def _has(node: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> bool:
     return (line, node.col_offset) <= begin and end <= last
 
 
-def _test_of(node: ast.AST) -> ast.expr | None:
-    return getattr(node, "test", None)
-
-
 @lru_cache(maxsize=16)
-def _parsed(file: str, lines: tuple[str, ...]) -> tuple[str, ast.Module | None]:
-    del file  # the file name only makes the cache keep files with equal lines apart
+def _parsed(lines: tuple[str, ...]) -> tuple[str, ast.Module | None]:
     text = "".join(lines)
     try:
         return text, ast.parse(text) if text else None

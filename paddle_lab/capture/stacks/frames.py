@@ -6,12 +6,11 @@ import linecache
 import os
 import re
 from collections.abc import Sequence
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from paddle_lab.capture.stacks.code_positions import Integers, Positions, positions_of
+from paddle_lab.capture.stacks.code_positions import Integers, positions_of
 from paddle_lab.capture.stacks.frame_kinds import USER, kind_of
 from paddle_lab.capture.stacks.source_texts import Cells, in_characters, source_rows
 from paddle_lab.capture.stacks.stack_pool import Location, StackPool
@@ -70,7 +69,8 @@ class FrameAssembler:
         for same in calls.values():
             code = locations[same[0]][0]
             if kind_of(code.co_filename, self._paddle_folder) == USER:
-                told = _positions(code, np.array([locations[call][1] for call in same]))
+                offsets = np.array([locations[call][1] for call in same])
+                told = in_characters(code.co_filename, positions_of(code, offsets))
                 cells = np.stack(told, axis=1).tolist()
                 for call, cell in zip(same, cells, strict=True):
                     names[call] = _name_called(code.co_filename, *cell)
@@ -98,8 +98,8 @@ class FrameAssembler:
             rows_of.setdefault(number, []).append(row)
         for number, rows in rows_of.items():
             code = self._rows.codes[number]
-            file = code.co_filename
-            told = _positions(code, np.array([frames[row][1] for row in rows]))
+            file, offsets = code.co_filename, np.array([frames[row][1] for row in rows])
+            told = in_characters(file, positions_of(code, offsets))
             cells[rows, 0] = self._strings[file]
             cells[rows, 1] = self._strings[getattr(code, "co_qualname", code.co_name)]
             cells[rows, 2:6] = np.stack(told, axis=1)
@@ -124,7 +124,3 @@ def _name_called(file: str, line: int, end_line: int, column: int, end_column: i
     text = linecache.getline(file, line)
     match = _CALLEE.search(text.strip() if column < 0 else text[column:end_column])
     return match[1] if match else None
-
-
-def _positions(code: CodeType, offsets: Integers) -> Positions:
-    return in_characters(code.co_filename, positions_of(code, offsets))

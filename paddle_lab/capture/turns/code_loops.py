@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from paddle_lab.capture.stacks.code_positions import told_positions
 from paddle_lab.capture.stacks.frame_kinds import USER, is_own, kind_of
+from paddle_lab.capture.stacks.source_texts import read_again
 from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop, Span
 from paddle_lab.capture.turns.source_loops import SourceFile
 
@@ -71,6 +72,7 @@ class CodeDescriber:
         return found if found.loops or is_group else None
 
     def _place_loops(self, code: CodeType, found: CodeLoops, modes: tuple[str, ...]) -> None:
+        read_again(code)
         text = "".join(linecache.getlines(code.co_filename))
         source = _parsed(text) if "for" in text or "while" in text else None
         if source is None:
@@ -82,7 +84,10 @@ class CodeDescriber:
         loops = _told_loops(source.loops.get(owner, []))
         if not loops:
             return
-        innermost = _loops_at(loops, spans, code)
+        innermost = [
+            _loop_at(loops, span, is_next=opcode in _NEXT)
+            for opcode, span in zip(code.co_code[::2], spans, strict=True)
+        ]
         orders = _orders(source, spans)
         for (loop_number, is_header), order, span in zip(innermost, orders, spans, strict=True):
             flags = IS_HEADER * is_header + IS_REPEATING * (span in source.repeating)
@@ -155,15 +160,8 @@ def _contains(outer: Span, inner: Span) -> bool:
     return outer[:2] <= inner[:2] and inner[2:] <= outer[2:]
 
 
-def _loops_at(loops: list[Loop], spans: list[Span], code: CodeType) -> list[tuple[int, bool]]:
-    """Return the innermost loop of each instruction, and whether it is in the loop's header."""
-    return [
-        _loop_at(loops, span, is_next=opcode in _NEXT)
-        for opcode, span in zip(code.co_code[::2], spans, strict=True)
-    ]
-
-
 def _loop_at(loops: list[Loop], at: Span, *, is_next: bool) -> tuple[int, bool]:
+    """Return the innermost loop of an instruction, and whether it is in the loop's header."""
     has_columns = at[1:] != (0, at[0], 0)
     for number in range(len(loops) - 1, -1, -1):
         loop = loops[number]

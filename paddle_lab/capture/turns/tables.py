@@ -50,9 +50,6 @@ def _text(value: Any) -> str:
     values = list(value) if type(value) is tuple else [value]
     while values[-1] is None:
         del values[-1]
-    text = ", ".join("…" if one is None else _one_text(one) for one in values)
+    values = [f"{one:.6g}" if type(one) is float else one for one in values]
+    text = ", ".join("…" if one is None else str(one) for one in values)
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
-
-
-def _one_text(value: Any) -> str:
-    return f"{value:.6g}" if type(value) is float else str(value)

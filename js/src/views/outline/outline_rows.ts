@@ -273,8 +273,7 @@ class RowWriter {
     const members = isFold ? foldAround(hierarchy, state, item.key) : [item.key];
     const label = isFold ? foldLabel(this.store, item.key) : trace.groupLabel(item.key);
     const className = trace.textAt("groups", "class", item.key);
-    const isBackward = state.mode === "backward";
-    const count = leafCountText(this.store, isBackward, members, item.leafCount);
+    const count = leafCountText(this.store, state.mode === "backward", members, item.leafCount);
     const kind = isFold
       ? t("outline.repeated", { n: members.length })
       : t(`group_kind.${trace.groupKind(item.key)}`);

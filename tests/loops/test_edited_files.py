@@ -1,0 +1,90 @@
+"""Loops, lines and sources of modules that are edited while the process runs."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import linecache
+import os
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import paddle_lab
+from tests.loops.test_loops import reads_variables, turns_of_ops
+
+TEXT = """import paddle
+
+
+def left(x):
+    for k in range(2):
+        x = x * 2
+    return x
+
+
+class Model:
+    def run(self, x):
+        for step in range(2):
+            x = x + 1
+        return x
+"""
+_names = (f"edited_module_{number}" for number in itertools.count())
+_seconds = itertools.count(10, 10)
+
+
+class Module:
+    """A module in a file that tests edit."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / f"{next(_names)}.py"
+        self.write(TEXT)
+        self.module: ModuleType = importlib.import_module(self.file.stem)
+
+    def write(self, text: str) -> None:
+        self.file.write_text(text)
+        # Python compares the seconds of the time with those of the compiled file.
+        later = self.file.stat().st_mtime + next(_seconds)
+        os.utime(self.file, (later, later))
+
+    def traced(self) -> tuple[list[str], list[str], list[str]]:
+        """Return the iteration of each op, its line's text in the file, and the stored texts."""
+        import paddle
+
+        x = paddle.ones([1])
+        with paddle_lab.trace() as trace:
+            self.module.Model().run(self.module.left(x))
+        lines = linecache.getlines(str(self.file))
+        record = trace.record
+        sources = zip(record.sources["file"], record.sources["text"], strict=True)
+        return (
+            [" / ".join(turns) for turns in turns_of_ops(record)],
+            [lines[op.line - 1].strip() for op in trace.ops],
+            [record.text(text) for file, text in sources if record.text(file) == str(self.file)],
+        )
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Module:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return Module(tmp_path)
+
+
+pytestmark = reads_variables
+
+TURNS = ["k 1", "k 2", "step 1", "step 2"]
+LINES = ["x = x * 2"] * 2 + ["x = x + 1"] * 2
+
+
+def test_a_module_that_is_edited_and_imported_again(module: Module) -> None:
+    assert module.traced() == (TURNS, LINES, [TEXT])
+    module.write("# new\n" + TEXT)
+    importlib.reload(module.module)
+    assert module.traced() == (TURNS, LINES, ["# new\n" + TEXT])
+
+
+@pytest.mark.parametrize("text", [TEXT.replace("x * 2", "x * 3").replace("x + 1", "x - 1"), "def"])
+def test_the_text_that_ran_is_shown_after_an_edit(module: Module, text: str) -> None:
+    before = module.traced()
+    module.write(text)
+    assert module.traced() == before
