@@ -123,9 +123,8 @@ class Run:
         return self.ranks[rank].widget()
 
     def __repr__(self) -> str:
-        logs = self._directory.logs
-        calls = len(self._joined)
-        head = say("runs.summary", n=len(logs), world=self.world_size, calls=calls)
+        ranks, calls = len(self._directory.logs), len(self._joined)
+        head = say("runs.summary", n=ranks, world=self.world_size, calls=calls)
         return "\n".join([head, *map(str, self.findings)])
 
 

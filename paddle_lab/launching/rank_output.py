@@ -28,12 +28,9 @@ class RankOutput:
 
     def copy(self) -> None:
         """Copy the new lines that are complete."""
-        logs = [
-            (found, path)
-            for path in self._directory.glob("workerlog.*")
-            if (found := _LOG.search(path.name))
-        ]
-        for found, path in sorted(logs, key=lambda log: int(log[0][1])):
+        paths = self._directory.glob("workerlog.*")
+        logs = [(int(found[1]), path) for path in paths if (found := _LOG.search(path.name))]
+        for rank, path in sorted(logs):
             offset = self._offsets.get(path, 0)
             with path.open("rb") as file:
                 file.seek(offset)
@@ -41,4 +38,4 @@ class RankOutput:
             data = data[: data.rfind(b"\n") + 1]
             self._offsets[path] = offset + len(data)
             for line in data.decode("utf-8", "replace").splitlines():
-                self._write(f"[{found[1]}] {line}\n")
+                self._write(f"[{rank}] {line}\n")

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from paddle_lab.flights.flight import read_flight
 from paddle_lab.flights.folder import process_runs
+from paddle_lab.flights.layout import paths_of
 from paddle_lab.runs.clocks import align
 from paddle_lab.runs.collectives import Collectives, joined
 from paddle_lab.runs.disagreements import disagreements
@@ -109,21 +110,32 @@ class RunDirectory:
         return process_runs(int(log.about.get("process", 0)))
 
     def has_died(self, log: RankLog) -> bool:
-        """Tell whether a rank's process died without reporting its end.
-
-        The launcher ends the other ranks by SIGTERM, which a flight record shows.
-        """
+        """Tell whether a rank's process died without reporting its end."""
         if log.exit is not None or self.is_alive(log) or self._was_stopped(log):
             return False
         if log.died_at is not None:
             return True
         flight = read_flight(self.path, flight_name(log.rank))
         if flight is not None:
-            has_died = flight.signal != "SIGTERM"
+            # After a failure the launcher ends the other ranks by SIGTERM.
+            has_died = flight.signal != "SIGTERM" or self._failed_first(log)
             log.died_at = flight.last_place if has_died else None
+            log.died_of = flight.signal
             return has_died
         has_failure = any(one.exit is not None and one.exit["code"] for one in self.logs)
         return self.ended is None or not (self.ended.get("stopped") or has_failure)
+
+    def _failed_first(self, log: RankLog) -> bool:
+        """Tell whether a process got its signal before any other rank failed."""
+        # faulthandler writes to the notes at the signal, and nothing is written after it.
+        notes = {one.rank: paths_of(self.path, flight_name(one.rank))[1] for one in self.logs}
+        failures_ns = [
+            int(one.exit["time_ns"]) if one.exit is not None else notes[one.rank].stat().st_mtime_ns
+            for one in self.logs
+            if (one.exit["code"] if one.exit is not None else notes[one.rank].is_file())
+            and not self.is_alive(one)
+        ]
+        return min(failures_ns) >= notes[log.rank].stat().st_mtime_ns
 
     def _was_stopped(self, log: RankLog) -> bool:
         """Tell whether a rank ran until the user stopped the run."""
@@ -235,9 +247,11 @@ class RunDirectory:
         if not dead:
             return []
         first = min(dead, key=lambda log: log.last_ns)
-        message = say("runs.died.message", rank=ranks_said([first.rank]))
+        who, key = ranks_said([first.rank]), "signal" if first.died_of else "message"
+        message = say(f"runs.died.{key}", rank=who, signal=first.died_of)
         lines = {log.rank: log.place for log in self.logs if log.place != NOWHERE}
-        advice = say("runs.died.advice")
+        key = "sent" if first.died_of == "SIGTERM" else "last" if first.died_of else "advice"
+        advice = say(f"runs.died.{key}")
         return [RunFinding("rank-died", message, advice, (first.rank,), lines, first.last_ns)]
 
     def _missing(self) -> list[RunFinding]:

@@ -130,14 +130,10 @@ def _differing(collective: Collective) -> Iterator[tuple[int, int, Any, Any]]:
 def _order_finding(collective: Collective, first: int, second: int) -> RunFinding:
     calls = collective.calls
     message = say(
-        "runs.order.message",
-        n=collective.sequence,
-        group=collective.group,
-        first=ranks_said([first]),
-        mine=_called(calls[first]),
-        second=ranks_said([second]),
-        theirs=_called(calls[second]),
-    )
+        "runs.order.message", n=collective.sequence, group=collective.group,
+        first=ranks_said([first]), mine=_called(calls[first]),
+        second=ranks_said([second]), theirs=_called(calls[second]),
+    )  # fmt: skip
     odd = odd_ones({rank: (call.site, call.tensor, call.variable) for rank, call in calls.items()})
     return RunFinding(
         "collective-order", message, say("runs.order.advice"), tuple(odd), places(collective),

@@ -123,6 +123,8 @@ class RankLog:
     exit: dict[str, Any] | None = None
     died_at: Place | None = None
     """The last line in the flight record of a process that died."""
+    died_of: str = ""
+    """The signal in that record."""
     last_ns: int = 0
     call_count: int = 0
     """How many calls are known. If the description of a site is lost, the rest is not known."""

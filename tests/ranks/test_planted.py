@@ -38,6 +38,7 @@ KINDS = {
 }
 SAID = {
     "lock": "it waits for a lock, ",
+    "terminated": "The process of rank 2 died of SIGTERM.",
     "one_sided_branch": "Rank 1 got no gradient for linear_2.w_0 in this call (nor for 1 more",
 }
 MARK = re.compile(r"# AT ([\d ]+)( ODD)?$")

@@ -79,13 +79,8 @@ class CollectiveHooks(PatchSet):
     ) -> int:
         """Write that a collective begins, and return the number of the call."""
         frames = user_frames(_getframe(1))
-        site: dict[str, Any] = {
-            "op": op,
-            "group": group,
-            "ranks": ranks,
-            "stack": lines_of(frames),
-            **values,
-        }
+        site: dict[str, Any] = {"op": op, "group": group, "ranks": ranks, **values}
+        site["stack"] = lines_of(frames)
         if value is not None and frames:
             site["variable"] = variable_of(frames[0], value)
         key = self._events.begin(site)

@@ -82,7 +82,8 @@ class EventFile:
     def note(self, kind: str, **values: object) -> None:
         """Write one event. Do nothing after :meth:`close`, or if the disk is full."""
         line = json.dumps({"kind": kind, "time_ns": time.time_ns(), **values})
-        self._write(f"{line}\n".encode("utf-8", "replace"))
+        with self._lock:
+            self._append(f"{line}\n".encode("utf-8", "replace"), self._file)
 
     def attempt(self, action: Callable[..., _Result], *args: Any) -> _Result | None:
         """Run Paddle Lab's own code. If it fails, return ``None``, so that the user's call runs."""
@@ -98,10 +99,6 @@ class EventFile:
         if text not in self._faults:
             self._faults.add(text)
             self.note("notice", text=text)
-
-    def _write(self, line: bytes) -> None:
-        with self._lock:
-            self._append(line, self._file)
 
     def _append(self, data: bytes, file: int) -> None:
         if self._file >= 0:
