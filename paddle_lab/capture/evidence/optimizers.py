@@ -33,8 +33,6 @@ class SeenOptimizer:
         """Rows of ``tensors``."""
         self.watched: list[weakref.ref[Any]] = []
         """The few parameters that :mod:`.events.step_gradients` checks."""
-        self.lost_settings: set[str] = set()
-        """The attributes that nothing reads."""
 
 
 class OptimizerLog:

@@ -66,8 +66,7 @@ class StepGradients:
         seen = self._optimizers.entry(optimizer)
         if seen.steps & (seen.steps - 1):
             return
-        for name in {*lost_settings(optimizer)} - seen.lost_settings:
-            seen.lost_settings.add(name)
+        for name in lost_settings(optimizer):
             detail = f"{_LOST} {type(optimizer).__name__} {name}"
             places = setting_place(_getframe(), name)
             self._events.note("called", _getframe(), detail=detail, places=places)

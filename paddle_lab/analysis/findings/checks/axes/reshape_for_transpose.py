@@ -8,7 +8,7 @@ does not if the sizes also fit a split, as in the groups of GroupNorm, except af
 
 The check does not report a reshape that splits axes or merges neighbours, or the shift of relative
 positions in attention, where the last two sizes differ by 1. Axes of the same size cannot be told
-apart.
+apart, except if [N, C, H, W] comes straight from a convolution and [-1, C] is made of it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from operator import mul
 
 from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
+_MAPS = {"conv2d", "conv2d_transpose", "bilinear_interp", "nearest_interp", "bicubic_interp"}
+
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the reshapes that move an axis."""
@@ -28,7 +30,11 @@ def find(facts: Facts) -> Iterator[Found]:
             continue
         before, after = (facts.shape(one) for one in (facts.inputs(op)[0], facts.outputs(op)[0]))
         maker = facts.producer(facts.inputs(op)[0])
-        moved = _moved(before, after, is_product=maker >= 0 and facts.op_name(maker) == "matmul")
+        made = facts.op_name(maker) if maker >= 0 else ""
+        moved = _moved(before, after, is_product=made == "matmul")
+        is_map = made in _MAPS and "NHWC" not in facts.attributes(maker) and len(before) == 4
+        if is_map and len(after) == 2 and after[1] == before[1] != before[3] > 1:
+            moved = moved or (after[1] != before[2] * before[3] and after[1])
         if moved:
             yield warning("reshape-for-transpose.found", facts.place(op), op,
                           before=list(before), after=list(after), size=moved)  # fmt: skip
