@@ -27,8 +27,7 @@ def find(facts: Facts) -> Iterator[Found]:
     yield from _rounded_down(training)
     if not any(seen.root_mean_square >= _LARGE for seen in training.glances.values()):
         return
-    calls = facts.user_backward_calls
-    is_used = facts.ops_of_nodes(facts.nodes_of_calls(calls))
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
     said: set[int] = set()
     for op in training.forward_ops("rnn", *AFFINE):
         pair = facts.inputs(op)
