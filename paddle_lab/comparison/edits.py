@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ from paddle_lab.analysis.source.stacks import USER, place
 from paddle_lab.comparison.compared import Compared
 from paddle_lab.comparison.gradient_rows import ComparedGradient
 from paddle_lab.comparison.rows import ComparedOp
+from paddle_lab.trace.distinct import distinct
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.trees import taken
 from paddle_lab.words import say
@@ -93,19 +93,18 @@ def _edits(found: Compared) -> list[tuple[Source, Edit]]:
 def _source_pairs(found: Compared) -> list[tuple[Source, Source]]:
     """Return which sources of the two traces correspond: those with the most matched ops."""
     pairs = (found.op_a >= 0) & (found.op_b >= 0)
-    columns: list[list[int]] = []
+    columns = []
     for side, ops in ((found.a, found.op_a[pairs]), (found.b, found.op_b[pairs])):
         record = side.record
         frame = taken(record.stack_frames["frame"], record.ops["stack"][ops])
-        columns += [taken(record.frames[key], frame).tolist() for key in ("file", "cell", "kind")]
-    counted = Counter(
-        ((file, cell), (other, other_cell))
-        for file, cell, kind, other, other_cell, other_kind in zip(*columns, strict=True)
-        if kind == other_kind == USER
-    )
+        columns += [taken(record.frames[key], frame) for key in ("file", "cell", "kind")]
+    is_user = (columns[2] == USER) & (columns[5] == USER)
+    both = np.stack([columns[at][is_user] for at in (0, 1, 3, 4)])
+    first, number = distinct(*both)
+    commonest = first[np.argsort(-np.bincount(number), kind="stable")]
     sources: dict[Source, Source] = {}
-    for (one, two), _ in counted.most_common():
-        sources.setdefault(two, one)
+    for file, cell, other, other_cell in both[:, commonest].T.tolist():
+        sources.setdefault((other, other_cell), (file, cell))
     return [(one, two) for two, one in sources.items()]
 
 

@@ -138,15 +138,12 @@ class _Union:
         partner[found.op_a[rows]] = found.op_b[rows]
         for role in ("input", "output"):
             op, place, one = a.places(role)
-            key = mixed(partner[op], place)
-            other_op, other_place, two = b.places(role)
-            _, at, other = np.intersect1d(
-                key[partner[op] >= 0], mixed(other_op, other_place),
-                assume_unique=True, return_indices=True,
-            )  # fmt: skip
-            one = one[partner[op] >= 0][at]
-            order = np.argsort(-op[partner[op] >= 0][at], kind="stable")  # the first op is last
-            to[one[order]] = two[other[order]]
+            other_op, _, two = b.places(role)
+            known = np.flatnonzero(partner[op] >= 0)[::-1]  # the first op is written last
+            wanted = partner[op[known]]
+            at = np.searchsorted(other_op, wanted) + place[known]
+            is_there = np.append(other_op, -1)[np.minimum(at, len(other_op))] == wanted
+            to[one[known[is_there]]] = two[at[is_there]]
         to[np.flatnonzero(self._to["ops"][a.record.tensors["producer"]] >= 0)] = -1
         to[-1] = -1
 
