@@ -215,6 +215,11 @@ def _limits(found: Compared) -> list[str]:
         }))  # fmt: skip
     told += [say("comparison.cut", name=name) for name, side in sides.items()
              if side.record.origin.kept]  # fmt: skip
+    ran = {name: side.record for name, side in sides.items() if len(side.record.programs)}
+    if len(ran) == 1:
+        [(name, record)] = ran.items()
+        n, op = (int(record.programs[column][0]) for column in ("ops", "op"))
+        told.append(say("comparison.program", name=name, n=n, place=Facts(record).place(op)))
     if found.is_of_two_models:
         told.append(say("comparison.other_model", n=found.matched))
     for what in ("paddle", "device"):

@@ -293,3 +293,9 @@ def test_an_op_that_raised_is_not_said_to_have_other_shapes() -> None:
     assert first.reason == (
         "Attributes were shape=[6], now shape=[7]. It raised an exception in only one of the traces"
     )
+
+
+def test_ops_inside_a_compiled_program_are_said_to_be_missing() -> None:
+    found = edited_network("net = Net()", "net = paddle.jit.to_static(Net(), full_graph=True)")
+    assert "Trace b runs a compiled program of" in told(found)
+    assert "`loss = net(x).square().mean()`" in told(found)
