@@ -24,7 +24,7 @@ def test_memory_that_is_used_again_is_another_block():
     blocks, writes = memory_blocks(calls, _STORAGES.__getitem__)
     assert blocks[1] != blocks[3] == blocks[4]
     assert blocks[2] == blocks[6]
-    assert writes[4] == {blocks[3]}
+    assert writes[4] == blocks[3]
     needed = leading_to(calls[:2] + calls[2:5] + [op("add", [1, 4], [0])], _STORAGES.get, 2)
     assert [call.name for call in needed] == ["exp", "tanh"]
     assert [call.name for call in leading_to(calls, _STORAGES.__getitem__, 4)] == [

@@ -12,6 +12,7 @@ import pytest
 from paddle.autograd import PyLayer
 
 import paddle_lab
+from paddle_lab.capture.replay.player import Player
 from tests.models import MODELS
 
 
@@ -95,6 +96,27 @@ def test_only_the_newest_trace_holds_values():
         paddle.ones([2]) + 2
     assert "older" in refusal(first, 0)
     assert second.value(1).tolist() == [3, 3]
+
+
+def test_the_next_trace_uses_the_memory_of_copies():
+    w = paddle.create_parameter([300, 400], "float32")
+    copies = []
+    for turn in range(3):
+        expected = w.numpy() * 2
+        with paddle_lab.trace(replay=True) as trace:
+            doubled = w * 2
+            w.set_value(w.numpy() + 1)
+        held = trace._replay.log.held
+        copies.append({one.tensor.data_ptr() for one in held.by_number.values()})
+        assert not held._spare
+        assert np.array_equal(trace.value(0), expected)
+        assert np.array_equal(doubled.numpy(), expected)
+        if turn == 1:
+            older = trace
+            running = Player(paddle, older._replay.log, [])  # it may still read the copies
+    assert copies[0] == copies[1]
+    assert copies[1].isdisjoint(copies[2])
+    del running
 
 
 def test_a_saved_trace_says_so(tmp_path):

@@ -158,8 +158,7 @@ class BackwardLog:
 
     def note_write(self, tensor: Any) -> None:
         """Note that an op is about to write a tensor, which may be a leaf's gradient."""
-        known = self._gradients.get(tensor.data_ptr())
-        if known is not None:
+        if (known := self._gradients.get(tensor.data_ptr())) is not None:
             known.version = None
 
     def note_held(self, tensor: Any, held: Held) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import weakref
 from _thread import get_ident
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 _WRITERS = ("set_value", "copy_", "detach_", "value", "get_tensor", "reconstruct_from_")
 """Methods of ``paddle.Tensor`` that may write a tensor, or change its graph, without an op."""
+HOLDING = weakref.WeakSet["CallLog"]()
+"""The log of the newest finished trace: no other one holds tensors."""
 
 
 class CallLog(Collector):
@@ -68,6 +71,8 @@ class CallLog(Collector):
         self.refused: Text | None = None
         """Why no value can be computed again; ``None`` if values can be."""
         self.threads = openmp_threads(paddle)
+        self.players = weakref.WeakSet[Any]()
+        """The replays that run."""
         self._has_written = False
         """Whether memory was written without an op since :meth:`hold_written`."""
         self._pylayers: set[int] = set()
@@ -88,6 +93,7 @@ class CallLog(Collector):
 
     def open(self) -> None:
         """Note ops from now on."""
+        self.hold_alone()
         self._recorder.call_log, self._recorder.call_tape = self, self.tape
         self.tape.is_open = True
         for patch in self._patches:
@@ -103,6 +109,14 @@ class CallLog(Collector):
         self._recorder.call_log = self._recorder.call_tape = None
         self.backward.close()
         self.held.keep_all()
+
+    def hold_alone(self) -> None:
+        """Release the tensors of older traces."""
+        for older in {*HOLDING}:
+            if not older.players:
+                self.held.take_over(older.held)
+            older.release(Text("replay.older"))
+        HOLDING.clear()
 
     def forget(self, gone: Forgotten) -> None:
         """Forget dropped ops. Give up if an op after them is kept, since its value needs them."""
@@ -136,7 +150,8 @@ class CallLog(Collector):
         before = self._calls(backward.first)
         inside = self._calls(backward.end)[len(before) :]
         blocks, writes = memory_blocks([*before, *inside], self.tape.storage_of)
-        known = {blocks[number] for call in before for number in (*call.reads, *call.made)}
+        numbers = (number for call in before for number in (*call.reads, *call.made))
+        known = {block for number in numbers for block in blocks[number]}
         # What wrote into the memory of earlier tensors may have run after the nodes that read it.
         written = zip(inside, writes[len(before) :], strict=True)
         inside = [call for call, its in written if known.isdisjoint(its)]
@@ -321,11 +336,9 @@ class CallLog(Collector):
             self._has_written = True
 
     def _before_write(self, recorder: Recorder, call: Call) -> None:
-        if recorder is self._recorder and call.args and isinstance(call.args[0], self._type):
-            self.keep_unseen(call.args[0])
-            for other in call.args[1:]:
-                if isinstance(other, self._type):
-                    self.keep_unseen(other)
+        if recorder is self._recorder:
+            for tensor in tensors_in(call.args, self._type):
+                self.keep_unseen(tensor)
 
     # -- the program's state ------------------------------------------------------------------
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Collection, Sequence
 
 from paddle_lab.capture.replay.calls import BACKWARD, HOOK, PYLAYER, WRITE, RecordedCall
 
@@ -14,40 +13,37 @@ _NO_OPS = (PYLAYER, HOOK, WRITE)
 
 def memory_blocks(
     calls: Sequence[RecordedCall], storage_of: Callable[[int], int]
-) -> tuple[dict[int, Block], list[set[Block]]]:
-    """Return the block of memory of each tensor, and the blocks that each call writes.
+) -> tuple[dict[int, set[Block]], list[set[Block]]]:
+    """Return the blocks of memory that each tensor may have, and those that each call writes.
 
     Freed memory is used again. So an op's output begins a new block, unless it shares the memory
-    of a tensor that the op read.
-
-    Parameters
-    ----------
-    calls
-        All calls in order.
-    storage_of
-        Returns the storage of a tensor.
+    of a tensor that the op read. A sparse tensor may share memory with all tensors of its ops.
     """
     earlier: dict[int, int] = {}
-    blocks: dict[int, Block] = {}
+    blocks: dict[int, set[Block]] = {}
     writes = []
 
     def note(number: int) -> None:
         storage = storage_of(number)
-        blocks.setdefault(number, (storage, earlier.get(storage, 0)))
+        own = {(storage, earlier.get(storage, 0))} if storage != -1 else set()
+        blocks.setdefault(number, own)
 
     for call in calls:
-        reads = [*call.reads, *call.special.leaves, *call.special.earlier]
+        reads = [n for n in (*call.reads, *call.special.leaves, *call.special.earlier) if n >= 0]
         for number in reads:
-            if number >= 0:
-                note(number)
+            note(number)
         writes.append({(one, earlier.get(one, 0)) for one in call.special.writes})
-        if call.function not in _NO_OPS and call.name not in BACKWARD:
-            shared = {storage_of(number) for number in reads if number >= 0}
+        shared = {*map(storage_of, reads)}
+        if call.function not in _NO_OPS and call.name not in BACKWARD and -1 not in shared:
             made = {storage_of(number) for number in call.made if number not in blocks}
-            if -1 not in shared:  # a sparse tensor may share any memory
-                earlier.update((one, earlier.get(one, 0) + 1) for one in made - shared)
+            earlier.update((one, earlier.get(one, 0) + 1) for one in made - shared)
         for number in call.made:
             note(number)
+        if call.name.startswith("sparse_"):
+            numbers = (*call.reads, *call.made)
+            for number in numbers:
+                if storage_of(number) == -1:
+                    blocks[number].update(*(blocks[one] for one in numbers))
     return blocks, writes
 
 
@@ -69,12 +65,9 @@ def leading_to(
         The number of the tensor; -1 for what the last call reads.
     """
     blocks, writes = memory_blocks(calls, storage_of)
-    sharing = _sharing(calls, blocks)
 
     def blocks_of(numbers: Collection[int]) -> set[Block]:
-        own = (blocks[number] for number in numbers if number in blocks)
-        shared = (sharing.get(number, ()) for number in numbers)
-        return {block for block in (*own, *chain.from_iterable(shared)) if block[0] != -1}
+        return {block for number in numbers for block in blocks.get(number, ())}
 
     extra = {wanted} - {-1}
     has_backward = False
@@ -97,15 +90,3 @@ def leading_to(
         if not has_backward or needed <= extra:
             return found[::-1]
         extra = needed
-
-
-def _sharing(calls: Sequence[RecordedCall], blocks: Mapping[int, Block]) -> dict[int, set[Block]]:
-    """Return the blocks of memory that a sparse tensor may share, such as that of its values."""
-    found: dict[int, set[Block]] = {}
-    for call in calls:
-        if call.name.startswith("sparse_"):
-            numbers = (*call.reads, *call.made)
-            for number in numbers:
-                if blocks[number][0] == -1:
-                    found.setdefault(number, set()).update(blocks[one] for one in numbers)
-    return found

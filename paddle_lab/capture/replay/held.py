@@ -55,12 +55,15 @@ class HeldTensors:
 
     def __init__(self, paddle: Any, limit_bytes: int) -> None:
         self._detach = inspect.unwrap(paddle.Tensor.detach)
+        self._copy_into = inspect.unwrap(paddle.Tensor.copy_)
         self._copied = inspect.unwrap(DOOR.copy_to)
         self._limit_bytes = limit_bytes
         self.by_number: dict[int, Held] = {}
         self.size_bytes = 0
         self._sharing: dict[int, list[Held]] = {}
         """By storage: the held tensors that still share the user's memory."""
+        self._spare: dict[Any, list[Any]] = {}
+        """Copies of an older trace: new memory would cost more than the copying."""
 
     def held(self, tensor: Any, *, copies: bool = False) -> tuple[int, Held]:
         """Hold a tensor. Return its storage (-1 if it has none) and the held tensor.
@@ -116,15 +119,34 @@ class HeldTensors:
             for held in sharing:
                 self._copy(held)
         self._sharing.clear()
+        self._spare.clear()
+
+    def take_over(self, older: HeldTensors) -> None:
+        """Use the memory of an older trace's copies for new ones."""
+        for held in older.by_number.values():
+            if held.tensor is not None:
+                self._spare.setdefault(_kind_of(held.tensor), []).append(held.tensor)
 
     def _copy(self, held: Held) -> None:
         if held.is_copy:
             return
         held.is_copy = True
         try:
-            held.tensor = self._copied(held.tensor, held.tensor.place, True)  # noqa: FBT003
+            held.tensor = self._copy_of(held.tensor)
         except (MemoryError, RuntimeError):  # Paddle's out-of-memory errors are RuntimeErrors
             held.lose(Text("replay.no_memory"))
+
+    def _copy_of(self, tensor: Any) -> Any:
+        try:
+            copy = self._spare[_kind_of(tensor)].pop()
+        except LookupError:
+            return self._copied(tensor, tensor.place, True)  # noqa: FBT003
+        self._copy_into(copy, tensor, True)  # noqa: FBT003
+        return copy
+
+
+def _kind_of(tensor: Any) -> Any:
+    return str(tensor.place), tensor.dtype, *tensor.shape, *tensor.strides
 
 
 def span_of(tensor: Any) -> tuple[int, int, int]:

@@ -42,7 +42,6 @@ _WRITES: Final[dict[str, Writes]] = {
     "fp8_gemm_blockwise_": (4, 6, 7),
     "random_routing_": (2,),
 }  # fmt: skip
-_OTHERS_IN_PLACE: Final = (0,)
 
 _RANDOM: Final = (
     "attention", "attn", "bernoulli", "binomial", "class_center_sample", "dirichlet", "dropout",
@@ -53,7 +52,7 @@ _RANDOM: Final = (
 
 def written_by(name: str) -> Writes:
     """Return the positions of the arguments that an op writes. Most ops write none: ``()``."""
-    return _WRITES.get(name, _OTHERS_IN_PLACE if name.endswith("_") else ())
+    return _WRITES.get(name, (0,) if name.endswith("_") else ())
 
 
 @cache

@@ -82,6 +82,7 @@ class Player:
     def __init__(self, paddle: Any, log: CallLog, calls: Sequence[RecordedCall]) -> None:
         self._paddle = paddle
         self._log = log
+        log.players.add(self)
         self._calls = calls
         self._builds_graph = any(call.name in BACKWARD for call in self._calls)
         self._written = {

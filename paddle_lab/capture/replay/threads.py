@@ -11,15 +11,15 @@ from typing import Any
 
 
 @cache
-def _openmp(libraries: str) -> Any:
+def _openmp(paddle: Any) -> Any:
     with suppress(OSError):
-        return ctypes.CDLL(os.path.join(libraries, "libiomp5.so"))
+        return ctypes.CDLL(os.path.join(os.path.dirname(paddle.__file__), "libs", "libiomp5.so"))
     return None
 
 
 def openmp_threads(paddle: Any) -> int | None:
     """Return how many threads kernels use if the calling thread runs them; None if unknown."""
-    library = _openmp(os.path.join(os.path.dirname(paddle.__file__), "libs"))
+    library = _openmp(paddle)
     return None if library is None else int(library.omp_get_max_threads())
 
 
@@ -30,9 +30,8 @@ def with_threads(paddle: Any, threads: int | None) -> Iterator[None]:
     if threads is None or now is None or now == threads:
         yield
         return
-    library = _openmp(os.path.join(os.path.dirname(paddle.__file__), "libs"))
-    library.omp_set_num_threads(threads)
+    _openmp(paddle).omp_set_num_threads(threads)
     try:
         yield
     finally:
-        library.omp_set_num_threads(now)
+        _openmp(paddle).omp_set_num_threads(now)

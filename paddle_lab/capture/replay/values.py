@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy.typing as npt
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.hooks import HOOKS
-from paddle_lab.capture.replay.call_log import CallLog
+from paddle_lab.capture.replay.call_log import HOLDING, CallLog
 from paddle_lab.capture.replay.call_tape import is_valid, version_of
 from paddle_lab.capture.replay.calls import RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
@@ -24,9 +23,6 @@ from paddle_lab.words import Text, say
 
 _MOST_COMPARED = 4
 _MOST_COMPARED_BYTES = 1 << 24
-
-_NEWEST = weakref.WeakSet[CallLog]()
-"""The only log that may hold tensors."""
 
 Array = npt.NDArray[Any]
 
@@ -48,10 +44,8 @@ class Replay:
         self._process = os.getpid()
         if is_interrupted:
             log.release(Text("replay.interrupted"))
-        for older in {*_NEWEST} - {log}:
-            older.release(Text("replay.older"))
-            _NEWEST.discard(older)
-        _NEWEST.add(log)
+        log.hold_alone()
+        HOLDING.add(log)
 
     def value(self, op: int, output: int) -> tuple[Array, int]:
         """Return an op's output, and how many of the user's tensors the replay reproduced.
