@@ -23,7 +23,6 @@ from paddle_lab.words import say
 
 _LOOK_S: Final = 0.2
 _STOP_S: Final = 3.0
-_FAMILY_S: Final = 2.0
 
 
 class Job:
@@ -92,8 +91,6 @@ class Job:
         self._run = RunDirectory(self.directory, stall_s=stall_s)
         self._output = RankOutput(self.directory / "logs", write)
         self._tells_findings_at_end = tells_findings_at_end
-        self._family: set[psutil.Process] = set()
-        self._family_s = 0.0
 
     def run(self) -> int:
         """Run the script to its end, write the ranks' output, and return the launcher's exit code.
@@ -120,13 +117,11 @@ class Job:
                 while process.poll() is None:
                     time.sleep(_LOOK_S)
                     self._look()
-                    self._know_family(process.pid)
                 has_ended = True
             finally:
-                self._know_family(process.pid, now=True)
                 if not has_ended:
                     self._run.note_stop()
-                _stop(process, self._family)
+                _stop(process, self._family(process.pid))
                 self._run.write_end(process.returncode)
                 self._output.copy()
         self._look(at_end=self._tells_findings_at_end)
@@ -140,15 +135,18 @@ class Job:
         self._output.copy()
         self._run.tell(self._write, self._show, at_end=at_end)
 
-    def _know_family(self, launcher: int, *, now: bool = False) -> None:
-        """Note all processes of the run, because some may go on after their rank has ended."""
-        if not now and time.monotonic() - self._family_s < _FAMILY_S:
-            return
-        self._family_s = time.monotonic()
+    def _family(self, launcher: int) -> set[psutil.Process]:
+        """Return all processes of the run, also those that go on after their rank has ended."""
+        family: set[psutil.Process] = set()
         with suppress(psutil.NoSuchProcess):
             # Each rank has its own session, so no signal to a group reaches all of them.
             found = psutil.Process(launcher)
-            self._family.update([found, *found.children(recursive=True)])
+            family.update([found, *found.children(recursive=True)])
+        for one in psutil.process_iter():
+            with suppress(psutil.Error):
+                if one.environ().get(rank_program.DIRECTORY) == str(self.directory):
+                    family.add(one)
+        return family
 
 
 def refuse_files(directory: Path) -> None:

@@ -13,6 +13,8 @@ import psutil
 import pytest
 
 import paddle_lab
+from paddle_lab.flights.folder import process_runs
+from paddle_lab.launching.job import Job
 
 SCRIPT = """\
 import sys, time
@@ -47,6 +49,18 @@ paddle.tanh(x).sum().backward()
 print("recorded:", SINKS.active[0].next_op.next)
 paddle.sin(x)  # the last op
 os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+ORPHAN = """\
+import os, time
+
+child = os.fork()
+if not child:
+    time.sleep(600)
+with open(os.environ["PADDLE_LAB_RUN"] + "/child", "w") as file:
+    file.write(str(child))
+os._exit(3)
 """
 
 
@@ -93,6 +107,14 @@ def test_a_rank_ends_when_its_launcher_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("interrupts_raise")
+def test_a_process_that_outlives_its_rank_is_ended_with_the_run(tmp_path: Path) -> None:
+    script = tmp_path / "orphan.py"
+    script.write_text(ORPHAN)
+    Job([str(script)], ranks=1, directory=tmp_path / "out", write=lambda _: None).run()
+    child = int((tmp_path / "out" / "child").read_text())
+    assert not process_runs(child)
+
+
 def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     process = command(tmp_path, "hang")
     assert process.stdout is not None
