@@ -19,6 +19,7 @@ from paddle_lab.capture.memory.attribution.sums import add_sum_scope, sum_rows
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
 from paddle_lab.capture.memory.log.events import PLACES, RESERVED_ALLOCATE, AllocatorEvents, Int64s
+from paddle_lab.capture.memory.storages import Storages
 from paddle_lab.capture.tables.optimizer_ops import optimizer_steps
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.record import Record
@@ -80,15 +81,17 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
 
 def _stored(memory: MemoryCapture, events: AllocatorEvents) -> tuple[Blocks, StoredTensors]:
     """Return all blocks, those from before the trace first, and the tensors stored in them."""
-    for found in (memory.met, memory.living, memory.living_gradients):
-        found[:] = paddles_own(found, events)
-    storages = [*memory.met, *memory.living, *memory.living_gradients]
+    met, living, gradients = (
+        paddles_own(found, events)
+        for found in (memory.storages.met, memory.living, memory.living_gradients)
+    )
+    storages = Storages.joined((met, living, gradients))
     blocks, block = add_blocks_from_before(pair_events(events), storages)
-    count = len(memory.met) + len(memory.living)
+    count = len(met) + len(living)
     return blocks, StoredTensors(
         block=block[:count],
-        tensor=np.array([storage.tensor for storage in storages[:count]], np.int64),
-        is_alive=np.arange(count) >= len(memory.met),
+        tensor=storages.tensor[:count],
+        is_alive=np.arange(count) >= len(met),
         gradients=block[count:],
         buffers=memory.buffers,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from itertools import compress
+from dataclasses import replace
 from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.log.reading import read_segments
 from paddle_lab.capture.memory.log.segments import KeyedSpan, Waiting
 from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
-from paddle_lab.capture.memory.storages import Handovers, Storage, StorageNotes
+from paddle_lab.capture.memory.storages import Handovers, StorageNotes, Storages
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
@@ -82,13 +82,11 @@ class MemoryCapture:
         self.handovers = Handovers(recorder)
         self.python_threads: set[int] = set()
         """Ids of the threads that ran Python when the trace began or ended."""
-        self._storages = StorageNotes(recorder.tensors)
-        self.met = self._storages.met
-        """Storages of tensors that no op of the trace made, noted when the trace first saw them."""
-        self.living: list[Storage] = []
-        """Storages of the tensors that were alive when the trace ended."""
-        self.living_gradients: list[Storage] = []
-        """Storages of the gradients of leaves that were alive when the trace ended."""
+        self.storages = StorageNotes(recorder.tensors)
+        """Storages of tensors that no op of the trace made."""
+        self.living = self.living_gradients = Storages.joined(())
+        """Storages of the tensors that were alive when the trace ended, and of the gradients of the
+        leaves among them."""
         self.buffers: list[int] = []
         """Tensors that were buffers of layers when the trace ended."""
         self._paddle = paddle
@@ -114,7 +112,7 @@ class MemoryCapture:
         """Start to record."""
         self.python_threads |= _python_threads()
         if DOOR.has("storages"):
-            self._storages.open()
+            self.storages.open()
         OPEN_CAPTURES.append(self)
         self.recorder.familiar_calls = self._familiar
         if DOOR.has("allocations"):
@@ -122,14 +120,14 @@ class MemoryCapture:
         self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
             self.notices.append(memory_notice("no_profiler"))
-            self._storages.close()  # without allocator events, the noted storages have no blocks
+            self.storages.close()  # without allocator events, the noted storages have no blocks
 
     def close(self) -> None:
         """Stop recording and keep the recorded data; a second call does no harm."""
         if self._is_stopped:
             self._is_stopped = False
             self.readings += read_places(self._paddle)
-        self._storages.close()
+        self.storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
         if ALLOCATOR_LOG.keeps_grad_nodes:
@@ -143,9 +141,9 @@ class MemoryCapture:
         if ALLOCATOR_LOG.lost_ns >= self.start_ns:
             self._tell_of_lost_log()
         if DOOR.has("layer_paths"):
-            self.buffers = self._storages.living_buffers(self.recorder.layers)
+            self.buffers = self.storages.living_buffers(self.recorder.layers)
         if DOOR.has("storages"):
-            self.living, self.living_gradients = self._storages.living()
+            self.living, self.living_gradients = self.storages.living()
 
     def _tell_of_lost_log(self) -> None:
         seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
@@ -163,7 +161,8 @@ class MemoryCapture:
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
         """Forget the tensors and copies of ops that the trace does not keep, but no allocation."""
-        self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
+        met = self.storages.met
+        self.storages.met = met.chosen(~np.isin(met.tensor, list(gone.tensors)))
         self.handovers.forget(kept)
 
     def settle(self, ops: int) -> int:
@@ -212,11 +211,10 @@ class MemoryCapture:
 
     def _forget_blocks(self) -> None:
         blocks, is_gone = self.held.forget(self.most_blocks, self._windows())
-        address = np.array([storage.address for storage in self.met], np.int64)
-        times_ns = np.array([storage.time_ns for storage in self.met], np.int64)
+        met = self.storages.met
         # A tensor without its block would seem to be older than the trace.
-        stays = taken(is_gone, blocks_at(blocks, address, times_ns)) <= 0
-        self.met[:] = compress(self.met, stays)
+        stays = taken(is_gone, blocks_at(blocks, met.address, met.time_ns)) <= 0
+        self.storages.met = met.chosen(stays)
         self.backward_spans = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
@@ -224,12 +222,13 @@ class MemoryCapture:
 
         Storages whose tensor has no row are dropped. Their blocks are known from allocator events.
         """
-        for storages in (self.met, self.living, self.living_gradients):
-            tensors = np.array([one.tensor for one in storages], np.int64)
-            rows = keys.tensors.rows(tensors)
-            if not np.array_equal(rows, tensors):
-                pairs = zip(storages, rows.tolist(), strict=True)
-                storages[:] = [Storage(row, *one[1:]) for one, row in pairs if row >= 0]
+
+        def named(storages: Storages) -> Storages:
+            rows = keys.tensors.rows(storages.tensor)
+            return replace(storages, tensor=rows).chosen(rows >= 0)
+
+        self.storages.met = named(self.storages.met)
+        self.living, self.living_gradients = named(self.living), named(self.living_gradients)
         buffers = keys.tensors.rows(np.array(self.buffers, np.int64))
         self.buffers = buffers[buffers >= 0].tolist()
         self.handovers.name_rows(keys, stack_row)

@@ -19,12 +19,19 @@ import numpy as np
 from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
 from paddle_lab.capture.memory.log.segments import BackwardSpan
-from paddle_lab.capture.rows.cells import EDGE_CELLS, NODE_CELLS, ROOT_CELLS, TENSOR_CELLS
+from paddle_lab.capture.recorder.tensors import ACTIVATION
+from paddle_lab.capture.rows.cells import (
+    EDGE_CELLS,
+    NODE_CELLS,
+    ROOT_CELLS,
+    TENSOR_CELLS,
+    TensorCell,
+)
 from paddle_lab.capture.rows.tape import Tape, cells_of
 
 _MOST_KINDS = 256
 """The most kinds of calls that are remembered."""
-_TENSOR_COLUMNS = [1, 2, 3, 4, 6]  # shape, dtype, place, stop_gradient, kind
+_TENSOR_COLUMNS = [TensorCell.SHAPE, TensorCell.DTYPE, TensorCell.PLACE, TensorCell.STOP_GRADIENT]
 
 
 @dataclass
@@ -79,13 +86,15 @@ class FamiliarCalls:
         )
         if not len(nodes):
             return b""  # the graph was walked for an earlier call, but we do not know which
+        # The first steps also bring parameters and states that no op made, which later steps know.
+        made = tensors[tensors[:, TensorCell.KIND] == ACTIVATION]
         first = int(nodes[0, 0])
         # Nodes of earlier walks, usually leaves, are identified by their keys.
         ends, begins = (
             np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
         )
-        digest = blake2b(repr((modes, len(tensors), len(nodes), len(edges))).encode())
-        for cells in (tensors[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
+        digest = blake2b(repr((modes, len(made), len(nodes), len(edges))).encode())
+        for cells in (made[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
             digest.update(cells.tobytes())
         return digest.digest()
 
