@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 MOST_SETTLE_OPS = 20_000
-_SETTLE_EVENTS = 5_000
-"""About this many events are read at once. The traced code waits for it, and a long wait would be a
-gap in the timeline."""
+_SETTLE_EVENTS = 40_000
+"""About this many events are read at once; those of a short trace are read at its end. Paddle keeps
+80 bytes for each event until then, and 500 while it is read. The traced code waits for the reading,
+60 ms, and a long wait would be a gap in the timeline."""
 _LEAST_SURPLUS = 1024
 """At least this many blocks are forgotten at once, because each removal has a fixed cost."""
 

@@ -456,6 +456,7 @@ def test_the_profiler_is_not_stopped_and_read_more_often_than_its_events_need(mo
         return events, runs
 
     monkeypatch.setattr(memory_capture, "read_segments", read_and_count)
+    monkeypatch.setattr(memory_capture, "_SETTLE_EVENTS", 5000)
     data = paddle.rand([4])
     with paddle_lab.memory():
         for _ in range(4000):  # two events each
