@@ -18,7 +18,9 @@ from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
-from paddle_lab.trace.trees import taken
+from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
+from paddle_lab.trace.trees import nearest_marked, taken
 from paddle_lab.words import say
 
 
@@ -127,7 +129,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
         The blocks of the place, int32, shape ``[blocks]``.
     """
     record = attribution.record
-    step_ns = np.sort(record.steps["time_ns"])
+    step_ns = _step_ends(record)
     compared_ns = step_ns[1:]
     count = len(compared_ns)
     if count < 3:
@@ -178,6 +180,31 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
         compared_count=count,
         bytes_per_step=_per_step(alive_bytes.sum(axis=0)),
     )
+
+
+def _step_ends(record: Record) -> npt.NDArray[np.int64]:
+    """Return when each step ended. Steps of several optimizers in one turn of a loop are one."""
+    order = np.argsort(record.steps["time_ns"], kind="stable")
+    time_ns, scope = (record.steps[name][order] for name in ("time_ns", "scope"))
+    turn, step_of = (
+        nearest_marked(record.scopes["parent"], record.scopes["kind"] == SCOPE_KINDS.index(kind))
+        for kind in ("turn", "optimizer")
+    )
+    frame = np.full(len(record.scopes) + 1, -1)
+    frames_of_ops = taken(record.stack_frames["frame"], record.ops["stack"])
+    frame[taken(step_of, record.ops["scope"])] = frames_of_ops
+    is_end = np.ones(len(time_ns), bool)
+    turn_before, frames = -1, set[int]()
+    places = zip(taken(turn, scope).tolist(), frame[scope].tolist(), strict=True)
+    for position, (its_turn, its_frame) in enumerate(places):
+        # A frame that repeats in a turn belongs to another loop, such as that of Model.fit.
+        if 0 <= its_turn == turn_before and its_frame not in frames:
+            is_end[position - 1] = False
+        else:
+            frames = set()
+        turn_before = its_turn
+        frames.add(its_frame)
+    return time_ns[is_end]
 
 
 def _alive_after(

@@ -70,7 +70,7 @@ class HolderTable(Reported, Framed, RowList[Holder]):
 
 
 def _named(alike: list[Holder]) -> str:
-    name, others = alike[0].name, len(alike) - 1
+    name, others = alike[0].name or say("memory.held_by.nobody"), len(alike) - 1
     return say("memory.held_by_several", name=name, n=others) if others else name
 
 
@@ -96,4 +96,7 @@ def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:
         kind, name = blocks[0, :2].tolist()
         allocations = AllocationTable(attribution, blocks[:, 2].astype(np.int32)).largest_first()
         found.append(Holder(record.text(name), HOLDER_KINDS[kind], allocations))
-    return HolderTable(sorted(found, key=lambda holder: -holder.bytes))
+    # A variable of the user comes before what only the notebook keeps.
+    notebooks = ("output", "traceback")
+    found.sort(key=lambda holder: (-holder.bytes, holder.kind in notebooks))
+    return HolderTable(found)

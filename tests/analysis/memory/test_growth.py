@@ -215,3 +215,14 @@ def test_nobody_holds_anything():
         repr(Trace(w.record()).memory.holders())
         == "no holders: none were searched for, or nothing is held"
     )
+
+
+def test_what_the_notebook_keeps_comes_after_a_name_of_the_user():
+    w = RecordWriter()
+    weight = w.allocation(4000, kind="parameter")
+    lost = w.allocation(400, kind="activation")
+    w.holder(weight, "traceback", "weight in linear(), last traceback")
+    w.holder(weight, "container", "net.fc.weight")
+    w.holder(lost, "unknown", "")
+    holders = Trace(w.record()).memory.holders()
+    assert [name for name, _ in holders.alike()] == ["net.fc.weight (+1 name)", "no known holder"]

@@ -158,7 +158,7 @@ def with_kind(kind: str, *, ran_backward: bool = True) -> RecordWriter:
         ("parameter", "3.00 GiB of them in net.block: hold them in bfloat16"),
         ("gradient", "clear_grad(set_to_zero=False) frees them"),
         ("optimizer_state", "Adam keeps two values for each parameter"),
-        ("input", "is data: lower the batch size"),
+        ("input", "such as batches of data: make the batches smaller"),
     ],
 )
 def test_advice_fits_the_kind_that_is_most(kind, sentence):

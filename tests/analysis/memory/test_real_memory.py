@@ -69,6 +69,25 @@ def test_a_training_loop_that_keeps_numbers_does_not_grow():
     assert not trace.memory.growth(), trace.memory.growth()
 
 
+def test_a_step_of_two_optimizers_grows_once_not_at_each_optimizer():
+    makes, judges = nn.Linear(8, 400), nn.Linear(400, 1)
+    first = paddle.optimizer.Adam(parameters=makes.parameters())
+    second = paddle.optimizer.Adam(parameters=judges.parameters())
+    samples = []
+    with paddle_lab.memory() as trace:
+        for _ in range(6):
+            made = makes(paddle.rand([50, 8]))
+            judges(made.detach()).mean().backward()
+            second.step()
+            judges(made).mean().backward()
+            first.step()
+            samples.append(made)
+            first.clear_grad()
+            second.clear_grad()
+    (line,) = trace.memory.growth()
+    assert (line.bytes_per_step, line.steps_grown, len(samples)) == (50 * 400 * 4, 4, 6)
+
+
 def test_a_training_loop_that_keeps_what_it_computes_grows_at_that_line():
     kept = []
     trace = train(lambda _loss, net: kept.append(net(paddle.rand([16, 64])).detach() + 0))

@@ -247,6 +247,16 @@ def test_what_recompute_computes_again_is_no_gradient(data):
 OPS_AGAIN = ("linear", "gelu")
 
 
+def test_a_copy_that_the_program_held_is_no_work_space_of_an_op(data):
+    with paddle_lab.memory() as trace:
+        kept = [data.numpy() for _ in range(2)]
+        total = float(sum(array.sum() for array in kept)) + float(data.sum())
+        del kept
+    copies = [row for row in rows(trace.record) if row["bytes"] == data.size * FLOAT]
+    assert [row["kind"] for row in copies if row["start_ns"] >= 0] == ["activation"] * 2
+    assert total
+
+
 def test_copies_for_numpy_have_a_kind(data):
     with paddle_lab.memory() as trace:
         kept = data.numpy()

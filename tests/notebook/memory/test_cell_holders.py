@@ -71,6 +71,24 @@ def test_what_the_collector_does_not_know_of_has_a_name_as_well(shell: Interacti
     }.items() <= held(shell.user_ns["_trace"]).items()
 
 
+def test_a_variable_of_a_traced_call_in_a_thread_has_its_name(shell: InteractiveShell) -> None:
+    run(
+        shell,
+        "%%paddle_mem -q -o t\n"
+        "import threading\n"
+        "begun, end = threading.Event(), threading.Event()\n"
+        "def work():\n"
+        "    mine = x * 2\n"
+        "    begun.set()\n"
+        "    end.wait()\n"
+        "threading.Thread(target=work, name='loader').start()\n"
+        "begun.wait()\n",
+    ).raise_error()
+    shell.user_ns["end"].set()
+    found = held(shell.user_ns["t"])
+    assert found["container", "mine in work(), thread loader"] == X_BYTES
+
+
 def test_a_check_that_runs_the_cell_again_moves_no_gradient_to_another_name(
     shell: InteractiveShell,
 ) -> None:

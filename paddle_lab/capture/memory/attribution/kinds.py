@@ -101,8 +101,8 @@ def find_kinds(
     outlives = _outlives_step(blocks, step_ends_ns)
     kinds[of_optimizer] = np.where(outlives, OPTIMIZER_STATE, TEMPORARY)[of_optimizer]
     is_nameless = is_new & (kinds == UNKNOWN)
-    kinds[is_nameless & owners.is_copy] = TEMPORARY
-    kinds[is_nameless & owners.is_copy & is_alive] = ACTIVATION
+    kinds[is_nameless & owners.is_copy] = ACTIVATION
+    kinds[is_nameless & owners.is_copy & lifetimes.ends_in_maker] = TEMPORARY
     kinds[is_nameless & owners.is_arrival] = DATA
 
     kind_of_tensor = _storage_kinds(record, stored.buffers)

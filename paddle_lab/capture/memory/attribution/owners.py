@@ -39,6 +39,8 @@ class Owners:
     """Whether Python called the op, perhaps inside a grad node."""
     is_copy: Mask
     """Whether a call that is not an op copied a tensor or an array into the block."""
+    copy_end_ns: Int64s
+    """When this call ended."""
     is_arrival: Mask
     """Whether other code, such as a data loader, gave the memory to the traced code."""
     copied_op: Int64s
@@ -110,6 +112,7 @@ def find_owners(
         run=run,
         is_inner=is_inner,
         is_copy=is_copy,
+        copy_end_ns=taken(handed.end_ns, copy),
         is_arrival=is_arrival,
         copied_op=taken(record.tensors["producer"], taken(handed.tensor, handover)),
         is_freed_by_executor=is_executors
@@ -141,7 +144,7 @@ class Lifetimes:
     """How the lifetime of each block ended; arrays of shape ``[blocks]``."""
 
     ends_in_maker: Mask
-    """Freed by the op that allocated it, or by the same run of a grad node."""
+    """Freed by the op or copy that allocated it, or by the same run of a grad node."""
     ends_in_node: Mask
     """The block was freed before the end of the grad node's run that allocated it."""
     ends_in_backward: Mask
@@ -165,6 +168,7 @@ def find_lifetimes(
     op_end_ns = taken(ops["start_ns"] + ops["duration_ns"] + start_ns, owners.op)
     run_end_ns = taken(runs.end_ns, owners.run)
     maker_end_ns = np.where((owners.run < 0) | owners.is_inner, op_end_ns, run_end_ns)
+    maker_end_ns = np.where(owners.is_copy, owners.copy_end_ns, maker_end_ns)
     end_spans = np.where(ended, runs.spans_at(blocks.end_ns, blocks.end_thread), -1)
     end_runs = runs.runs_at(blocks.end_ns, blocks.end_thread, end_spans)
     # An executor frees in its own threads, also after its op has returned. A block that it frees
