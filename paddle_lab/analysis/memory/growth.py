@@ -193,18 +193,10 @@ def _step_ends(record: Record) -> npt.NDArray[np.int64]:
     frame = np.full(len(record.scopes) + 1, -1)
     frames_of_ops = taken(record.stack_frames["frame"], record.ops["stack"])
     frame[taken(step_of, record.ops["scope"])] = frames_of_ops
-    is_end = np.ones(len(time_ns), bool)
-    turn_before, frames = -1, set[int]()
-    places = zip(taken(turn, scope).tolist(), frame[scope].tolist(), strict=True)
-    for position, (its_turn, its_frame) in enumerate(places):
-        # A frame that repeats in a turn belongs to another loop, such as that of Model.fit.
-        if 0 <= its_turn == turn_before and its_frame not in frames:
-            is_end[position - 1] = False
-        else:
-            frames = set()
-        turn_before = its_turn
-        frames.add(its_frame)
-    return time_ns[is_end]
+    turn, frame = taken(turn, scope), frame[scope]
+    is_same_turn = (turn[1:] >= 0) & (turn[1:] == turn[:-1])
+    # Steps of one frame in one turn belong to another loop, such as that of Model.fit.
+    return time_ns[~np.append(is_same_turn & (frame[1:] != frame[:-1]), np.False_)]
 
 
 def _alive_after(

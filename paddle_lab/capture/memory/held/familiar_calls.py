@@ -20,18 +20,12 @@ from paddle_lab.capture.backward_graph.grad_nodes import GradNodePool
 from paddle_lab.capture.memory.log.events import FREE, AllocatorEvents, GradNodeRuns, Int64s
 from paddle_lab.capture.memory.log.segments import BackwardSpan
 from paddle_lab.capture.recorder.tensors import ACTIVATION
-from paddle_lab.capture.rows.cells import (
-    EDGE_CELLS,
-    NODE_CELLS,
-    ROOT_CELLS,
-    TENSOR_CELLS,
-    TensorCell,
-)
+from paddle_lab.capture.rows import cells
 from paddle_lab.capture.rows.tape import Tape, cells_of
 
 _MOST_KINDS = 256
 """The most kinds of calls that are remembered."""
-_TENSOR_COLUMNS = [TensorCell.SHAPE, TensorCell.DTYPE, TensorCell.PLACE, TensorCell.STOP_GRADIENT]
+_TENSOR_COLUMNS = [1, 2, 3, 4]  # shape, dtype, place, stop_gradient
 
 
 @dataclass
@@ -79,7 +73,7 @@ class FamiliarCalls:
         starts, self._ends = self._ends, list(map(len, self._tapes))
         if any(tape.start > start for tape, start in zip(self._tapes, starts, strict=True)):
             return b""
-        widths = (TENSOR_CELLS, NODE_CELLS, EDGE_CELLS, ROOT_CELLS)
+        widths = (cells.TENSOR_CELLS, cells.NODE_CELLS, cells.EDGE_CELLS, cells.ROOT_CELLS)
         tensors, nodes, edges, roots = (
             cells_of(tape, start).reshape(-1, width)
             for tape, start, width in zip(self._tapes, starts, widths, strict=True)
@@ -87,15 +81,15 @@ class FamiliarCalls:
         if not len(nodes):
             return b""  # the graph was walked for an earlier call, but we do not know which
         # The first steps also bring parameters and states that no op made, which later steps know.
-        made = tensors[tensors[:, TensorCell.KIND] == ACTIVATION]
+        made = tensors[tensors[:, cells.TensorCell.KIND] == ACTIVATION]
         first = int(nodes[0, 0])
         # Nodes of earlier walks, usually leaves, are identified by their keys.
         ends, begins = (
             np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
         )
         digest = blake2b(repr((modes, len(made), len(nodes), len(edges))).encode())
-        for cells in (made[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
-            digest.update(cells.tobytes())
+        for column in (made[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
+            digest.update(column.tobytes())
         return digest.digest()
 
     def is_familiar(self, signature: bytes) -> bool:
