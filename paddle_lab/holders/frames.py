@@ -71,10 +71,8 @@ def open_call(frame: FrameType) -> Call:
     """
     code = frame.f_code
     # A trace of ours marks the calls that it has seen in the same attribute.
-    is_marked = type(frame.f_trace).__module__.startswith("paddle_lab.")
-    is_followed = (
-        (frame.f_trace and not is_marked) or threading.gettrace() or threading.getprofile()
-    )
+    tracer = not type(frame.f_trace).__module__.startswith("paddle_lab.") and frame.f_trace
+    is_followed = tracer or threading.gettrace() or threading.getprofile()
     if is_followed or not code.co_flags & _CO_OPTIMIZED:
         return Call(code.co_name, {})
     shown = frame.f_locals

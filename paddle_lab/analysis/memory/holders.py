@@ -97,6 +97,5 @@ def holders(attribution: Attribution, keys: npt.NDArray[Any]) -> HolderTable:
         allocations = AllocationTable(attribution, blocks[:, 2].astype(np.int32)).largest_first()
         found.append(Holder(record.text(name), HOLDER_KINDS[kind], allocations))
     # A variable of the user comes before what only the notebook keeps.
-    notebooks = ("output", "traceback")
-    found.sort(key=lambda holder: (-holder.bytes, holder.kind in notebooks))
+    found.sort(key=lambda holder: (-holder.bytes, holder.kind in {"output", "traceback"}))
     return HolderTable(found)

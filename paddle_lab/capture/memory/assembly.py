@@ -15,15 +15,14 @@ from paddle_lab.capture.memory.attribution.block_tensors import (
 )
 from paddle_lab.capture.memory.attribution.kinds import StoredTensors, find_kinds, storage_roots
 from paddle_lab.capture.memory.attribution.owners import find_lifetimes, find_owners
-from paddle_lab.capture.memory.attribution.sums import add_sum_scope, sum_rows
 from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
+from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.log.events import PLACES, RESERVED_ALLOCATE, AllocatorEvents, Int64s
-from paddle_lab.capture.memory.storages import Storages
 from paddle_lab.capture.tables.optimizer_ops import optimizer_steps
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import RECORD_TABLES
+from paddle_lab.trace.schema import ALLOCATION_KINDS, RECORD_TABLES, SCOPE_KINDS
 from paddle_lab.trace.table import StringPool, Table
 from paddle_lab.words import say
 
@@ -50,8 +49,8 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
         record.origin.notices.append(missed)
     columns = _columns(record, memory, keys, blocks, stored)
     if left_out:
-        sums = sum_rows(blocks, memory.held)
-        sums["scope"] = np.full(len(sums["place"]), add_sum_scope(record, strings))
+        sums = _sum_rows(blocks, memory.held)
+        sums["scope"] = np.full(len(sums["place"]), _add_sum_scope(record, strings))
         columns = {name: np.append(column, sums[name]) for name, column in columns.items()}
     place, end_ns = columns["place"], columns["end_ns"]
     codes = {number: strings[PLACES.name(number)] for number in np.unique(place).tolist()}
@@ -81,17 +80,15 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
 
 def _stored(memory: MemoryCapture, events: AllocatorEvents) -> tuple[Blocks, StoredTensors]:
     """Return all blocks, those from before the trace first, and the tensors stored in them."""
-    met, living, gradients = (
-        paddles_own(found, events)
-        for found in (memory.storages.met, memory.living, memory.living_gradients)
-    )
-    storages = Storages.joined((met, living, gradients))
+    for found in (memory.met, memory.living, memory.living_gradients):
+        found[:] = paddles_own(found, events)
+    storages = [*memory.met, *memory.living, *memory.living_gradients]
     blocks, block = add_blocks_from_before(pair_events(events), storages)
-    count = len(met) + len(living)
+    count = len(memory.met) + len(memory.living)
     return blocks, StoredTensors(
         block=block[:count],
-        tensor=storages.tensor[:count],
-        is_alive=np.arange(count) >= len(met),
+        tensor=np.array([storage.tensor for storage in storages[:count]], np.int64),
+        is_alive=np.arange(count) >= len(memory.met),
         gradients=block[count:],
         buffers=memory.buffers,
     )
@@ -130,6 +127,36 @@ def _columns(
         "tensor": tensor,
         "kind": kind,
     }
+
+
+def _sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
+    """Return rows that preserve the peaks of the running total although blocks were forgotten.
+
+    They are columns of ``allocations``; times on the clock of ``perf_counter_ns``, places by number.
+    """
+    rows = []
+    for place, start_bytes in held.counted.first.items():
+        begun = (blocks.place == place) & (blocks.start_ns != BEFORE)
+        ended = (blocks.place == place) & (blocks.end_ns != ALIVE)
+        times_ns = np.concatenate((blocks.end_ns[ended], blocks.start_ns[begun]))
+        changes = np.concatenate((-blocks.bytes[ended], blocks.bytes[begun]))
+        order = np.argsort(times_ns, kind="stable")
+        totals = start_bytes + np.cumsum(changes[order])
+        sums = held.highs.shortfalls(place, times_ns[order], totals, start_bytes)
+        rows.append(np.column_stack((sums, np.full(len(sums), place))))
+    start_ns, end_ns, size, place_of = np.concatenate(rows).T
+    kind = ALLOCATION_KINDS.index("unknown")
+    same = {"address": -1, "thread": 0, "op": -1, "grad_node": -1, "stack": -1, "phase": 0,
+            "tensor": -1, "kind": kind}  # fmt: skip
+    columns = {name: np.full(len(size), value) for name, value in same.items()}
+    return columns | {"start_ns": start_ns, "end_ns": end_ns, "bytes": size, "place": place_of}
+
+
+def _add_sum_scope(record: Record, strings: StringPool) -> int:
+    """Add the scope of these rows to a record. Return the scope's row."""
+    kind, name = SCOPE_KINDS.index("sum"), strings[say("notices.limit.other_blocks")]
+    record.tables["scopes"] = record.scopes.appended(kind=[kind], name=[name], thread=[0])
+    return len(record.scopes) - 1
 
 
 def _add_totals(

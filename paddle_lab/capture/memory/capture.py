@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from itertools import compress
 from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.limit.notice import blocks_notice
+from paddle_lab.capture.memory.counters import Reading, read_places, wait_for_others
 from paddle_lab.capture.memory.held.blocks import blocks_at
 from paddle_lab.capture.memory.held.familiar_calls import FamiliarCalls
 from paddle_lab.capture.memory.held.held_events import HeldEvents
@@ -20,8 +21,7 @@ from paddle_lab.capture.memory.held.highs import Interval
 from paddle_lab.capture.memory.log.allocator_log import ALLOCATOR_LOG
 from paddle_lab.capture.memory.log.reading import read_segments
 from paddle_lab.capture.memory.log.segments import KeyedSpan, Waiting
-from paddle_lab.capture.memory.readings import Reading, read_places, wait_for_others
-from paddle_lab.capture.memory.storages import Handovers, StorageNotes, Storages
+from paddle_lab.capture.memory.storages import Handovers, Storage, StorageNotes
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.counter import NEVER
 from paddle_lab.trace.limit import ALLOCATIONS_PER_OP, Limit
@@ -83,11 +83,13 @@ class MemoryCapture:
         self.handovers = Handovers(recorder)
         self.python_threads: set[int] = set()
         """Ids of the threads that ran Python when the trace began or ended."""
-        self.storages = StorageNotes(recorder.tensors)
-        """Storages of tensors that no op of the trace made."""
-        self.living = self.living_gradients = Storages.joined(())
-        """Storages of the tensors that were alive when the trace ended, and of the gradients of the
-        leaves among them."""
+        self._storages = StorageNotes(recorder.tensors)
+        self.met = self._storages.met
+        """Storages of tensors that no op of the trace made, noted when the trace first saw them."""
+        self.living: list[Storage] = []
+        """Storages of the tensors that were alive when the trace ended."""
+        self.living_gradients: list[Storage] = []
+        """Storages of the gradients of leaves that were alive when the trace ended."""
         self.buffers: list[int] = []
         """Tensors that were buffers of layers when the trace ended."""
         self._paddle = paddle
@@ -113,7 +115,7 @@ class MemoryCapture:
         """Start to record."""
         self.python_threads |= _python_threads()
         if DOOR.has("storages"):
-            self.storages.open()
+            self._storages.open()
         OPEN_CAPTURES.append(self)
         self.recorder.familiar_calls = self._familiar
         if DOOR.has("allocations"):
@@ -121,14 +123,14 @@ class MemoryCapture:
         self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
             self.notices.append(memory_notice("no_profiler"))
-            self.storages.close()  # without allocator events, the noted storages have no blocks
+            self._storages.close()  # without allocator events, the noted storages have no blocks
 
     def close(self) -> None:
         """Stop recording and keep the recorded data; a second call does no harm."""
         if self._is_stopped:
             self._is_stopped = False
             self.readings += read_places(self._paddle)
-        self.storages.close()
+        self._storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
         if ALLOCATOR_LOG.keeps_grad_nodes:
@@ -140,17 +142,13 @@ class MemoryCapture:
         self.waiting, self._reader = self._reader, None
         ALLOCATOR_LOG.close(self.waiting)
         if ALLOCATOR_LOG.lost_ns >= self.start_ns:
-            self._tell_of_lost_log()
+            seconds, fault = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9, ALLOCATOR_LOG.fault
+            name = "profiler_failed" if fault else "stepped_aside"
+            self.notices.append(memory_notice(name, seconds, fault=fault))
         if DOOR.has("layer_paths"):
-            self.buffers = self.storages.living_buffers(self.recorder.layers)
+            self.buffers = self._storages.living_buffers(self.recorder.layers)
         if DOOR.has("storages"):
-            self.living, self.living_gradients = self.storages.living()
-
-    def _tell_of_lost_log(self) -> None:
-        seconds = (ALLOCATOR_LOG.lost_ns - self.start_ns) / 1e9
-        fault = ALLOCATOR_LOG.fault
-        name = "profiler_failed" if fault else "stepped_aside"
-        self.notices.append(memory_notice(name, seconds, fault=fault))
+            self.living, self.living_gradients = self._storages.living()
 
     def stop(self) -> None:
         """Stop recording; Paddle's counters are still read when the trace ends."""
@@ -162,8 +160,7 @@ class MemoryCapture:
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
         """Forget the tensors and copies of ops that the trace does not keep, but no allocation."""
-        met = self.storages.met
-        self.storages.met = met.chosen(~np.isin(met.tensor, list(gone.tensors)))
+        self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
         self.handovers.forget(kept)
 
     def settle(self, ops: int) -> int:
@@ -212,10 +209,11 @@ class MemoryCapture:
 
     def _forget_blocks(self) -> None:
         blocks, is_gone = self.held.forget(self.most_blocks, self._windows())
-        met = self.storages.met
+        address = np.array([storage.address for storage in self.met], np.int64)
+        times_ns = np.array([storage.time_ns for storage in self.met], np.int64)
         # A tensor without its block would seem to be older than the trace.
-        stays = taken(is_gone, blocks_at(blocks, met.address, met.time_ns)) <= 0
-        self.storages.met = met.chosen(stays)
+        stays = taken(is_gone, blocks_at(blocks, address, times_ns)) <= 0
+        self.met[:] = compress(self.met, stays)
         self.backward_spans = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
@@ -223,13 +221,12 @@ class MemoryCapture:
 
         Storages whose tensor has no row are dropped. Their blocks are known from allocator events.
         """
-
-        def named(storages: Storages) -> Storages:
-            rows = keys.tensors.rows(storages.tensor)
-            return replace(storages, tensor=rows).chosen(rows >= 0)
-
-        self.storages.met = named(self.storages.met)
-        self.living, self.living_gradients = named(self.living), named(self.living_gradients)
+        for storages in (self.met, self.living, self.living_gradients):
+            tensors = np.array([one.tensor for one in storages], np.int64)
+            rows = keys.tensors.rows(tensors)
+            if not np.array_equal(rows, tensors):
+                pairs = zip(storages, rows.tolist(), strict=True)
+                storages[:] = [Storage(row, *one[1:]) for one, row in pairs if row >= 0]
         buffers = keys.tensors.rows(np.array(self.buffers, np.int64))
         self.buffers = buffers[buffers >= 0].tolist()
         self.handovers.name_rows(keys, stack_row)

@@ -3,50 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
 from itertools import compress
 from operator import itemgetter
 from time import perf_counter_ns
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.memory.log.events import HOST, PINNED, PLACES, Columns, Int64s
+from paddle_lab.capture.memory.log.events import CPU
 from paddle_lab.capture.recorder.layers import LayerPool
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import TensorPool
 from paddle_lab.capture.rows.cells import NO_KEY
-from paddle_lab.capture.rows.tape import Tape, cells_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from paddle_lab.capture.limit.kept_ops import KeptOps
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 
-@dataclass
-class Storages(Columns):
-    """The blocks of tensors at some moments; arrays of shape ``[storages]``."""
+class Storage(NamedTuple):
+    """The block of a tensor at one moment."""
 
-    tensor: Int64s
+    tensor: int
     """The recorder's key of the tensor's row."""
-    address: Int64s
-    bytes: Int64s
+    address: int
+    bytes: int
     """The size of the whole block, of which the tensor may be a part."""
-    time_ns: Int64s
+    time_ns: int
     """On the clock of ``perf_counter_ns``."""
-    place: Int64s
-    """A number of :data:`~paddle_lab.capture.memory.log.events.PLACES`."""
-    is_pinned: Int64s
-    """Whether the block is pinned memory of the host, which has its own alignment."""
-
-    @classmethod
-    def from_tape(cls, tape: Tape) -> Self:
-        """Return the storages that were noted as rows."""
-        return cls(*cells_of(tape).reshape(-1, len(fields(cls))).T)
+    place: str
+    """The place's name in allocator events."""
 
 
 class StorageNotes:
@@ -61,18 +47,8 @@ class StorageNotes:
     """
 
     def __init__(self, pool: TensorPool) -> None:
-        self._rows = Tape()
+        self.met: list[Storage] = []
         self._pool = pool
-
-    @property
-    def met(self) -> Storages:
-        """The storages, noted when the trace first saw the tensors."""
-        return Storages.from_tape(self._rows)
-
-    @met.setter
-    def met(self, met: Storages) -> None:
-        rows = np.stack(list(vars(met).values()), axis=1)
-        self._rows.replace(len(self._rows), rows.tobytes())
 
     def open(self) -> None:
         """Begin to note storages."""
@@ -83,7 +59,7 @@ class StorageNotes:
         if self._note in self._pool.meeting_listeners:
             self._pool.meeting_listeners.remove(self._note)
 
-    def living(self) -> tuple[Storages, Storages]:
+    def living(self) -> tuple[list[Storage], list[Storage]]:
         """Return the storages of all tensors of the trace that are still alive.
 
         Returns
@@ -91,14 +67,14 @@ class StorageNotes:
         tensors, gradients
             The storages of tensors, and of the gradients of leaves, which have the leaf's key.
         """
-        tensors, gradients = Tape(), Tape()
+        tensors, gradients = [], []
         # The pool sorts tensors by address, and addresses vary between processes.
         for tensor, key in sorted(self._pool.living(), key=itemgetter(1)):
-            self._note(tensor, key, tensors)
+            tensors.append(self._storage(tensor, key))
             gradient = None if tensor.stop_gradient or not tensor.is_leaf else tensor.grad
             if gradient is not None:
-                self._note(gradient, key, gradients)
-        return Storages.from_tape(tensors), Storages.from_tape(gradients)
+                gradients.append(self._storage(gradient, key))
+        return [one for one in tensors if one], [one for one in gradients if one]
 
     def living_buffers(self, layers: LayerPool) -> list[int]:
         """Return the tensors that are buffers of layers, persistable or not."""
@@ -110,16 +86,17 @@ class StorageNotes:
         ]
         return [key for key in held if key != NO_KEY]
 
-    def _note(self, tensor: Any, key: int, tape: Tape | None = None) -> None:
+    def _note(self, tensor: Any, key: int) -> None:
+        storage = self._storage(tensor, key)
+        if storage is not None:
+            self.met.append(storage)
+
+    def _storage(self, tensor: Any, key: int) -> Storage | None:
         base = _address(tensor)
         if not base:
-            return
-        number, is_pinned = HOST, False
-        if self._pool.reads_place:
-            place = str(tensor.place)
-            number, is_pinned = PLACES.number(place), place == PINNED
-        row = key, base, DOOR.storage_bytes(tensor), perf_counter_ns(), number, is_pinned
-        (self._rows if tape is None else tape).extend(row)
+            return None
+        place = str(tensor.place) if self._pool.reads_place else CPU
+        return Storage(key, base, DOOR.storage_bytes(tensor), perf_counter_ns(), place)
 
 
 def storage_address(tensor: Any) -> int:

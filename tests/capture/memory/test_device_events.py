@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.attribution.block_tensors import add_blocks_from_before
+from paddle_lab.capture.memory.counters import read_places
 from paddle_lab.capture.memory.held.blocks import pair_events
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.living_tensors import _place
@@ -27,8 +27,7 @@ from paddle_lab.capture.memory.log.events import (
 )
 from paddle_lab.capture.memory.log.reading import read_segments
 from paddle_lab.capture.memory.log.segments import ClockReading, Segment
-from paddle_lab.capture.memory.readings import read_places
-from paddle_lab.capture.memory.storages import Storages
+from paddle_lab.capture.memory.storages import Storage
 
 CPU, PINNED, GPU = "Place(cpu)", "Place(gpu_pinned)", "Place(gpu:0)"
 MIB = 1 << 20
@@ -105,7 +104,7 @@ def test_a_thread_that_pins_is_ordered_among_the_others_as_paddle_counted():
 def test_a_pinned_tensor_from_before_lies_on_the_host():
     kept = held([(ALLOCATE, CPU, 0x10, 100, 600, 0)])
     events = kept.events()
-    stored = Storages(*np.array([[7, 0x900, 4096, 5, PLACES.number(PINNED), 1]]).T)
+    stored = [Storage(7, 0x900, 4096, 5, PINNED)]
     blocks, found = add_blocks_from_before(pair_events(events), stored)
     assert blocks.place[found[0]] == HOST
 

@@ -13,7 +13,7 @@ from paddle.io import DataLoader, Dataset
 
 import paddle_lab
 from paddle_lab.capture.memory import capture
-from paddle_lab.capture.memory.readings import read_places
+from paddle_lab.capture.memory.counters import read_places
 from tests.capture.memory.kept_segments import keep_segments
 from tests.capture.memory.running_total import RunningTotal, rows
 from tests.models import STATIC_MODELS

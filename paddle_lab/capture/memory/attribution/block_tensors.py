@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from paddle_lab.capture.memory.held.blocks import NO_BLOCK, Blocks, blocks_at
-from paddle_lab.capture.memory.log.events import HOST, AllocatorEvents, Int64s, Mask
-from paddle_lab.capture.memory.storages import Storages
+from paddle_lab.capture.memory.log.events import CPU, HOST, PLACES, AllocatorEvents, Int64s, Mask
+from paddle_lab.capture.memory.storages import Storage
 from paddle_lab.capture.recorder.recorder import OUTPUT
 from paddle_lab.trace.record import Record
 
@@ -63,7 +65,7 @@ def outputs_of_ops(record: Record, blocks: Blocks, op: Int64s, outlives_op: Mask
     return found
 
 
-def add_blocks_from_before(blocks: Blocks, storages: Storages) -> tuple[Blocks, Int64s]:
+def add_blocks_from_before(blocks: Blocks, storages: Sequence[Storage]) -> tuple[Blocks, Int64s]:
     """Add the blocks of tensors that no allocator event records.
 
     Parameters
@@ -78,20 +80,22 @@ def add_blocks_from_before(blocks: Blocks, storages: Storages) -> tuple[Blocks, 
     blocks, block_of_storage
         All blocks, and the position of each storage's block, shape ``[storages]``.
     """
-    found = blocks_at(blocks, storages.address, storages.time_ns)
-    unknown = np.flatnonzero(found == NO_BLOCK)
-    _, first, number = np.unique(storages.address[unknown], return_index=True, return_inverse=True)
-    # The blocks are numbered in the order of their first storages.
-    order = np.argsort(first)
-    added = storages.chosen(unknown[first[order]])
+    address = np.array([storage.address for storage in storages], np.int64)
+    times_ns = np.array([storage.time_ns for storage in storages], np.int64)
+    found = blocks_at(blocks, address, times_ns)
+    added: dict[int, tuple[int, int, int]] = {}
+    for position in np.flatnonzero(found == NO_BLOCK).tolist():
+        one = storages[position]
+        added.setdefault(one.address, (one.address, one.bytes, PLACES.number(one.place)))
     before = np.full((9, len(added)), -1)
-    before[:3] = added.address, added.bytes, added.place
-    block_of_storage = found + len(added)
-    block_of_storage[unknown] = np.argsort(order)[number]
+    before[:3] = np.array(list(added.values()), np.int64).reshape(-1, 3).T
+    positions = {address: position for position, address in enumerate(added)}
+    at_address = np.array([positions.get(one, -1) for one in address.tolist()], np.int64)
+    block_of_storage = np.where(found == NO_BLOCK, at_address, found + len(added))
     return Blocks.joined([Blocks(*before), blocks]), block_of_storage
 
 
-def paddles_own(storages: Storages, events: AllocatorEvents) -> Storages:
+def paddles_own(storages: Sequence[Storage], events: AllocatorEvents) -> list[Storage]:
     """Return the storages that Paddle's allocator may have allocated.
 
     Two kinds of tensors are stored elsewhere: batches from a data loader's workers are in shared
@@ -108,8 +112,7 @@ def paddles_own(storages: Storages, events: AllocatorEvents) -> Storages:
     """
     addresses = events.address[events.place == HOST]
     if len(addresses) < _LEAST_EVENTS:
-        return storages
+        return list(storages)
     common = int(np.bitwise_or.reduce(addresses)) | _PAGE_BYTES
-    is_elsewhere = (storages.place == HOST) & (storages.is_pinned == 0)
-    is_elsewhere &= storages.address % (common & -common) != 0
-    return storages.chosen(~is_elsewhere)
+    alignment_bytes = common & -common
+    return [one for one in storages if one.place != CPU or one.address % alignment_bytes == 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, compress, product
+from itertools import chain, compress
 
 import numpy as np
 
@@ -47,11 +47,9 @@ class CountedTotals:
         """
         totals = events.allocated_bytes.copy()
         signs = np.array([1, -1, 0, 0])[events.kind]
-        segments, places = map(np.unique, (events.segment, events.place))
-        for place, segment in product(places.tolist(), segments.tolist()):
+        for pair in np.unique(events.place << 32 | events.segment).tolist():
+            place, segment = divmod(pair, 1 << 32)
             own = np.flatnonzero((events.segment == segment) & (events.place == place))
-            if not len(own):
-                continue
             sums = np.cumsum(signs[own] * events.bytes[own])
             counted = events.allocated_bytes[own]
             # An event of reserved memory repeats the previous event's count.
