@@ -56,9 +56,7 @@ def with_holders(
     strings = StringPool(record.strings)
     rows = TableBuilder(RECORD_TABLES["holders"])
     for key in sorted(names):
-        # A variable of the user comes before what only the notebook keeps.
-        held = sorted(names[key], key=lambda one: one[0] in {"output", "traceback"})
-        holders = dict.fromkeys(held[:_MOST_HOLDERS]) or [("unknown", "")]
+        holders = dict.fromkeys(names[key][:_MOST_HOLDERS]) or [("unknown", "")]
         rows.append_cells(
             chain.from_iterable(
                 (key, HOLDER_KINDS.index(kind), strings[name]) for kind, name in holders

@@ -196,7 +196,9 @@ def _step_ends(record: Record) -> npt.NDArray[np.int64]:
     turn, frame = taken(turn, scope), frame[scope]
     is_same_turn = (turn[1:] >= 0) & (turn[1:] == turn[:-1])
     # Steps of one frame in one turn belong to another loop, such as that of Model.fit.
-    return time_ns[~np.append(is_same_turn & (frame[1:] != frame[:-1]), np.False_)]
+    is_end = np.ones(len(time_ns), bool)
+    is_end[:-1] = ~(is_same_turn & (frame[1:] != frame[:-1]))
+    return time_ns[is_end]
 
 
 def _alive_after(

@@ -132,7 +132,7 @@ def _columns(
 def _sum_rows(blocks: Blocks, held: HeldEvents) -> dict[str, Any]:
     """Return rows that preserve the peaks of the running total although blocks were forgotten.
 
-    They are columns of ``allocations``; times on the clock of ``perf_counter_ns``, places by number.
+    They are columns of ``allocations``, with times of ``perf_counter_ns`` and numbers of places.
     """
     rows = []
     for place, start_bytes in held.counted.first.items():
