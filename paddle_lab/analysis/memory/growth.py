@@ -182,7 +182,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     )
 
 
-def _step_ends(record: Record) -> npt.NDArray[np.int64]:
+def _step_ends(record: Record) -> npt.NDArray[Any]:
     """Return when each step ended. Steps of several optimizers in one turn of a loop are one."""
     order = np.argsort(record.steps["time_ns"], kind="stable")
     time_ns, scope = (record.steps[name][order] for name in ("time_ns", "scope"))
