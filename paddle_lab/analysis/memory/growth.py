@@ -182,7 +182,7 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
     )
 
 
-def _step_ends(record: Record) -> npt.NDArray[Any]:
+def _step_ends(record: Record) -> npt.NDArray[np.int64]:
     """Return when each step ended. Steps of several optimizers in one turn of a loop are one."""
     order = np.argsort(record.steps["time_ns"], kind="stable")
     time_ns, scope = (record.steps[name][order] for name in ("time_ns", "scope"))
@@ -198,7 +198,8 @@ def _step_ends(record: Record) -> npt.NDArray[Any]:
     # Steps of one frame in one turn belong to another loop, such as that of Model.fit.
     is_end = np.ones(len(time_ns), bool)
     is_end[:-1] = ~(is_same_turn & (frame[1:] != frame[:-1]))
-    return time_ns[is_end]
+    ends_ns: npt.NDArray[np.int64] = time_ns[is_end]
+    return ends_ns
 
 
 def _alive_after(
