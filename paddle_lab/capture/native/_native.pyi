@@ -190,15 +190,15 @@ class LastScope:
 
     def keep(
         self,
-        scope: int,
         inside: int,
         calls: list[tuple[Any, ...]],
         /,
     ) -> None:
         """Keep an answer.
 
-        ``scope`` is the innermost of calls and iterations, ``inside`` the scope in which they were
-        found. The calls come inner first, each as ``TurnTracker._to_keep`` writes it.
+        ``inside`` is the innermost scope that is neither a call nor an iteration. The calls come
+        outermost first: frame, mark, the innermost of the call's own scope and its iterations, and
+        what ``TurnTracker._to_keep`` returns.
         """
 
     def forget(self) -> None:

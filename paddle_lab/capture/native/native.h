@@ -146,7 +146,7 @@ extern PyTypeObject CallTapeType;
 /* Note an op that is about to run. Returns -1 and an exception if interrupted. After a fault,
  * ``at`` is -1. */
 int CallTape_begin(CallTape *tape, PyObject *function, PyObject *name, PyObject *const *args,
-                   Py_ssize_t count, PyObject *names, int64_t *at);
+                   Py_ssize_t count, PyObject *names, const int64_t *versions, int64_t *at);
 
 /* The one recorder that listens, and its parts: see listen_for() in owner.c. Code that uses an
  * Owner must hold a reference to it, because Python code that it calls may let another thread end
@@ -196,14 +196,26 @@ int64_t now_ns(void);
 int64_t scope_at(Owner *owner, PyObject *frame, const ThreadState *state);
 
 /* Rows of tensors: tensor_rows.c. */
-/* -1 and an exception if it fails. */
-int64_t tensor_row_of(Owner *owner, PyObject *tensor);
-int64_t tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update);
+/* A tensor that an op returned: what its row and the CallTape need. */
+typedef struct {
+    int64_t key;
+    int is_initialized; /* if not, the other properties are not read */
+    int is_dense;
+    int has_node; /* a grad node that an op made */
+    int64_t version; /* NO_VERSION if sparse */
+} MadeTensor;
+/* The tensor's key; -1 and an exception if it fails. ``version`` may remain UNREAD. */
+int64_t tensor_row_of(Owner *owner, PyObject *tensor, int64_t *version);
+int MadeTensor_read(MadeTensor *made, PyObject *tensor); /* all but the key */
+int tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update, MadeTensor *made);
 int is_known_kind(const Owner *owner, PyObject *value); /* a tensor that C code can handle */
 
 /* An op's inputs and attributes: resolved.c. */
 #define FEW_INPUTS 32
+#define FEW_ARGUMENTS 8
+#define UNREAD (-1)
 typedef struct {
+    int64_t versions[FEW_ARGUMENTS]; /* of the first positional arguments that are tensors */
     int64_t few[2 * FEW_INPUTS];
     int64_t *cells; /* for each input: argument position, tensor */
     Py_ssize_t length;
@@ -236,7 +248,9 @@ typedef struct {
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
  * reads the result. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);
-int CallTape_end(CallTape *tape, int64_t key, int64_t at, const Made *made); /* like its begin */
+/* ``tensors``: one for each tensor of ``made``. Like CallTape_begin. */
+int CallTape_end(CallTape *tape, int64_t key, int64_t at, const Made *made,
+                 const MadeTensor *tensors);
 /* -1 and an exception if it fails. */
 int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *resolved,
               PyObject *result, const Made *made, OpTimes times);
@@ -263,7 +277,9 @@ int64_t taken_integer(PyObject *number);
 /* A tensor's properties, read without a lookup by name: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
 int64_t tensor_version(PyObject *tensor);       /* -1 and an exception if it fails */
-int64_t tensor_first_version(PyObject *tensor); /* likewise; NO_VERSION if sparse */
+/* Whether a tensor is dense, and its version: NO_VERSION if sparse. -1 and an exception if it fails.
+ */
+int64_t tensor_first_version(PyObject *tensor, int *is_dense);
 int tensor_stop_gradient(PyObject *tensor);     /* -1 and an exception if it fails */
 int tensor_is_persistable(PyObject *tensor);    /* -1 and an exception if it fails */
 int tensor_is_leaf(PyObject *tensor);           /* -1 and an exception if it fails */

@@ -39,8 +39,9 @@ _NONE: Final = -1
 _BEGAN_BEFORE: Final = -2
 _SAME, _NEXT, _RESTARTED = range(3)
 _FINALIZER: Final = "__del__"
-_ASK_PYTHON: Final = 2
-"""A value in the table of watched code: the native code must ask Python about this code."""
+_HAS_LOOPS, _ASK_PYTHON, _FIRST_SIMPLE = range(1, 4)
+"""Values in the table of watched code, for the native code: code with loops; code about which it
+must ask Python; and, from the last on, code without loops, by the name of its scopes."""
 _SERIALS: Final = count(1)
 _LARGEST_COUNT: Final = 1 << 62
 """The native part does not read a counter that starts beyond this, or whose step is larger."""
@@ -135,7 +136,7 @@ class TurnTracker:
             return scope
         if self.last_scope and calls:
             self.last_scope.forget()
-        found, own = scope, _NONE
+        found = scope
         kept: list[Any] = []
         for at, loops, inner in calls:
             mark = self.mark_of(at)
@@ -145,23 +146,22 @@ class TurnTracker:
             if mark.scope == _NONE and loops.name >= 0:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
-            answer: tuple[Any, ...] | None = (at, mark, loops.units, (), (), None, None, None)
+            answer: tuple[Any, ...] | None = (loops.units, (), (), None, None, None)
             # For two nested loops, the ops alone do not show which of the loops begins again.
             if loops.loops and can_read_variables(at.f_code):
                 place = Place(at, inner, loops, mark.hidden_levels)
                 found = self._turn_at(mark, place, found, thread)
                 answer = self._to_keep(mark, place, loops)
-            own = max(own, mark.scope, *(turn.scope for turn in mark.turns))
-            kept.append(answer)
+            own = max((mark.scope, *(turn.scope for turn in mark.turns)))
+            kept.append(answer and (at, mark, own, *answer))
         if self.last_scope and calls and None not in kept:
-            self.last_scope.keep(own, scope, kept[::-1])
+            self.last_scope.keep(scope, kept)
         return found
 
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
         """Return data with which the native code can tell whether a call is in the same iterations.
 
-        The data contains the call's frame and mark, the instructions of its code, the variables
-        and their identities. Sometimes only another call shows that the next iteration has begun.
+        The data contains the instructions of the call's code, the variables and their identities. Sometimes only another call shows that the next iteration has begun.
         Then the data also contains the mark of the called frame, or another object if that frame
         has no mark. The last items are the innermost iteration, and what is needed to begin the
         next iteration, or None.
@@ -170,7 +170,7 @@ class TurnTracker:
         if variables is None:
             return None
         if not at.path:
-            return (at.frame, mark, loops.units, *variables, None, None, None)
+            return (loops.units, *variables, None, None, None)
         turn = mark.turns[-1]
         loop = turn.loop
         now = variables_of(at.frame, loop)
@@ -185,7 +185,7 @@ class TurnTracker:
                 *(own_first, len(loop.names), loop.name, loop.key, loop.shown),
                 *(turn.parent, turn.number, start, step),
             )
-        return (at.frame, mark, loops.units, *variables, called, turn, after)
+        return (loops.units, *variables, called, turn, after)
 
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
@@ -230,10 +230,7 @@ class TurnTracker:
         if known is None:
             # If another thread describes the same code, both must use the same objects.
             known = self._codes.setdefault(id(code), (code, self._describe(code)))
-            is_finalizer = code.co_name == _FINALIZER
-            self._is_watched.note(
-                id(code), 0, _ASK_PYTHON if is_finalizer else int(known[1] is not None)
-            )
+            self._is_watched.note(id(code), 0, _watched(*known))
         return known[1]
 
     def mark_of(self, frame: FrameType) -> CallMark | None:
@@ -341,6 +338,15 @@ class TurnTracker:
             at = len(self._values)
             self._values.append(shown)
         self._rows.extend((turn.scope, key, turn.number, at))
+
+
+def _watched(code: CodeType, loops: CodeLoops | None) -> int:
+    """Return what the native code must know about code."""
+    if code.co_name == _FINALIZER:
+        return _ASK_PYTHON
+    if loops is None:
+        return 0
+    return _HAS_LOOPS if loops.loops else _FIRST_SIMPLE + 1 + loops.name
 
 
 def _counted(loop: Loop, start: int | None, now: list[Any], order: int) -> int | None:

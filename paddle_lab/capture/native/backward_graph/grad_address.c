@@ -2,6 +2,8 @@
 #include "../native.h"
 
 static PyObject *node_ptr_name;
+static PyTypeObject *node_type; /* of the last grad node */
+static PyObject *node_ptr;      /* the function of this type */
 /* Whether each read of tensor.grad_fn leaks a reference. GRAD_FN in Python has tested this. */
 static int is_leaking;
 
@@ -20,7 +22,16 @@ int grad_address_begin(void) {
 }
 
 int64_t grad_node_address(PyObject *node) {
-    return taken_integer(PyObject_CallMethodNoArgs(node, node_ptr_name));
+    if (!Py_IS_TYPE(node, node_type)) {
+        PyTypeObject *type = Py_TYPE(node);
+        PyObject *function = PyObject_GetAttr((PyObject *)type, node_ptr_name);
+        if (function == NULL) {
+            return -1;
+        }
+        Py_XSETREF(node_ptr, function);
+        Py_XSETREF(node_type, (PyTypeObject *)Py_NewRef(type));
+    }
+    return taken_integer(PyObject_CallOneArg(node_ptr, node));
 }
 
 int64_t tensor_grad_address(PyObject *tensor) {

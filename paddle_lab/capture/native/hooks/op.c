@@ -83,11 +83,11 @@ static int begin(Owner *owner, Op *op, OpTimes *times) {
 
 /* Note what the op needs to run again. */
 static int note_call(Owner *owner, Op *op, PyObject *const *args, Py_ssize_t count, PyObject *names,
-                     OpTimes *times) {
+                     const int64_t *versions, OpTimes *times) {
     return !Py_IS_TYPE(owner->call_tape, &CallTapeType)
                ? 0
                : CallTape_begin((CallTape *)owner->call_tape, op->function, op->name, args, count,
-                                names, &times->call);
+                                names, versions, &times->call);
 }
 
 /* Write the op into the flight record only. */
@@ -121,7 +121,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     Py_INCREF(owner);
     PyObject *result = NULL;
     if ((Resolved_take(owner, &resolved, args, count, names) < 0 ||
-         note_call(owner, op, args, count, names, &times) < 0 || begin(owner, op, &times) < 0) &&
+         note_call(owner, op, args, count, names, resolved.versions, &times) < 0 || begin(owner, op, &times) < 0) &&
         Owner_abandon(owner) < 0) {
         goto end;
     }

@@ -57,14 +57,13 @@ int Made_find(const Owner *owner, PyObject *const *result, Made *made) {
     return made->tensors > 0;
 }
 
-/* Make the rows of an op's output tensors, and write their keys. */
-static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update, int64_t *keys) {
+/* Make the rows of an op's output tensors. */
+static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update,
+                       MadeTensor *tensors) {
     for (Py_ssize_t i = 0; i < made->count; i++) {
-        if (made->values[i] != Py_None) {
-            *keys = tensor_row_made(owner, made->values[i], op, is_update);
-            if (*keys++ < 0) {
-                return -1;
-            }
+        if (made->values[i] != Py_None &&
+            tensor_row_made(owner, made->values[i], op, is_update, tensors++) < 0) {
+            return -1;
         }
     }
     return 0;
@@ -95,10 +94,10 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
     }
     Py_INCREF(state);
     state->own_ns += times.start_ns - times.begun_ns;
-    int64_t few[FEW_OUTPUTS];
-    int64_t *outputs = few;
-    const size_t output_bytes = (size_t)made->tensors * sizeof(int64_t);
-    if (made->tensors > FEW_OUTPUTS && (outputs = PyMem_Malloc(output_bytes)) == NULL) {
+    MadeTensor few[FEW_OUTPUTS];
+    MadeTensor *outputs = few;
+    if (made->tensors > FEW_OUTPUTS &&
+        (outputs = PyMem_Malloc((size_t)made->tensors * sizeof *outputs)) == NULL) {
         PyErr_NoMemory();
         Py_DECREF(state);
         return -1;
@@ -130,15 +129,18 @@ int record_op(Owner *owner, int64_t name_key, int is_update, const Resolved *res
         };
         memcpy(row, op_cells, sizeof op_cells);
         memcpy(row + OP_CELLS, resolved->cells, (size_t)resolved->length * sizeof(int64_t));
-        memcpy(row + OP_CELLS + resolved->length, outputs, output_bytes);
-    }
-    if (outputs != few) {
-        PyMem_Free(outputs);
+        row += OP_CELLS + resolved->length;
+        for (Py_ssize_t i = 0; i < made->tensors; i++) {
+            row[i] = outputs[i].key;
+        }
     }
     failed = row == NULL ||
              (times.call >= 0 &&
-              CallTape_end((CallTape *)owner->call_tape, key, times.call, made) < 0) ||
+              CallTape_end((CallTape *)owner->call_tape, key, times.call, made, outputs) < 0) ||
              tell_of_op(owner, key, result) < 0;
+    if (outputs != few) {
+        PyMem_Free(outputs);
+    }
     state->own_ns += now_ns() - times.end_ns;
     Py_DECREF(state);
     return failed ? -1 : 0;

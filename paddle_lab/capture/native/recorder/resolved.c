@@ -3,6 +3,7 @@
 #include <string.h>
 
 void Resolved_begin(Resolved *resolved) {
+    memset(resolved->versions, UNREAD, sizeof resolved->versions);
     resolved->cells = resolved->few;
     resolved->length = 0;
     resolved->capacity = 2 * FEW_INPUTS;
@@ -120,7 +121,11 @@ int Resolved_take(Owner *owner, Resolved *resolved, PyObject *const *args, Py_ss
     for (Py_ssize_t slot = 0; slot < count; slot++) {
         PyObject *argument = args[slot];
         if (is_known_kind(owner, argument)) {
-            int64_t key = tensor_row_of(owner, argument);
+            int64_t version;
+            const int64_t key = tensor_row_of(owner, argument, &version);
+            if (slot < FEW_ARGUMENTS) {
+                resolved->versions[slot] = version;
+            }
             if ((key < 0 && PyErr_Occurred()) || add_input(resolved, slot, key) < 0) {
                 return -1;
             }

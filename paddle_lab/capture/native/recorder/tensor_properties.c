@@ -115,8 +115,8 @@ static int taken_truth(PyObject *value) {
 
 int64_t tensor_version(PyObject *tensor) { return taken_integer(call(tensor, &version)); }
 
-int64_t tensor_first_version(PyObject *tensor) {
-    int has_version = taken_truth(call(tensor, &is_dense));
+int64_t tensor_first_version(PyObject *tensor, int *dense) {
+    int has_version = *dense = tensor_is_dense(tensor);
     if (has_version == 0) {
         has_version = taken_truth(call(tensor, &is_dist));
     }
@@ -132,6 +132,15 @@ int tensor_is_leaf(PyObject *tensor) { return taken_truth(get(tensor, &is_leaf))
 int tensor_is_initialized(PyObject *tensor) { return taken_truth(call(tensor, &is_initialized)); }
 
 int tensor_is_dense(PyObject *tensor) { return taken_truth(call(tensor, &is_dense)); }
+
+int MadeTensor_read(MadeTensor *made, PyObject *tensor) {
+    made->is_initialized = tensor_is_initialized(tensor);
+    if (made->is_initialized == 1) {
+        made->version = tensor_first_version(tensor, &made->is_dense);
+        made->has_node = !tensor_stop_gradient(tensor) && !tensor_is_leaf(tensor);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
 
 int64_t tensor_storage(PyObject *tensor) {
     const int64_t start = taken_integer(call(tensor, &data_ptr));

@@ -1,9 +1,9 @@
 /* Notes calls of ops with what they need to run again: capture/replay/call_tape.py in C. */
 #include "../growing.h"
 #include "../native.h"
+#include <string.h>
 #include <structmember.h>
 
-#define FEW_MARKS 8
 #define FEW_READS 64
 
 /* The tensors among the arguments of a call, as the cells of its row. */
@@ -27,12 +27,15 @@ static int add_read(Reads *reads, int64_t read) {
     return 0;
 }
 
-/* The tensor's number; NO_KEY and an exception if it fails. */
-static int64_t number_of(CallTape *tape, PyObject *tensor) {
+/* The tensor's number; NO_KEY and an exception if it fails. ``version`` may be UNREAD. */
+static int64_t number_of(CallTape *tape, PyObject *tensor, int64_t version) {
     const int64_t packed = ObjectTable_find_value(tape->numbers, tensor);
     if (packed >= 0) {
-        const int64_t version =
-            (packed & LARGEST_VERSION) == NO_VERSION ? NO_VERSION : tensor_version(tensor);
+        if ((packed & LARGEST_VERSION) == NO_VERSION) {
+            version = NO_VERSION;
+        } else if (version == UNREAD) {
+            version = tensor_version(tensor);
+        }
         if (version < 0 && PyErr_Occurred()) {
             return NO_KEY;
         }
@@ -79,11 +82,15 @@ static PyObject *frozen_dict(CallTape *tape, PyObject *values, Reads *reads) {
     return copy;
 }
 
+static int read_tensor(CallTape *tape, PyObject *tensor, int64_t version, Reads *reads) {
+    const int64_t number = number_of(tape, tensor, version);
+    const int stops = number < 0 ? -1 : tensor_stop_gradient(tensor);
+    return stops < 0 ? -1 : add_read(reads, number << 1 | stops);
+}
+
 static PyObject *frozen(CallTape *tape, PyObject *value, Reads *reads) {
     if (PyObject_TypeCheck(value, tape->tensor_type)) {
-        const int64_t number = number_of(tape, value);
-        const int stops = number < 0 ? -1 : tensor_stop_gradient(value);
-        return stops < 0 || add_read(reads, number << 1 | stops) < 0 ? NULL : Py_NewRef(tape->mark);
+        return read_tensor(tape, value, UNREAD, reads) < 0 ? NULL : Py_NewRef(tape->mark);
     }
     const int is_list = PyList_CheckExact(value);
     if (is_list || PyTuple_CheckExact(value)) {
@@ -102,23 +109,20 @@ static PyObject *frozen(CallTape *tape, PyObject *value, Reads *reads) {
 
 /* The positional arguments. Ops whose arguments are all tensors share a tuple. */
 static PyObject *frozen_args(CallTape *tape, PyObject *const *args, Py_ssize_t count,
-                             Reads *reads) {
-    int are_tensors = count < FEW_MARKS;
+                             const int64_t *versions, Reads *reads) {
+    int are_tensors = count < FEW_ARGUMENTS;
     for (Py_ssize_t i = 0; are_tensors && i < count; i++) {
         are_tensors = PyObject_TypeCheck(args[i], tape->tensor_type);
     }
     if (!are_tensors) {
         return frozen_all(tape, args, count, 0, reads);
     }
-    PyObject *marks = PyTuple_GET_ITEM(tape->all_marks, count);
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *mark = frozen(tape, args[i], reads);
-        if (mark == NULL) {
+        if (read_tensor(tape, args[i], versions == NULL ? UNREAD : versions[i], reads) < 0) {
             return NULL;
         }
-        Py_DECREF(mark);
     }
-    return Py_NewRef(marks);
+    return Py_NewRef(PyTuple_GET_ITEM(tape->all_marks, count));
 }
 
 static int64_t add_row(CallTape *tape, PyObject *function, PyObject *name, PyObject *args,
@@ -169,13 +173,13 @@ static int is_special(CallTape *tape, PyObject *name) {
 
 /* The row's position; NO_KEY and an exception if it fails. */
 static int64_t begun(CallTape *tape, PyObject *function, PyObject *name, PyObject *const *args,
-                     Py_ssize_t count, PyObject *names) {
+                     Py_ssize_t count, PyObject *names, const int64_t *versions) {
     Reads reads;
     reads.length = 0;
     reads.more = (Growing){0};
     PyObject *keywords = NULL, *frozen_keywords = NULL;
     int64_t at = NO_KEY;
-    PyObject *tuple = frozen_args(tape, args, count, &reads);
+    PyObject *tuple = frozen_args(tape, args, count, versions, &reads);
     const int has_keywords = names != NULL && PyTuple_GET_SIZE(names) > 0;
     if (tuple == NULL ||
         (has_keywords && ((keywords = keyword_dict(args + count, names)) == NULL ||
@@ -221,12 +225,12 @@ static int give_up(CallTape *tape) {
 }
 
 int CallTape_begin(CallTape *tape, PyObject *function, PyObject *name, PyObject *const *args,
-                   Py_ssize_t count, PyObject *names, int64_t *at) {
+                   Py_ssize_t count, PyObject *names, const int64_t *versions, int64_t *at) {
     *at = NO_KEY;
     if (!tape->is_open) {
         return 0;
     }
-    *at = begun(tape, function, name, args, count, names);
+    *at = begun(tape, function, name, args, count, names, versions);
     return *at == NO_KEY ? give_up(tape) : 0;
 }
 
@@ -251,13 +255,11 @@ static int64_t taken(CallTape *tape, int64_t storage) {
 }
 
 /* The number of a tensor that a call returned; NO_KEY and an exception if it fails. */
-static int64_t made_number(CallTape *tape, int64_t at, PyObject *tensor, int *builds_graph) {
-    const int is_initialized = tensor_is_initialized(tensor);
-    const int is_dense = is_initialized == 1 ? tensor_is_dense(tensor) : 0;
-    if (is_initialized != 1 || is_dense < 0) {
-        return PyErr_Occurred() ? NO_KEY : taken(tape, NO_KEY);
+static int64_t made_number(CallTape *tape, int64_t at, PyObject *tensor, const MadeTensor *made) {
+    if (!made->is_initialized) {
+        return taken(tape, NO_KEY);
     }
-    const int64_t storage = is_dense ? tensor_storage(tensor) : NO_KEY;
+    const int64_t storage = made->is_dense ? tensor_storage(tensor) : NO_KEY;
     const int64_t packed =
         PyErr_Occurred() ? NO_KEY : ObjectTable_find_value(tape->numbers, tensor);
     int64_t number = packed >> VERSION_BITS;
@@ -272,41 +274,43 @@ static int64_t made_number(CallTape *tape, int64_t at, PyObject *tensor, int *bu
         Py_XDECREF(done);
         number = done == NULL ? NO_KEY : number;
     }
-    const int64_t version = number < 0 ? NO_KEY : is_dense ? tensor_version(tensor) : NO_VERSION;
-    const int stops = version < 0 ? 1 : tensor_stop_gradient(tensor);
-    if (!stops && !*builds_graph) {
-        *builds_graph = tensor_is_leaf(tensor) == 0;
-    }
+    const int64_t version = made->is_dense ? made->version : NO_VERSION;
     const int64_t value = number << VERSION_BITS | (version & LARGEST_VERSION);
-    return PyErr_Occurred() || ObjectTable_note_value(tape->numbers, tensor, value) < 0 ? NO_KEY
-                                                                                        : number;
+    return number < 0 || ObjectTable_note_value(tape->numbers, tensor, value) < 0 ? NO_KEY : number;
 }
 
+/* ``tensors``: what is known of the tensors among the values, or NULL. */
 static int note_end(CallTape *tape, int64_t key, int64_t at, PyObject *const *values,
-                    Py_ssize_t count, Py_ssize_t tensors) {
+                    Py_ssize_t count, Py_ssize_t returned, const MadeTensor *tensors) {
     int64_t few[FEW_READS];
     int64_t *made = few;
-    if (tensors > FEW_READS && (made = PyMem_Malloc((size_t)tensors * sizeof *made)) == NULL) {
+    if (returned > FEW_READS && (made = PyMem_Malloc((size_t)returned * sizeof *made)) == NULL) {
         PyErr_NoMemory();
         return -1;
     }
     int builds_graph = 0, failed = 0;
     Py_ssize_t filled = 0;
     for (Py_ssize_t i = 0; !failed && i < count; i++) {
-        if (values[i] != Py_None) {
-            made[filled] = made_number(tape, at, values[i], &builds_graph);
-            failed = made[filled++] < 0;
+        MadeTensor one;
+        if (values[i] == Py_None) {
+            continue;
         }
+        if (tensors != NULL) {
+            one = tensors[filled];
+        } else {
+            failed = MadeTensor_read(&one, values[i]) < 0;
+        }
+        made[filled] = failed ? NO_KEY : made_number(tape, at, values[i], &one);
+        builds_graph |= one.is_initialized && one.has_node;
+        failed = made[filled++] < 0;
     }
-    int64_t *row = failed ? NULL : Tape_reserve(tape->results, 4 + tensors);
+    int64_t *row = failed ? NULL : Tape_reserve(tape->results, 4 + returned);
     if (row != NULL) {
         row[0] = key;
         row[1] = at;
         row[2] = builds_graph;
-        row[3] = tensors;
-        for (Py_ssize_t i = 0; i < tensors; i++) {
-            row[4 + i] = made[i];
-        }
+        row[3] = returned;
+        memcpy(row + 4, made, (size_t)returned * sizeof *made);
     }
     if (made != few) {
         PyMem_Free(made);
@@ -314,12 +318,14 @@ static int note_end(CallTape *tape, int64_t key, int64_t at, PyObject *const *va
     return row == NULL ? -1 : 0;
 }
 
-int CallTape_end(CallTape *tape, int64_t key, int64_t at, const Made *made) {
+int CallTape_end(CallTape *tape, int64_t key, int64_t at, const Made *made,
+                 const MadeTensor *tensors) {
     if (!tape->is_open || at < 0) {
         return 0;
     }
-    return note_end(tape, key, at, made->values, made->count, made->tensors) < 0 ? give_up(tape)
-                                                                                 : 0;
+    return note_end(tape, key, at, made->values, made->count, made->tensors, tensors) < 0
+               ? give_up(tape)
+               : 0;
 }
 
 /* -- for Python ------------------------------------------------------------------------------ */
@@ -340,7 +346,7 @@ static PyObject *begin(PyObject *self, PyObject *args) {
             }
         }
         at = begun((CallTape *)self, function, name, PySequence_Fast_ITEMS(values),
-                   PyTuple_GET_SIZE(given), names);
+                   PyTuple_GET_SIZE(given), names, NULL);
     }
 end:
     Py_XDECREF(names);
@@ -355,7 +361,7 @@ static PyObject *end(PyObject *self, PyObject *args) {
         return NULL;
     }
     const Py_ssize_t count = PyList_GET_SIZE(tensors);
-    if (note_end((CallTape *)self, key, at, PySequence_Fast_ITEMS(tensors), count, count) < 0) {
+    if (note_end((CallTape *)self, key, at, PySequence_Fast_ITEMS(tensors), count, count, NULL) < 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -400,9 +406,9 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
     tape->storages = (Tape *)PyObject_CallNoArgs((PyObject *)&TapeType);
     tape->objects = PyList_New(0);
     tape->special = PyDict_New();
-    tape->all_marks = PyTuple_New(FEW_MARKS);
+    tape->all_marks = PyTuple_New(FEW_ARGUMENTS);
     int failed = PyErr_Occurred() != NULL || properties_find(tape->tensor_type) < 0;
-    for (Py_ssize_t count = 0; !failed && count < FEW_MARKS; count++) {
+    for (Py_ssize_t count = 0; !failed && count < FEW_ARGUMENTS; count++) {
         PyObject *marks = PyTuple_New(count);
         for (Py_ssize_t i = 0; marks != NULL && i < count; i++) {
             PyTuple_SET_ITEM(marks, i, Py_NewRef(mark));

@@ -29,15 +29,22 @@ static PyObject *object_of(PyObject *reference) {
 #endif
 }
 
+/* Whether an entry is the object's, not that of a dead object at the same address. An object keeps
+ * its weak references in a list, and the one without a callback stands first. So the reference
+ * itself, which is rarely in the cache, need not be read. */
+static int is_entry_of(const ObjectEntry *entry, PyObject *object) {
+    const Py_ssize_t offset = Py_TYPE(object)->tp_weaklistoffset;
+    return entry->identity != 0 &&
+           ((offset > 0 && *(PyObject **)((char *)object + offset) == entry->reference) ||
+            object_of(entry->reference) == object);
+}
+
 int64_t ObjectTable_find_value(ObjectTable *table, PyObject *object) {
     if (table->capacity == 0) {
         return NO_KEY;
     }
-    ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
-    if (entry->identity == 0 || object_of(entry->reference) != object) {
-        return NO_KEY;
-    }
-    return entry->value;
+    const ObjectEntry *entry = entry_of(table->entries, table->capacity, (uintptr_t)object);
+    return is_entry_of(entry, object) ? entry->value : NO_KEY;
 }
 
 static int grow(ObjectTable *table) {

@@ -1,5 +1,6 @@
-/* Keeps the last result of capture/turns/turns.py while it is valid, and begins the next iteration
- * of a `for` loop if only the loop's own variables have changed.
+/* Keeps the last result of capture/turns/turns.py while it is valid. Begins the next iteration of a
+ * `for` loop if only the loop's own variables have changed, and opens calls of functions without
+ * loops.
  *
  * Python finds the scope of an op. It would find the same scope again as long as
  *
@@ -18,6 +19,8 @@
 
 #define UNKNOWN INT64_MIN
 #define MOST_CALLS 16
+#define ASK_PYTHON 2   /* in the table of codes, as in turns.py */
+#define FIRST_SIMPLE 3 /* from here on: a function without loops, and its name */
 #define MOST_VARIABLES 16 /* per call */
 
 /* One call of a user's function. It does not hold its frame: that would keep variables alive. */
@@ -29,6 +32,7 @@ typedef struct {
     PyObject *identities;             /* a tuple: the identity of each, as in variables.py */
     PyObject *called;                 /* the mark of the function that it calls; None: any */
     int unit;                         /* the instruction of the last op */
+    int64_t scope;                    /* the innermost of its own scope and its iterations */
     PyObject *next_called;            /* for the op that is being checked; NULL: unchanged */
     int next_unit;
     PyObject *turn;           /* the innermost OpenTurn, or None */
@@ -45,14 +49,19 @@ struct LastScope {
     Counter *next_scope;
     PyObject *values;
     PyObject *mark_type, *serial;
-    Call calls[MOST_CALLS]; /* innermost first */
+    Call calls[MOST_CALLS]; /* outermost first */
     int count;              /* 0: no result is kept */
-    int64_t scope;          /* the innermost of these calls and their iterations */
-    int64_t inside;         /* the innermost other scope when they were found */
+    int64_t inside;         /* the innermost other scope when Python found them */
     uint64_t version;       /* changes when the calls are emptied and when an iteration begins */
 };
 
-static PyObject *f_trace, *order_name, *scope_name, *number_name, *seen_name;
+/* A running call of a user's function, and the frame that it called, or NULL. */
+typedef struct {
+    PyObject *frame, *called;
+    int64_t watched; /* from the table of codes */
+} Running;
+
+static PyObject *f_trace, *order_name, *scope_name, *number_name, *seen_name, *tracker_name;
 
 static int order_of(const Call *call, int unit) {
     return ((const int *)call->units.buf)[3 * unit + 1];
@@ -66,10 +75,11 @@ static int set_integer(PyObject *object, PyObject *name, long long value) {
     return failed ? -1 : 0;
 }
 
-/* Forget the calls. The open iteration of each gets the order of the call's last op. */
-static void empty(LastScope *last) {
+/* Forget all calls but the outermost. The open iteration of each gets the order of the call's last
+ * op. */
+static void forget_calls(LastScope *last, int kept) {
     last->version++;
-    while (last->count > 0) {
+    while (last->count > kept) {
         Call *call = &last->calls[--last->count];
         if (call->turn != Py_None &&
             set_integer(call->turn, order_name, order_of(call, call->unit)) < 0) {
@@ -261,6 +271,24 @@ static PyObject *shown_value(PyObject *shown, PyObject *frame) {
     return only;
 }
 
+/* Write the row of a new scope. Return the scope; UNKNOWN and an exception if it fails. */
+static int64_t open_scope(LastScope *last, int kind, int64_t name, int64_t parent,
+                          long long thread) {
+    int64_t *row = Tape_reserve(last->scopes, SCOPE_CELLS);
+    if (row == NULL) {
+        return UNKNOWN;
+    }
+    const int64_t scope = last->next_scope->next++;
+    const int64_t cells[SCOPE_CELLS] = {
+        [SCOPE_KEY] = scope,    [SCOPE_KIND] = kind,
+        [SCOPE_NAME] = name,    [SCOPE_PARENT] = parent,
+        [SCOPE_LAYER] = NO_KEY, [SCOPE_BACKWARD_CALL] = NO_KEY,
+        [SCOPE_THREAD] = thread,
+    };
+    memcpy(row, cells, sizeof cells);
+    return scope;
+}
+
 /* Write the rows of a new iteration. Return its scope; UNKNOWN and an exception if it fails. */
 static int64_t open_turn(LastScope *last, const Call *call, long long number, PyObject *shown,
                          long long thread) {
@@ -268,23 +296,16 @@ static int64_t open_turn(LastScope *last, const Call *call, long long number, Py
     if (shown != NULL && PyList_Append(last->values, shown) < 0) {
         return UNKNOWN;
     }
-    int64_t *scope_row = Tape_reserve(last->scopes, SCOPE_CELLS);
-    int64_t *turn_row = scope_row == NULL ? NULL : Tape_reserve(last->turns, TURN_CELLS);
-    if (turn_row == NULL) {
-        last->scopes->length -= scope_row == NULL ? 0 : SCOPE_CELLS;
+    int64_t *row = Tape_reserve(last->turns, TURN_CELLS);
+    const int64_t scope =
+        row == NULL ? UNKNOWN : open_scope(last, SCOPE_KIND_TURN, call->name, call->parent, thread);
+    if (scope == UNKNOWN) {
+        last->turns->length -= row == NULL ? 0 : TURN_CELLS;
         return UNKNOWN;
     }
-    const int64_t scope = last->next_scope->next++;
-    const int64_t scope_cells[SCOPE_CELLS] = {
-        [SCOPE_KEY] = scope,       [SCOPE_KIND] = SCOPE_KIND_TURN,
-        [SCOPE_NAME] = call->name, [SCOPE_PARENT] = call->parent,
-        [SCOPE_LAYER] = NO_KEY,    [SCOPE_BACKWARD_CALL] = NO_KEY,
-        [SCOPE_THREAD] = thread,
-    };
-    const int64_t turn_cells[TURN_CELLS] = {
+    const int64_t cells[TURN_CELLS] = {
         [TURN_SCOPE] = scope, [TURN_LOOP] = call->key, [TURN_NUMBER] = number, [TURN_VALUE] = at};
-    memcpy(scope_row, scope_cells, sizeof scope_cells);
-    memcpy(turn_row, turn_cells, sizeof turn_cells);
+    memcpy(row, cells, sizeof cells);
     return scope;
 }
 
@@ -292,7 +313,7 @@ static int64_t open_turn(LastScope *last, const Call *call, long long number, Py
  * UNKNOWN, perhaps with an exception, if Python has to find the scope. */
 static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *called,
                          long long thread) {
-    Call *call = &last->calls[0];
+    Call *call = &last->calls[last->count - 1];
     const uint64_t version = last->version;
     const int own_first = call->own_first, own_count = call->own_count;
     PyObject *names = Py_NewRef(call->names), *shown_names = Py_NewRef(call->shown);
@@ -329,8 +350,8 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
         }
         Py_SETREF(call->identities, Py_NewRef(identities));
         Py_XSETREF(call->next_called, Py_NewRef(is_counted ? Py_None : mark ? mark : names));
+        call->scope = scope;
         move_on(last);
-        last->scope = scope;
         last->version++;
     }
     for (int own = 0; own < own_count; own++) {
@@ -346,28 +367,126 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     return scope;
 }
 
+/* Tell whether a running call is one of a function without loops, and has no scope yet. */
+static int is_new_call(const LastScope *last, const Running *running) {
+    PyObject *mark = PyObject_GetAttr(running->frame, f_trace);
+    Py_XDECREF(mark); /* the frame still has a reference */
+    if (running->watched < FIRST_SIMPLE || mark == Py_None || mark == NULL) {
+        return running->watched >= FIRST_SIMPLE && mark == Py_None;
+    }
+    if (!Py_IS_TYPE(mark, (PyTypeObject *)last->mark_type)) {
+        return 0;
+    }
+    PyObject *tracker = PyObject_GetAttr(mark, tracker_name);
+    Py_XDECREF(tracker);
+    return tracker == last->serial && taken_integer(PyObject_GetAttr(mark, scope_name)) == NO_KEY;
+}
+
+/* Open a new call, as _find_scope() in turns.py. Return its scope, or ``parent`` if its calls are
+ * no scopes; UNKNOWN, perhaps with an exception, if Python has to find the scope. */
+static int64_t open_call(LastScope *last, PyObject *tracker, const Running *running, int64_t parent,
+                         long long thread) {
+    const uint64_t version = last->version;
+    Call call = {.scope = NO_KEY, .turn = Py_None, .called = Py_None};
+    if ((call.mark = mark_of(last, tracker, running->frame)) == NULL) {
+        return UNKNOWN;
+    }
+    call.names = PyTuple_New(0);
+    call.identities = PyTuple_New(0);
+    const int64_t name = running->watched - FIRST_SIMPLE - 1;
+    const int is_valid = call.names != NULL && call.identities != NULL && !PyErr_Occurred() &&
+                         last->version == version && call.mark != Py_None;
+    if (is_valid && name >= 0) {
+        call.scope = open_scope(last, SCOPE_KIND_CALL, name, parent, thread);
+    }
+    if (!is_valid || call.scope == UNKNOWN ||
+        (name >= 0 && set_integer(call.mark, scope_name, call.scope) < 0)) {
+        Py_DECREF(call.mark);
+        Py_XDECREF(call.names);
+        Py_XDECREF(call.identities);
+        return UNKNOWN;
+    }
+    call.unit = frame_lasti(running->frame) / 2;
+    Py_INCREF(call.turn);
+    Py_INCREF(call.called);
+    last->calls[last->count++] = call;
+    last->version++;
+    return name >= 0 ? call.scope : parent;
+}
+
+/* Return how many of the kept calls are running and in the same iterations, the outermost first; 0
+ * if Python has to find the scope. Sets ``is_next`` if the last of them is in its next iteration.
+ */
+static int matching_calls(LastScope *last, const Running *running, int count, PyObject *tracker,
+                          int *is_next) {
+    int matched = 0;
+    *is_next = 0;
+    while (matched < last->count && matched < count && !*is_next) {
+        const Running *at = &running[count - 1 - matched];
+        Call *call = &last->calls[matched];
+        PyObject *mark = PyObject_GetAttr(at->frame, f_trace);
+        Py_XDECREF(mark); /* the frame still has a reference */
+        if (mark != call->mark) {
+            break;
+        }
+        const int compared = compared_call(last, call, at->frame, at->called, tracker);
+        if (compared == OTHER_VALUES) {
+            return 0;
+        }
+        *is_next = compared == NEXT_VALUES;
+        matched++;
+    }
+    for (int i = 0; i < count - matched; i++) {
+        if (!is_new_call(last, &running[i])) {
+            return 0;
+        }
+    }
+    return matched;
+}
+
+/* Return the scope of running calls; UNKNOWN, perhaps with an exception, if Python has to find it.
+ */
+static int64_t scope_of(LastScope *last, PyObject *tracker, const Running *running, int count,
+                        int64_t inside, long long thread) {
+    const uint64_t version = last->version;
+    int is_next;
+    const int matched = matching_calls(last, running, count, tracker, &is_next);
+    if (matched == 0 || last->version != version || (is_next && inside != last->inside)) {
+        return UNKNOWN;
+    }
+    if (matched < last->count) {
+        forget_calls(last, matched);
+    }
+    const Running *innermost = &running[count - matched];
+    if (!is_next) {
+        move_on(last);
+    } else if (next_turn(last, tracker, innermost->frame, innermost->called, thread) == UNKNOWN) {
+        return UNKNOWN;
+    }
+    int64_t scope = inside; /* of two open scopes, the later one is the inner one */
+    for (int i = 0; i < last->count; i++) {
+        scope = last->calls[i].scope > scope ? last->calls[i].scope : scope;
+    }
+    for (int i = count - matched - 1; i >= 0 && scope != UNKNOWN; i--) {
+        scope = open_call(last, tracker, &running[i], scope, thread);
+    }
+    return scope;
+}
+
 /* Return the scope at a frame; UNKNOWN, perhaps with an exception, if Python has to find it. */
 static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *anchor,
                              int64_t inside, long long thread) {
-    int count = 0, is_same = 1;
-    const uint64_t version = last->version;
+    Running running[MOST_CALLS]; /* innermost first */
+    int count = 0, is_known = 1;
     PyObject *at = Py_NewRef(frame), *called = NULL;
-    PyObject *first = NULL,
-             *first_called = NULL; /* called by the innermost call, if an iteration begins there */
-    while (is_same && at != Py_None && at != anchor) {
+    while (is_known && at != Py_None && at != anchor) {
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
-        const int64_t is_watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
+        const int64_t watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
         Py_DECREF(code); /* the frame still has a reference */
-        if (is_watched != 0) {
-            is_same = 0;
-            if (is_watched == 1 && count < last->count) {
-                const int compared = compared_call(last, &last->calls[count], at, called, tracker);
-                is_same = compared == SAME_VALUES || (compared == NEXT_VALUES && count == 0);
-                if (is_same && compared == NEXT_VALUES) {
-                    first = Py_NewRef(at);
-                    first_called = Py_XNewRef(called);
-                }
-                count++;
+        if (watched != 0) {
+            is_known = watched != NO_KEY && watched != ASK_PYTHON && count < MOST_CALLS;
+            if (is_known) {
+                running[count++] = (Running){Py_NewRef(at), Py_XNewRef(called), watched};
             }
         }
         PyObject *back = (PyObject *)PyFrame_GetBack((PyFrameObject *)at);
@@ -377,19 +496,13 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
     Py_DECREF(at);
     Py_XDECREF(called);
     int64_t scope = UNKNOWN; /* Python empties the kept result */
-    is_same = is_same && last->version == version;
-    if (is_same && count == 0) {
-        scope = inside; /* no user function is on the stack */
-    } else if (is_same && count == last->count && first != NULL) {
-        if (inside == last->inside) {
-            scope = next_turn(last, tracker, first, first_called, thread);
-        }
-    } else if (is_same && count == last->count) {
-        move_on(last);
-        scope = inside > last->scope ? inside : last->scope; /* the later scope is the inner one */
+    if (is_known) {
+        scope = count == 0 ? inside : scope_of(last, tracker, running, count, inside, thread);
     }
-    Py_XDECREF(first);
-    Py_XDECREF(first_called);
+    for (int i = 0; i < count; i++) {
+        Py_DECREF(running[i].frame);
+        Py_XDECREF(running[i].called);
+    }
     return PyErr_Occurred() ? UNKNOWN : scope;
 }
 
@@ -421,25 +534,26 @@ static PyObject *find(PyObject *self, PyObject *args) {
 }
 
 static PyObject *forget(PyObject *self, PyObject *Py_UNUSED(nothing)) {
-    empty((LastScope *)self);
+    forget_calls((LastScope *)self, 0);
     Py_RETURN_NONE;
 }
 
 static PyObject *keep(PyObject *self, PyObject *args) {
     LastScope *last = (LastScope *)self;
-    long long scope, inside;
+    long long inside;
     PyObject *calls;
-    if (!PyArg_ParseTuple(args, "LLO!", &scope, &inside, &PyList_Type, &calls)) {
+    if (!PyArg_ParseTuple(args, "LO!", &inside, &PyList_Type, &calls)) {
         return NULL;
     }
-    empty(last);
+    forget_calls(last, 0);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
         PyObject *frame, *after;
         Call call = {0};
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOy*O!O!OOO", &frame, &call.mark,
+        long long own;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOLy*O!O!OOO", &frame, &call.mark, &own,
                               &call.units, &PyTuple_Type, &call.names, &PyTuple_Type,
                               &call.identities, &call.called, &call.turn, &after)) {
-            empty(last);
+            forget_calls(last, 0);
             return NULL;
         }
         const Py_ssize_t variables = PyTuple_GET_SIZE(call.names);
@@ -450,7 +564,7 @@ static PyObject *keep(PyObject *self, PyObject *args) {
                                &call.key, &PyTuple_Type, &call.shown, &call.parent, &call.number,
                                &call.start, &call.step))) {
             PyBuffer_Release(&call.units);
-            empty(last);
+            forget_calls(last, 0);
             break;
         }
         PyObject *held[] = {call.mark,   call.names, call.identities,
@@ -458,6 +572,7 @@ static PyObject *keep(PyObject *self, PyObject *args) {
         for (size_t one = 0; one < sizeof held / sizeof *held; one++) {
             Py_XINCREF(held[one]);
         }
+        call.scope = own;
         call.unit = frame_lasti(frame) / 2;
         for (Py_ssize_t name = 0; name < variables; name++) {
             call.values[name] = frame_variable(frame, PyTuple_GET_ITEM(call.names, name));
@@ -468,7 +583,6 @@ static PyObject *keep(PyObject *self, PyObject *args) {
     if (PyErr_Occurred()) {
         return NULL;
     }
-    last->scope = scope;
     last->inside = inside;
     Py_RETURN_NONE;
 }
@@ -487,7 +601,8 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
                  {&order_name, "order"},
                  {&scope_name, "scope"},
                  {&number_name, "number"},
-                 {&seen_name, "seen"}};
+                 {&seen_name, "seen"},
+                 {&tracker_name, "tracker"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (*names[i].name == NULL &&
             (*names[i].name = PyUnicode_InternFromString(names[i].text)) == NULL) {
@@ -509,7 +624,7 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
 
 static void dealloc(PyObject *self) {
     LastScope *last = (LastScope *)self;
-    empty(last);
+    forget_calls(last, 0);
     Py_XDECREF(last->codes);
     Py_XDECREF(last->scopes);
     Py_XDECREF(last->next_scope);
