@@ -174,6 +174,7 @@ def _forget_ops(recorder: Recorder, kept: KeptOps) -> None:
     attributes = recorder.attributes
     for signature in [one for one, key in list(attributes.items()) if key in unused]:
         del attributes[signature]
+    recorder.attribute_forms.clear()
     order = np.argsort(ops.starts)  # from key order to tape order, which threads may change
     counts = np.diff(np.append(ops.starts[order], len(ops.cells)))
     _keep_rows(recorder.ops, ops.cells, np.repeat(kept.is_kept[order], counts))

@@ -183,6 +183,7 @@ typedef struct {
     Counter *next_scope;
     Tape *eval_scopes;
     PyObject *attributes;
+    PyObject *attribute_forms;
     PyObject *call_tape; /* None, or a CallTape */
     PyObject *on_op;     /* None, or called with each op's key and result */
 } Owner;
@@ -221,6 +222,7 @@ typedef struct {
     Py_ssize_t length;
     Py_ssize_t capacity;
     PyObject *attributes; /* a list, or NULL for an empty one */
+    int has_rare;         /* whether Python resolved an argument */
 } Resolved;
 void Resolved_begin(Resolved *resolved);
 /* -1 and an exception if it fails. */
@@ -245,6 +247,10 @@ typedef struct {
     int64_t flight; /* the op's number in the flight record; 0 for none */
     int64_t call;   /* the op's position in the CallTape; -1 for none */
 } OpTimes;
+/* Return a list of the arguments that an op without a result has modified. NULL without an exception
+ * if Python must find them. */
+PyObject *Made_modified(Owner *owner, PyObject *const *args, Py_ssize_t count,
+                        const Resolved *resolved);
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
  * reads the result. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);

@@ -167,6 +167,8 @@ class Recorder:
         """Rows of :class:`OpCell`, each followed by the op's inputs and outputs."""
         self.next_op = Counter()
         self.attributes: dict[Any, int] = {(): 0}
+        self.attribute_forms: dict[Any, int] = {}
+        """For the native part: keys of attributes that cannot be hashed, such as slices."""
         self._next_attributes, self._next_name = count(1).__next__, count(1).__next__
         self.tensors = TensorPool(
             self.parameter_type,

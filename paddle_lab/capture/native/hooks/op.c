@@ -140,7 +140,15 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     }
     Made made;
     int failed;
-    if (Made_find(owner, &result, &made)) {
+    PyObject *modified = result == Py_None ? Made_modified(owner, args, count, &resolved) : NULL;
+    if (modified != NULL) {
+        made = (Made){PySequence_Fast_ITEMS(modified), PyList_GET_SIZE(modified),
+                      PyList_GET_SIZE(modified)};
+        failed = record_op(owner, op->name_key, op->is_update, &resolved, modified, &made, times);
+        Py_DECREF(modified);
+    } else if (PyErr_Occurred()) {
+        failed = -1;
+    } else if (Made_find(owner, &result, &made)) {
         failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, times);
     } else {
         failed = tell_rare(owner, op, "end", args, count, &resolved, result, times);

@@ -9,6 +9,53 @@ PyObject *present_frame(void) {
     return frame == NULL ? Py_None : frame;
 }
 
+/* Return a value in a form that can be hashed: a slice cannot before Python 3.12. */
+static PyObject *form_of(PyObject *value) {
+    if (PySlice_Check(value)) {
+        const PySliceObject *slice = (PySliceObject *)value;
+        PyObject *bounds = PyTuple_Pack(3, slice->start, slice->stop, slice->step);
+        PyObject *form = bounds == NULL ? NULL : form_of(bounds);
+        Py_XDECREF(bounds);
+        return form == NULL ? NULL : Py_BuildValue("(ON)", &PySlice_Type, form);
+    }
+    if (!PyTuple_CheckExact(value)) {
+        return PyTuple_Pack(2, Py_TYPE(value), value); /* 1, 1.0 and True are equal */
+    }
+    PyObject *form = PyTuple_New(PyTuple_GET_SIZE(value));
+    for (Py_ssize_t i = 0; form != NULL && i < PyTuple_GET_SIZE(value); i++) {
+        PyObject *item = form_of(PyTuple_GET_ITEM(value, i));
+        if (item == NULL) {
+            Py_CLEAR(form);
+        } else {
+            PyTuple_SET_ITEM(form, i, item);
+        }
+    }
+    return form;
+}
+
+/* Return the key of attributes of which some cannot be hashed. Python makes it at the first use. */
+static int64_t form_key(Owner *owner, PyObject *attributes) {
+    PyObject *values = PyList_AsTuple(attributes);
+    PyObject *form = values == NULL ? NULL : form_of(values);
+    Py_XDECREF(values);
+    PyObject *known = form == NULL ? NULL : PyDict_GetItemWithError(owner->attribute_forms, form);
+    Py_XINCREF(known);
+    int is_hashable = form != NULL;
+    if (known == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        is_hashable = 0;
+        PyErr_Clear();
+    }
+    if (known == NULL && !PyErr_Occurred()) {
+        known = PyObject_CallMethod(owner->recorder, "attributes_key", "O", attributes);
+        if (known != NULL && is_hashable &&
+            PyDict_SetItem(owner->attribute_forms, form, known) < 0) {
+            Py_CLEAR(known);
+        }
+    }
+    Py_XDECREF(form);
+    return taken_integer(known);
+}
+
 /* Recorder.attributes_key(). Python handles attributes that are not known yet. */
 static int64_t attributes_key(Owner *owner, PyObject *attributes) {
     const Py_ssize_t count = attributes == NULL ? 0 : PyList_GET_SIZE(attributes);
@@ -34,8 +81,27 @@ static int64_t attributes_key(Owner *owner, PyObject *attributes) {
             return -1;
         }
         PyErr_Clear();
+        return form_key(owner, attributes);
     }
     return taken_integer(PyObject_CallMethod(owner->recorder, "attributes_key", "O", attributes));
+}
+
+PyObject *Made_modified(Owner *owner, PyObject *const *args, Py_ssize_t count,
+                        const Resolved *resolved) {
+    if (resolved->has_rare || resolved->length == 0) {
+        return NULL;
+    }
+    PyObject *modified = PyList_New(0);
+    for (Py_ssize_t i = 0; modified != NULL && i < count; i++) {
+        const int64_t known =
+            is_known_kind(owner, args[i]) ? ObjectTable_find_value(owner->known, args[i]) : NO_KEY;
+        if (known != NO_KEY && (known & LARGEST_VERSION) != NO_VERSION &&
+            (known & LARGEST_VERSION) != tensor_version(args[i]) &&
+            (PyErr_Occurred() || PyList_Append(modified, args[i]) < 0)) {
+            Py_CLEAR(modified);
+        }
+    }
+    return modified;
 }
 
 int Made_find(const Owner *owner, PyObject *const *result, Made *made) {

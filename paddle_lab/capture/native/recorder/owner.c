@@ -91,6 +91,7 @@ int Owner_abandon(Owner *owner) {
     VISIT(owner->next_scope);                                                                      \
     VISIT(owner->eval_scopes);                                                                     \
     VISIT(owner->attributes);                                                                      \
+    VISIT(owner->attribute_forms);                                                                 \
     VISIT(owner->call_tape);                                                                       \
     VISIT(owner->on_op)
 
@@ -146,6 +147,7 @@ static int find_parts(Owner *owner, PyObject *recorder) {
     owner->next_scope = part(recorder, "next_scope", &CounterType);
     owner->eval_scopes = part(recorder, "eval_scopes", &TapeType);
     owner->attributes = part(recorder, "attributes", &PyDict_Type);
+    owner->attribute_forms = part(recorder, "attribute_forms", &PyDict_Type);
     owner->call_tape = part(recorder, "call_tape", NULL);
     owner->on_op = part(recorder, "on_op", NULL);
     owner->stacks = part(recorder, "stacks", &StackPoolType);
