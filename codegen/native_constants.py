@@ -20,6 +20,7 @@ _NUMBERS: Final = {
     "LARGEST_VERSION": cells.LARGEST_VERSION,
     "NO_VERSION": cells.NO_VERSION,
     "IS_HEADER": loops.IS_HEADER,
+    "IS_REPEATING": loops.IS_REPEATING,
 }
 _ROWS: Final[dict[str, type[IntEnum]]] = {
     "OP": cells.OpCell,

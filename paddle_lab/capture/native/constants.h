@@ -10,6 +10,7 @@
 #define LARGEST_VERSION 16777215
 #define NO_VERSION 16777215
 #define IS_HEADER 1
+#define IS_REPEATING 2
 
 enum {
     OP_KEY,

@@ -52,11 +52,11 @@ class Place:
     def variables(self) -> tuple[tuple[str, ...], tuple[Identity, ...]] | None:
         """Return the variables that change when an iteration begins, and their identities.
 
-        Return None if no variable shows that an iteration begins.
+        Return None in a header, and if the variables of a loop cannot be told now.
         """
         if self.is_header or self.is_between:
             return None
-        if not all(variables_of(self.frame, loop) for loop in self.path):
+        if not all(variables_of(self.frame, loop) for loop in self.path if loop.names):
             return None
         names = tuple(name for loop in self.path for name in (*loop.names, *loop.around))
         return names, tuple(identity(variable(self.frame, name)) for name in names)

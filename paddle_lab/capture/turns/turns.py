@@ -175,15 +175,17 @@ class TurnTracker:
         loop = turn.loop
         now = variables_of(at.frame, loop)
         is_counted = _counted(loop, turn.start, now, at.orders[-1]) is not None
-        called = None if is_counted else (at.inner and self.mark_of(at.inner)) or MISSING
+        is_told = is_counted and (len(at.path) == 1 or bool(at.path[-2].names))
+        called = None if is_told else (at.inner and self.mark_of(at.inner)) or MISSING
         start, step = (turn.start or 0, loop.step) if is_counted else (0, 0)
-        can_go_on = not loop.is_while and not loop.modes and loop.counts == is_counted
+        can_go_on = not loop.modes and loop.counts == is_counted
+        can_go_on = can_go_on and (not loop.is_while or is_told or not loop.names)
         after = None
         if can_go_on and max(abs(start), abs(step)) < _LARGEST_COUNT:
             own_first = len(variables[0]) - len(loop.names) - len(loop.around)
             after = (
                 *(own_first, len(loop.names), loop.name, loop.key, loop.shown),
-                *(turn.parent, turn.number, start, step),
+                *(turn.parent, turn.number, start, step, loop.stepped_after),
             )
         return (loops.units, *variables, called, turn, after)
 

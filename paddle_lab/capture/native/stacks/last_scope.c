@@ -37,6 +37,8 @@ typedef struct {
     int next_unit;
     PyObject *turn;           /* the innermost OpenTurn, or None */
     int own_first, own_count; /* the variables of its loop; 0: Python begins the next iteration */
+    int stepped_after;        /* from this order on, a `while` has changed its counter; -1: none */
+    int goes_on;              /* whether the next iteration can begin here, not in Python */
     long long name, key;      /* of the loop */
     PyObject *shown;          /* a tuple: variables whose values may be shown */
     long long parent, number; /* of the iteration */
@@ -176,6 +178,23 @@ static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *fra
     return PyErr_Occurred() ? NULL : PyObject_CallMethod(tracker, "mark_of", "O", frame);
 }
 
+/* Tell whether a loop without a variable is in its next iteration: if the code went back, or if it
+ * makes a new call from the same place. _told() in turns.py explains the rule. */
+static int has_gone_back(const Call *call, PyObject *called, int unit, int64_t inside) {
+    if (!call->goes_on || call->own_count != 0 || !is_in_same_body(call, unit)) {
+        return 0;
+    }
+    if (order_of(call, unit) != order_of(call, call->unit)) {
+        return order_of(call, unit) < order_of(call, call->unit);
+    }
+    if ((((const int *)call->units.buf)[3 * unit + 2] & IS_REPEATING) || inside >= call->scope) {
+        return 0;
+    }
+    PyObject *mark = called == NULL ? Py_NewRef(Py_None) : PyObject_GetAttr(called, f_trace);
+    Py_XDECREF(mark); /* the frame still has a reference */
+    return mark == Py_None;
+}
+
 /* Tell whether a loop without a counter is still in the same iteration, although its variable is
  * the same object. A new call from the same place begins the next iteration. A call from a later
  * place continues the iteration, and is stored. */
@@ -207,12 +226,15 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
 /* Compare a call and its values with the stored ones. Returns OTHER_VALUES for a different call or
  * loop. */
 static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject *called,
-                         PyObject *tracker) {
+                         PyObject *tracker, int64_t inside) {
     Py_CLEAR(call->next_called); /* set by an op for which Python had to find the scope */
     PyObject *mark = PyObject_GetAttr(frame, f_trace);
     Py_XDECREF(mark); /* the frame still has a reference */
     const int unit = call->next_unit = frame_lasti(frame) / 2;
     int compared = mark == call->mark ? compared_values(call, frame) : OTHER_VALUES;
+    if (compared == SAME_VALUES && has_gone_back(call, called, unit, inside)) {
+        return NEXT_VALUES;
+    }
     if ((compared == NEXT_VALUES && !is_in_same_body(call, unit)) ||
         (compared == SAME_VALUES &&
          !(has_moved_on(call, unit) && has_same_called(last, call, called, unit, tracker)))) {
@@ -245,8 +267,11 @@ static long long counted(const Call *call, PyObject *const *now) {
         (count - call->start) % call->step != 0) {
         return -1;
     }
-    const long long number = (count - call->start) / call->step + 1;
-    return number > call->number ? number : -1;
+    const int is_stepped =
+        call->stepped_after >= 0 && order_of(call, call->next_unit) >= call->stepped_after;
+    const long long number = (count - call->start) / call->step + 1 - is_stepped;
+    const int is_same = number == call->number && call->stepped_after >= 0;
+    return is_same || (number > call->number && !is_stepped) ? number : -1;
 }
 
 /* shown_value() of variables.py. Returns NULL if there is no value, perhaps with an exception. */
@@ -316,13 +341,16 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     Call *call = &last->calls[last->count - 1];
     const uint64_t version = last->version;
     const int own_first = call->own_first, own_count = call->own_count;
+    if (!call->goes_on) {
+        return UNKNOWN;
+    }
     PyObject *names = Py_NewRef(call->names), *shown_names = Py_NewRef(call->shown);
     PyObject *before = Py_NewRef(call->identities);
-    const int is_counted = call->step != 0;
+    const int can_call_any = call->called == Py_None;
     /* First make all objects, because that may run other code. */
     PyObject *now[MOST_VARIABLES] = {NULL};
     PyObject *seen = PyList_New(own_count), *identities = PyTuple_New(PyTuple_GET_SIZE(names));
-    PyObject *mark = is_counted || called == NULL ? NULL : mark_of(last, tracker, called);
+    PyObject *mark = can_call_any || called == NULL ? NULL : mark_of(last, tracker, called);
     PyObject *shown = shown_value(shown_names, frame);
     int is_made = seen != NULL && identities != NULL && !PyErr_Occurred();
     for (Py_ssize_t i = 0; is_made && i < PyTuple_GET_SIZE(names); i++) {
@@ -340,16 +368,21 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     /* From here on no other code runs. */
     int64_t scope = UNKNOWN;
     const long long number = is_made && last->version == version ? counted(call, now) : -1;
-    if (number > 0 && (scope = open_turn(last, call, number, shown, thread)) != UNKNOWN &&
-        set_integer(call->turn, scope_name, scope) == 0 &&
-        set_integer(call->turn, number_name, number) == 0 &&
-        PyObject_SetAttr(call->turn, seen_name, seen) == 0) {
+    if (number == call->number) { /* a `while` has changed its counter */
+        scope = call->scope;
+    } else if (number > 0 && (scope = open_turn(last, call, number, shown, thread)) != UNKNOWN &&
+               (set_integer(call->turn, scope_name, scope) < 0 ||
+                set_integer(call->turn, number_name, number) < 0 ||
+                PyObject_SetAttr(call->turn, seen_name, seen) < 0)) {
+        scope = UNKNOWN;
+    }
+    if (scope != UNKNOWN) {
         call->number = number;
         for (int own = 0; own < own_count; own++) {
             call->values[own_first + own] = now[own];
         }
         Py_SETREF(call->identities, Py_NewRef(identities));
-        Py_XSETREF(call->next_called, Py_NewRef(is_counted ? Py_None : mark ? mark : names));
+        Py_XSETREF(call->next_called, Py_NewRef(can_call_any ? Py_None : mark ? mark : names));
         call->scope = scope;
         move_on(last);
         last->version++;
@@ -418,7 +451,7 @@ static int64_t open_call(LastScope *last, PyObject *tracker, const Running *runn
  * if Python has to find the scope. Sets ``is_next`` if the last of them is in its next iteration.
  */
 static int matching_calls(LastScope *last, const Running *running, int count, PyObject *tracker,
-                          int *is_next) {
+                          int64_t inside, int *is_next) {
     int matched = 0;
     *is_next = 0;
     while (matched < last->count && matched < count && !*is_next) {
@@ -429,7 +462,8 @@ static int matching_calls(LastScope *last, const Running *running, int count, Py
         if (mark != call->mark) {
             break;
         }
-        const int compared = compared_call(last, call, at->frame, at->called, tracker);
+        const int compared =
+            compared_call(last, call, at->frame, at->called, tracker, inside);
         if (compared == OTHER_VALUES) {
             return 0;
         }
@@ -450,7 +484,7 @@ static int64_t scope_of(LastScope *last, PyObject *tracker, const Running *runni
                         int64_t inside, long long thread) {
     const uint64_t version = last->version;
     int is_next;
-    const int matched = matching_calls(last, running, count, tracker, &is_next);
+    const int matched = matching_calls(last, running, count, tracker, inside, &is_next);
     if (matched == 0 || last->version != version || (is_next && inside != last->inside)) {
         return UNKNOWN;
     }
@@ -560,9 +594,9 @@ static PyObject *keep(PyObject *self, PyObject *args) {
         if (i == MOST_CALLS || variables > MOST_VARIABLES ||
             variables != PyTuple_GET_SIZE(call.identities) ||
             (after != Py_None &&
-             !PyArg_ParseTuple(after, "iiLLO!LLLL", &call.own_first, &call.own_count, &call.name,
+             !PyArg_ParseTuple(after, "iiLLO!LLLLi", &call.own_first, &call.own_count, &call.name,
                                &call.key, &PyTuple_Type, &call.shown, &call.parent, &call.number,
-                               &call.start, &call.step))) {
+                               &call.start, &call.step, &call.stepped_after))) {
             PyBuffer_Release(&call.units);
             forget_calls(last, 0);
             break;
@@ -573,6 +607,7 @@ static PyObject *keep(PyObject *self, PyObject *args) {
             Py_XINCREF(held[one]);
         }
         call.scope = own;
+        call.goes_on = after != Py_None;
         call.unit = frame_lasti(frame) / 2;
         for (Py_ssize_t name = 0; name < variables; name++) {
             call.values[name] = frame_variable(frame, PyTuple_GET_ITEM(call.names, name));
