@@ -22,6 +22,7 @@ from tests.capture.native.twins import NOT_BUILT, PYTHON, on_both_twins
 
 TRACE_IT = """
 import json, sys
+import numpy as np
 import paddle, paddle_lab
 from paddle_lab.trace.schema import RECORD_TABLES
 from tests.models import MODELS
@@ -49,7 +50,32 @@ def many_outputs():
 
     return step
 
-model = {**MODELS, "many_outputs": many_outputs}[sys.argv[1]]
+def arguments():
+    functional = paddle.nn.functional
+
+    def step(_):
+        x, w = paddle.rand([4, 6]), paddle.rand([6, 6])
+        w.stop_gradient = False
+        for at in range(2):
+            functional.softmax(x, axis=-1)
+            paddle.matmul(x=x, y=w, transpose_y=at == 1)
+            paddle.concat([x, x], axis=at)
+            paddle.stack(x=(x, x + 1))
+            x.sum(axis=[0, 1], keepdim=True), x.sum(axis=(0,), keepdim=False)
+            functional.pad(x, [1, 1, at, 0]), paddle.full([2, at + 1], 1.0), paddle.full([2], at)
+            x[at], x[:, 1], x[1:3, ::2], x[..., at], x[None, 0], x[paddle.to_tensor([0, 1])]
+            x[1:3], x[True], x[[0, 1]], x[np.array([0, 2])], x[at : paddle.to_tensor(3)]
+            x[at] = x[2]
+            x[:, 1:3] = 0.5
+            x[x > 2] = 1
+            paddle.einsum("ij,jk->ik", x, w)
+            paddle.split(x, num_or_sections=[2, -1], axis=1)
+            paddle.where(x > 0.5, x, paddle.zeros_like(x))
+        (x @ w).mean().backward()
+
+    return step
+
+model = {**MODELS, "many_outputs": many_outputs, "arguments": arguments}[sys.argv[1]]
 paddle.seed(7)
 step = model()
 with paddle_lab.trace() as trace:
@@ -81,7 +107,9 @@ def traced(model: str, *, pure_python: bool) -> Any:
 
 
 @NOT_BUILT
-@pytest.mark.parametrize("model", ["lenet", "transformer_encoder", "gan", "lstm", "many_outputs"])
+@pytest.mark.parametrize(
+    "model", ["lenet", "transformer_encoder", "gan", "lstm", "many_outputs", "arguments"]
+)
 def test_both_record_the_same(model):
     assert traced(model, pure_python=False) == traced(model, pure_python=True)
 
