@@ -202,7 +202,7 @@ typedef struct {
     int64_t key;
     int is_initialized; /* if not, the other properties are not read */
     int is_dense;
-    int has_node; /* a grad node that an op made */
+    int has_node;    /* a grad node that an op made */
     int64_t version; /* NO_VERSION if sparse */
 } MadeTensor;
 /* The tensor's key; -1 and an exception if it fails. ``version`` may remain UNREAD. */
@@ -247,8 +247,8 @@ typedef struct {
     int64_t flight; /* the op's number in the flight record; 0 for none */
     int64_t call;   /* the op's position in the CallTape; -1 for none */
 } OpTimes;
-/* Return a list of the arguments that an op without a result has modified. NULL without an exception
- * if Python must find them. */
+/* Return a list of the arguments that an op without a result has modified. NULL without an
+ * exception if Python must find them. */
 PyObject *Made_modified(Owner *owner, PyObject *const *args, Py_ssize_t count,
                         const Resolved *resolved);
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
@@ -282,16 +282,17 @@ int64_t taken_integer(PyObject *number);
 
 /* A tensor's properties, read without a lookup by name: tensor_properties.c. */
 int properties_find(PyTypeObject *tensor_type);
-int64_t tensor_version(PyObject *tensor);       /* -1 and an exception if it fails */
-/* Whether a tensor is dense, and its version: NO_VERSION if sparse. -1 and an exception if it fails.
+int64_t tensor_version(PyObject *tensor); /* -1 and an exception if it fails */
+/* Whether a tensor is dense, and its version: NO_VERSION if sparse. -1 and an exception if it
+ * fails.
  */
 int64_t tensor_first_version(PyObject *tensor, int *is_dense);
-int tensor_stop_gradient(PyObject *tensor);     /* -1 and an exception if it fails */
-int tensor_is_persistable(PyObject *tensor);    /* -1 and an exception if it fails */
-int tensor_is_leaf(PyObject *tensor);           /* -1 and an exception if it fails */
-int tensor_is_initialized(PyObject *tensor);    /* -1 and an exception if it fails */
-int tensor_is_dense(PyObject *tensor);          /* -1 and an exception if it fails */
-int64_t tensor_storage(PyObject *tensor);       /* its address; -1 and an exception if it fails */
+int tensor_stop_gradient(PyObject *tensor);  /* -1 and an exception if it fails */
+int tensor_is_persistable(PyObject *tensor); /* -1 and an exception if it fails */
+int tensor_is_leaf(PyObject *tensor);        /* -1 and an exception if it fails */
+int tensor_is_initialized(PyObject *tensor); /* -1 and an exception if it fails */
+int tensor_is_dense(PyObject *tensor);       /* -1 and an exception if it fails */
+int64_t tensor_storage(PyObject *tensor);    /* its address; -1 and an exception if it fails */
 int64_t tensor_name_key(Owner *owner, PyObject *tensor);  /* -1 and an exception if it fails */
 int64_t tensor_shape_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */
 int64_t tensor_dtype_key(Owner *owner, PyObject *tensor); /* -1 and an exception if it fails */

@@ -121,7 +121,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     Py_INCREF(owner);
     PyObject *result = NULL;
     if ((Resolved_take(owner, &resolved, args, count, names) < 0 ||
-         note_call(owner, op, args, count, names, resolved.versions, &times) < 0 || begin(owner, op, &times) < 0) &&
+         note_call(owner, op, args, count, names, resolved.versions, &times) < 0 ||
+         begin(owner, op, &times) < 0) &&
         Owner_abandon(owner) < 0) {
         goto end;
     }

@@ -172,10 +172,10 @@ static int64_t made_row(Owner *owner, PyObject *tensor, int64_t op, int is_updat
 int tensor_row_made(Owner *owner, PyObject *tensor, int64_t op, int is_update, MadeTensor *made) {
     /* Check this first: reading other properties of an undefined tensor crashes the process. */
     made->is_initialized = tensor_is_initialized(tensor);
-    made->key = made->is_initialized < 0    ? NO_KEY
-                : made->is_initialized == 1 ? made_row(owner, tensor, op, is_update, made)
-                                            : taken_integer(PyObject_CallMethod(
-                                                  owner->tensor_pool, "produce", "OL", tensor,
-                                                  (long long)op));
+    made->key = made->is_initialized < 0 ? NO_KEY
+                : made->is_initialized == 1
+                    ? made_row(owner, tensor, op, is_update, made)
+                    : taken_integer(PyObject_CallMethod(owner->tensor_pool, "produce", "OL", tensor,
+                                                        (long long)op));
     return made->key < 0 ? -1 : 0;
 }

@@ -361,7 +361,8 @@ static PyObject *end(PyObject *self, PyObject *args) {
         return NULL;
     }
     const Py_ssize_t count = PyList_GET_SIZE(tensors);
-    if (note_end((CallTape *)self, key, at, PySequence_Fast_ITEMS(tensors), count, count, NULL) < 0) {
+    if (note_end((CallTape *)self, key, at, PySequence_Fast_ITEMS(tensors), count, count, NULL) <
+        0) {
         return NULL;
     }
     Py_RETURN_NONE;

@@ -19,8 +19,8 @@
 
 #define UNKNOWN INT64_MIN
 #define MOST_CALLS 16
-#define ASK_PYTHON 2   /* in the table of codes, as in turns.py */
-#define FIRST_SIMPLE 3 /* from here on: a function without loops, and its name */
+#define ASK_PYTHON 2      /* in the table of codes, as in turns.py */
+#define FIRST_SIMPLE 3    /* from here on: a function without loops, and its name */
 #define MOST_VARIABLES 16 /* per call */
 
 /* One call of a user's function. It does not hold its frame: that would keep variables alive. */
@@ -305,9 +305,8 @@ static int64_t open_scope(LastScope *last, int kind, int64_t name, int64_t paren
     }
     const int64_t scope = last->next_scope->next++;
     const int64_t cells[SCOPE_CELLS] = {
-        [SCOPE_KEY] = scope,    [SCOPE_KIND] = kind,
-        [SCOPE_NAME] = name,    [SCOPE_PARENT] = parent,
-        [SCOPE_LAYER] = NO_KEY, [SCOPE_BACKWARD_CALL] = NO_KEY,
+        [SCOPE_KEY] = scope,     [SCOPE_KIND] = kind,    [SCOPE_NAME] = name,
+        [SCOPE_PARENT] = parent, [SCOPE_LAYER] = NO_KEY, [SCOPE_BACKWARD_CALL] = NO_KEY,
         [SCOPE_THREAD] = thread,
     };
     memcpy(row, cells, sizeof cells);
@@ -462,8 +461,7 @@ static int matching_calls(LastScope *last, const Running *running, int count, Py
         if (mark != call->mark) {
             break;
         }
-        const int compared =
-            compared_call(last, call, at->frame, at->called, tracker, inside);
+        const int compared = compared_call(last, call, at->frame, at->called, tracker, inside);
         if (compared == OTHER_VALUES) {
             return 0;
         }
@@ -632,12 +630,8 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
     struct {
         PyObject **name;
         const char *text;
-    } names[] = {{&f_trace, "f_trace"},
-                 {&order_name, "order"},
-                 {&scope_name, "scope"},
-                 {&number_name, "number"},
-                 {&seen_name, "seen"},
-                 {&tracker_name, "tracker"}};
+    } names[] = {{&f_trace, "f_trace"},    {&order_name, "order"}, {&scope_name, "scope"},
+                 {&number_name, "number"}, {&seen_name, "seen"},   {&tracker_name, "tracker"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (*names[i].name == NULL &&
             (*names[i].name = PyUnicode_InternFromString(names[i].text)) == NULL) {
