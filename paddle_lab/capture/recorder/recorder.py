@@ -139,6 +139,12 @@ class Recorder:
     """Called when a backward call begins, with its key, the grad nodes that it reaches, and a pair:
     its tensors and the gradients that it begins with."""
 
+    attributes: dict[Any, int]
+    """The keys of ops' arguments that are not tensors."""
+
+    attribute_forms: dict[Any, int]
+    """For the native part: the keys of those that cannot be hashed, such as slices."""
+
     cells: Cells | None = None
     """Finds notebook cells by file name."""
 
@@ -166,9 +172,7 @@ class Recorder:
         self.ops = Tape()
         """Rows of :class:`OpCell`, each followed by the op's inputs and outputs."""
         self.next_op = Counter()
-        self.attributes: dict[Any, int] = {(): 0}
-        self.attribute_forms: dict[Any, int] = {}
-        """For the native part: keys of attributes that cannot be hashed, such as slices."""
+        self.attributes, self.attribute_forms = {(): 0}, {}
         self._next_attributes, self._next_name = count(1).__next__, count(1).__next__
         self.tensors = TensorPool(
             self.parameter_type,

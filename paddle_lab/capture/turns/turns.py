@@ -161,9 +161,10 @@ class TurnTracker:
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
         """Return data with which the native code can tell whether a call is in the same iterations.
 
-        The data contains the instructions of the call's code, the variables and their identities. Sometimes only another call shows that the next iteration has begun.
-        Then the data also contains the mark of the called frame, or another object if that frame
-        has no mark. The last items are the innermost iteration, and what is needed to begin the
+        The data contains the instructions of the call's code, the variables and their identities.
+        Sometimes only another call shows that the next iteration has begun. Then the data also
+        contains the mark of the called frame, or another object if that frame has no mark. The
+        last items are the innermost iteration, and what is needed to begin the
         next iteration, or None.
         """
         variables = at.variables()
