@@ -49,6 +49,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "capture.py": (),
     "recorded_steps.py": ("--minutes", "2"),
     "small_steps.py": ("--groups", "3"),
+    "small_calls.py": ("--groups", "3"),
     "flight.py": ("--groups", "3"),
     "compiled.py": (),
     "guards.py": ("--limit", "60"),

@@ -231,7 +231,9 @@ class FlightRecord:
             return OP_NAMES.name(key)
         recorder = SINKS.active[0]
         if kind == _LAYER:
-            path, kind_name = next(row[1:3] for row in recorder.layers.rows if row[0] == key)
+            # A layer is described when it is met, so its row is one of the last.
+            rows = reversed(recorder.layers.rows)
+            path, kind_name = next(row[1:3] for row in rows if row[0] == key)
             return path or kind_name
         cells = recorder.cells
         return [
