@@ -20,6 +20,7 @@ from paddle_lab.runs.disagreements import disagreements
 from paddle_lab.runs.finding import RunFinding, ranks_said
 from paddle_lab.runs.hangs import Waits
 from paddle_lab.runs.rank_log import NOWHERE, RankLog
+from paddle_lab.runs.rank_states import threads_said
 from paddle_lab.runs.setup import setup_findings
 from paddle_lab.words import say
 
@@ -237,6 +238,7 @@ class RunDirectory:
         error, time_ns = first["error"], int(first["time_ns"])
         ranks = tuple(rank for rank, end in own.items() if end["error"] == error)
         message = say("runs.raised.message", rank=ranks_said(ranks), error=error.strip())
+        message += "".join(threads_said([self._logs[rank] for rank in ranks]))
         advice = "advice" if len(ranks) < len(self._logs) else "everywhere"
         advice = say(f"runs.raised.{'alone' if self.world == 1 and 'group' in error else advice}")
         lines = {one.rank: one.place for one in self.logs if one.place != NOWHERE}

@@ -149,6 +149,7 @@ def _called(call: Call) -> str:
 def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
     """Return the first step at which the ranks' parameters or gradients differ."""
     told = [{one.step: one for one in log.steps} for log in logs]
+    rates = ""
     for step in sorted(set().union(*told)):
         at = {
             log.rank: by_step[step]
@@ -157,10 +158,25 @@ def _steps(logs: Sequence[RankLog]) -> RunFinding | None:
         }
         for alike in {one.parameters for one in at.values()}:
             ranks = {rank: one for rank, one in at.items() if one.parameters == alike}
-            finding = _gradients(ranks) or _parameters(ranks)
+            finding = _gradients(ranks) or _parameters(ranks, rates)
             if finding is not None:
                 return finding
+            rates = rates or _rates(ranks)
     return None
+
+
+def _rates(at: dict[int, Step]) -> str:
+    """Return how the learning rates of a step differ, ``""`` if they are equal."""
+    rates = {rank: f"{one.rate:g}" for rank, one in at.items() if one.rate is not None}
+    odd = odd_ones(rates) if rates else []
+    if not odd:
+        return ""
+    usual = next(rate for rank, rate in rates.items() if rank not in odd)
+    alike = [rank for rank in odd if rates[rank] == rates[odd[0]]]
+    return " " + say(
+        "runs.parameters.rates", n=at[odd[0]].step, rate=rates[odd[0]], ranks=ranks_said(alike),
+        usual=usual, others=ranks_said([rank for rank in rates if rank not in odd]),
+    )  # fmt: skip
 
 
 def _gradients(at: dict[int, Step]) -> RunFinding | None:
@@ -189,7 +205,8 @@ def _gradients(at: dict[int, Step]) -> RunFinding | None:
     )
 
 
-def _parameters(at: dict[int, Step]) -> RunFinding | None:
+def _parameters(at: dict[int, Step], rates: str) -> RunFinding | None:
+    """Return a parameter that differs; ``rates`` tells how earlier learning rates did."""
     for name in sorted(set().union(*(one.digests for one in at.values()))):
         by_group: defaultdict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
         for rank, one in sorted(at.items()):
@@ -203,7 +220,7 @@ def _parameters(at: dict[int, Step]) -> RunFinding | None:
                 message = say(
                     "runs.parameters.message", n=at[odd[0]].step, name=name,
                     ranks=ranks_said(odd), others=ranks_said(others),
-                )  # fmt: skip
+                ) + rates  # fmt: skip
                 lines = {rank: place_of(at[rank].stack) for rank in digests}
                 advice = say("runs.parameters.advice")
                 return RunFinding("parameters-differ", message, advice, tuple(odd), lines)

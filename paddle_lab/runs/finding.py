@@ -74,8 +74,8 @@ def place_said(place: Place) -> str:
     return f"{os.path.basename(file)}:{line}" if line else say("runs.nowhere")
 
 
-def ranks_said(ranks: list[int] | tuple[int, ...]) -> str:
-    """Return ranks as readable text: ``ranks 0, 2–5``."""
+def ranks_said(ranks: list[int] | tuple[int, ...], *, begins: bool = False) -> str:
+    """Return ranks as readable text: ``ranks 0, 2–5``; at the beginning of a sentence ``Ranks``."""
     spans: list[list[int]] = []
     for rank in sorted(ranks):
         if spans and rank == spans[-1][-1] + 1:
@@ -85,6 +85,5 @@ def ranks_said(ranks: list[int] | tuple[int, ...]) -> str:
     texts = [
         f"{span[0]}–{span[-1]}" if len(span) > 2 else ", ".join(map(str, span)) for span in spans
     ]
-    if len(ranks) == 1:
-        return say("runs.rank", rank=texts[0])
-    return say("runs.ranks", ranks=", ".join(texts))
+    name = ("first" if begins else "rank") + ("s" if len(ranks) > 1 else "")
+    return say(f"runs.{name}", **{"ranks" if len(ranks) > 1 else "rank": ", ".join(texts)})

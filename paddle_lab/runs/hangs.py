@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from paddle_lab.runs.collectives import Collective, Collectives
 from paddle_lab.runs.disagreements import mismatch, places
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
-from paddle_lab.runs.rank_log import NOWHERE, Call, RankLog, place_of
+from paddle_lab.runs.rank_log import Call, RankLog
+from paddle_lab.runs.rank_states import RankStates
 from paddle_lab.words import say
 
 _START_S: Final = 30
@@ -44,6 +45,7 @@ class Waits:
         self._now_ns = now_ns
         self._stall_ns = stall_ns
         self._has_died = has_died
+        self._states = RankStates(self._logs, has_died)
         opened = {log.rank: log.open_call for log in logs if log.open_call is not None}
         is_held = any(call.error or self._waited_ns(call) >= stall_ns for call in opened.values())
         self.explained = {rank for rank in opened if self._died_waiting(rank)}
@@ -98,9 +100,8 @@ class Waits:
                 ranks, why, advice = differing.ranks, differing.message, "hang.advice"
             message, advice = f"{message} {why}".rstrip(), say(f"runs.{advice}")
             return RunFinding("hang", message, advice, ranks, lines, collective.begin_ns)
-        states = [self._state_of(rank) for rank in absent[:4]]
-        message += "".join(f" {sentence}" for _, sentence in states)
-        advice = states[0][0]
+        message += "".join(self._states.sentences(absent)) + self._unread(cycle or [collective])
+        advice = self._states.advice(absent[0])
         if cycle and not failed:
             others = [one.absent[0] for one in cycle]
             links = zip([*others[-1:], *others], others, strict=False)
@@ -134,6 +135,19 @@ class Waits:
                 told = say("runs.hang.ungraded", rank=rank, name=name, more=len(more))
                 return (rank,), told, "gradients.advice"
         return tuple(waiting), "", "hang.advice"
+
+    def _unread(self, held: Sequence[Collective]) -> str:
+        """Tell of a message that was sent to a rank that waits for another message."""
+        channels = [one.channel for one in held if one.channel]
+        receivers = {receiver for _, receiver in channels}
+        for one in self._collectives.channels:
+            if one.ends and one.ends not in channels and one.ends[1] in receivers:
+                (sender, receiver), last = one.ends, one.collective(one.begins_ns.shape[1] - 1)
+                if receiver in last.absent:
+                    place = place_said(last.calls[sender].place)
+                    told = say("runs.hang.unread", sender=sender, receiver=receiver, place=place)
+                    return f" {told}"
+        return ""
 
     def _tags(self, collective: Collective) -> str:
         """Return why gloo does not deliver a message, if its ranks have made other calls before."""
@@ -178,25 +192,6 @@ class Waits:
                     return one
         return None
 
-    def _state_of(self, rank: int) -> tuple[str, str]:
-        """Return the key of the advice, and a sentence on where a rank is."""
-        log = self._logs.get(rank)
-        if log is None or log.place == NOWHERE:
-            return "advice", say("runs.state.missing", rank=rank)
-        place = place_said(log.place)
-        if log.exit is not None:
-            code = log.exit["code"]
-            key = "raised" if log.exit["error"] else "left" if code else "ended"
-            return "gone_advice", say(f"runs.state.{key}", rank=rank, place=place, code=code)
-        if self._has_died(log):
-            return "gone_advice", say("runs.state.died", rank=rank, place=place)
-        if log.open_call is not None:
-            return "advice", say("runs.state.waits", rank=rank, place=place, op=log.open_call.op)
-        if log.still is None:
-            return "busy_advice", say("runs.state.runs", rank=rank, place=place)
-        does = does_said(log.still)
-        return "busy_advice", say("runs.state.still", rank=rank, place=place, does=does)
-
     def _all_still(self) -> RunFinding | None:
         """Return a finding if no rank makes progress and none is in a collective."""
         logs = [log for log in self._logs.values() if log.exit is None and not self._has_died(log)]
@@ -205,15 +200,8 @@ class Waits:
             return None
         ranks, seconds = sorted(log.rank for log in logs), (self._now_ns - max(since)) // 10**9
         message = say("runs.hang.still", waiting=ranks_said(ranks), n=seconds)
-        message += "".join(f" {self._state_of(rank)[1]}" for rank in ranks[:4])
+        message += "".join(self._states.sentences(ranks))
         return RunFinding(
             "hang", message, say("runs.hang.still_advice"), tuple(ranks),
             {log.rank: log.place for log in logs}, max(since), "warning",
         )  # fmt: skip
-
-
-def does_said(still: dict[str, Any]) -> str:
-    """Return what a rank does where no op runs."""
-    does = say(f"flights.stall.{still.get('state', 'waits')}", detail=still.get("detail", ""))
-    places = [place_said(place_of(stack)) for stack in still.get("workers", ())]
-    return does + (say("runs.state.workers", places=", ".join(places)) if places else "")

@@ -91,6 +91,8 @@ class Step:
     parameters: int = 0
     """A checksum of the names and shapes of the optimizer's parameters. Only ranks with the same
     checksum are compared by parameter name."""
+    rate: float | None = None
+    """The learning rate."""
 
 
 def _no_ints() -> npt.NDArray[np.int64]:
@@ -125,6 +127,9 @@ class RankLog:
     """The last line in the flight record of a process that died."""
     died_of: str = ""
     """The signal in that record."""
+    threads: list[dict[str, Any]] = field(default_factory=list)
+    """The errors that ended a thread of the rank: ``name``, ``error``, ``stack`` and
+    ``time_ns``."""
     last_ns: int = 0
     call_count: int = 0
     """How many calls are known. If the description of a site is lost, the rest is not known."""
@@ -206,8 +211,8 @@ class RankLog:
             self.steps.append(Step(**event))
         elif kind == "setup":
             self.about["setup"] = event["setup"] or self.about["setup"]
-        elif kind == "dropout":
-            self.dropouts.append({**event, "time_ns": time_ns})
+        elif kind in ("dropout", "thread"):
+            getattr(self, f"{kind}s").append({**event, "time_ns": time_ns})
         elif kind in ("still", "busy", "exit"):
             setattr(self, kind, {**event, "time_ns": time_ns})
         if kind in ("moves", "exit"):

@@ -99,5 +99,5 @@ def test_each_thread_is_told_as_what_it_is(monkeypatch: pytest.MonkeyPatch) -> N
     assert states["locks"] == ("lock", "Cache.lock")
     assert states["loops"] == ("loop", f"{first + 2}–{first + 3}")
     assert states["reads"] == ("waits", "")
-    assert states["waits"][0] == "library"
+    assert states["waits"] == ("library", "Event.wait")
     assert [line for _, line, _ in found["locks"].stack] == [locks.__code__.co_firstlineno + 1]

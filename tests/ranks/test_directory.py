@@ -273,6 +273,35 @@ def test_a_rank_that_left_is_told_with_its_exit_status(tmp_path: Path) -> None:
     assert "Rank 1 left the program at a.py:7 with exit status 3." in hang.message
 
 
+def test_a_message_that_nobody_reads_is_told(tmp_path: Path) -> None:
+    world = {"ranks": [0, 1, 2]}
+    rank_file(tmp_path, 0, begin(2, **world, op="send", peer=2), end(), begin(9, 1))
+    rank_file(tmp_path, 1, seen("still", "waits"))
+    rank_file(tmp_path, 2, begin(3, **world, op="recv", peer=1))
+    told = paddle_lab.open_run(tmp_path).findings[-1].message
+    assert "Rank 0 sends to rank 2 at a.py:2, but rank 2 has not received that message." in told
+
+
+def test_ranks_in_the_same_state_share_a_sentence(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, begin(1, ranks=[0, 1, 2, 3]), world=4)
+    for rank in (1, 2, 3):
+        rank_file(tmp_path, rank, seen("still", "lock", f"lock_{rank // 2}"))
+    (hang,) = paddle_lab.open_run(tmp_path).findings
+    assert "Rank 1 is at a.py:5, in no collective: it waits for a lock, `lock_0`." in hang.message
+    assert "Ranks 2, 3 are at a.py:5, in no collective: each waits for a lock" in hang.message
+
+
+def test_an_error_that_ended_a_thread_before_the_rank_is_told(tmp_path: Path) -> None:
+    thread = {"kind": "thread", "name": "reads", "error": "OSError: x", "stack": [["d.py", 4, ""]]}
+    leave = {**LEAVE, "code": 1, "error": "Empty: ", "stack": [["a.py", 7, "f"]]}
+    rank_file(tmp_path, 0, thread, leave, world=1)
+    (error,) = paddle_lab.open_run(tmp_path).findings
+    assert "an error at d.py:4 had ended the thread reads: OSError: x." in error.message
+    rank_file(tmp_path, 0, leave, thread, world=1)
+    (error,) = paddle_lab.open_run(tmp_path).findings
+    assert "thread" not in error.message
+
+
 def test_ranks_that_wait_for_each_other_in_two_groups_are_a_circle(tmp_path: Path) -> None:
     for rank in (0, 1):
         call = begin(rank, group=1 + rank, ranks=[0, 1, 2 + rank])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import os
 import re
 import threading
 import time
@@ -31,8 +32,8 @@ _LOOK_S: Final = 0.5
 _MOST_LINES: Final = 4
 _IDLE_SHARE: Final = 0.1
 """A thread that uses a smaller share of a core counts as waiting."""
-_WAITING: Final = ("threading.py", "queue.py", "selectors.py", "connection.py", "popen_fork.py")
-"""Files of the standard library whose functions wait for other threads or processes."""
+_LIBRARY: Final = os.path.join(os.path.dirname(threading.__file__), "")
+"""The folder of the standard library."""
 _NAME: Final = re.compile(r"[A-Za-z_][\w.]*")
 Place = tuple[str, int, str]
 """File, line and function."""
@@ -168,8 +169,8 @@ def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple
     if is_busy:
         lines = _loop_lines(frame) if frame is own else None
         return ("computes", "") if lines is None else ("loop", f"{lines[0]}–{lines[1]}")
-    if frame is not own and frame.f_code.co_filename.endswith(_WAITING):
-        return "library", getattr(frame.f_code, "co_qualname", frame.f_code.co_name)
+    if called := _library_call(frame):
+        return "library", called
     for name in _NAME.findall(source_line(own.f_code.co_filename, own.f_lineno)):
         first, *path = name.split(".")
         value = frame_variable(own, first, own.f_globals.get(first))
@@ -178,6 +179,15 @@ def _state(frame: FrameType, own: FrameType, share: float, thread: int) -> tuple
                 return "lock", ".".join([first, *path][:at])
             value = getattr_static(value, attribute, None)  # runs no code of the user
     return "waits", ""
+
+
+def _library_call(at: FrameType | None) -> str:
+    """Return the function of Python's library in which a frame is, as other code called it."""
+    called = ""
+    while at and (file := at.f_code.co_filename).startswith(_LIBRARY) and "-packages" not in file:
+        called = getattr(at.f_code, "co_qualname", at.f_code.co_name)
+        at = at.f_back
+    return called
 
 
 def _loop_lines(frame: FrameType) -> tuple[int, int] | None:

@@ -162,6 +162,7 @@ class DataParallelHooks(PatchSet):
             backward=self._backward_stack,
             without=without and dict(islice(without.items(), _MOST_NAMES)),
             digests=digests,
+            rate=self._events.attempt(lambda: float(optimizer.get_lr())),
             parameters=self._checksum(optimizer, parameters),
         )
 

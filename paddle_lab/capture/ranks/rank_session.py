@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from paddle_lab.capture.availability import require_paddle
 from paddle_lab.capture.door import DOOR
@@ -23,6 +25,7 @@ from paddle_lab.capture.ranks.rank_setup import rank_setup
 from paddle_lab.capture.ranks.user_stack import error_stack
 from paddle_lab.capture.ranks.watchdog import Watchdog
 
+_FRAME: Final = re.compile(r'^ *File "(.+)", line (\d+), in ', re.MULTILINE)
 CHECK_COLLECTIVES: Final = "PADDLE_LAB_CHECK_COLLECTIVES"
 """If this environment variable is set, each collective is compared before it runs."""
 
@@ -81,6 +84,22 @@ class RankSession:
         for part in self._parts:
             part.open()
         self._watchdog = self._watch()
+        self._excepthook, threading.excepthook = threading.excepthook, self._end_thread
+
+    def _end_thread(self, ended: Any) -> None:
+        """Write the error that ends a thread: the main thread may wait for the thread's work."""
+        self._events.attempt(self._note_thread, ended)
+        self._excepthook(ended)
+
+    def _note_thread(self, ended: Any) -> None:
+        if not issubclass(ended.exc_type, SystemExit):
+            value, thread = ended.exc_value, ended.thread
+            told = str(value.args[0] if value.args else value)
+            # An error in a DataLoader's worker has the worker's traceback as its text.
+            frames = _FRAME.findall(told)
+            stack = error_stack(value) or [(file, int(line), "") for file, line in frames[-1:]]
+            error = told.splitlines()[-1] if frames else f"{ended.exc_type.__name__}: {value}"
+            self._events.note("thread", name=thread and thread.name, error=error, stack=stack)
 
     def end(self, error: BaseException | None) -> None:
         """Write how the program ended. If ranks compare their calls, tell the other ranks."""
@@ -98,6 +117,8 @@ class RankSession:
 
     def close(self) -> None:
         """Remove the hooks."""
+        if threading.excepthook == self._end_thread:
+            threading.excepthook = self._excepthook
         self._watchdog.close()
         for part in reversed(self._parts):
             part.close()

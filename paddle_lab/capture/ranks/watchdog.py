@@ -13,6 +13,8 @@ from paddle_lab.capture.ranks.event_file import EventFile
 from paddle_lab.flights.folder import process_runs
 
 _STILL_S: Final = 1.0
+_BLOCKED: Final = ("lock", "library")
+"""The states in which a thread may wait for another one."""
 
 
 class Watchdog(StallWatch):
@@ -68,4 +70,10 @@ class Watchdog(StallWatch):
                 kind, since_ns=time.time_ns() - int(seconds * 1e9), stack=seen.stack,
                 state=seen.state, detail=seen.detail,
                 workers=[stack for _, _, stack in seen.workers],
+                threads=[
+                    (one.name, one.stack[0])
+                    for thread in threading.enumerate()
+                    if thread is not threading.main_thread() and seen.state in _BLOCKED
+                    if (one := self._look.at(thread)) is not None
+                ],
             )  # fmt: skip
