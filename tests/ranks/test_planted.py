@@ -36,9 +36,9 @@ KINDS = {
     "parameters": "parameters-differ",
     "dropout_seed": "dropout-differs",
 }
+RATES = "the learning rate was 0.01 on rank 3 and 0.1 on ranks 0–2."
 SAID = {
     "lock": "it waits for a lock, ",
-    "learning_rate": "the learning rate was 0.01 on rank 3 and 0.1 on ranks 0–2.",
     "thread_error": "it waits in Python's Queue.get. On rank 1, an error at thread_error.py:14 had "
     "ended the thread Thread-1 (read): ZeroDivisionError",
     "wrong_peer": "Rank 0 sends to rank 1 at wrong_peer.py:8, but rank 1 has not received that",
@@ -186,7 +186,7 @@ def test_a_silent_disagreement_is_told_first(path: Path, ended: dict[str, Run]) 
     first = run.findings[0]
     assert first.kind == KINDS[path.stem]
     assert (first.places, first.line) == expected(path)
-    assert SAID.get(path.stem, "") in first.message
+    assert path.stem != "learning_rate" or RATES in first.message
 
 
 def test_healthy_jobs_have_no_findings_and_compute_the_same_as_untraced(
