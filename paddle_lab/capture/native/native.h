@@ -251,6 +251,9 @@ typedef struct {
  * exception if Python must find them. */
 PyObject *Made_modified(Owner *owner, PyObject *const *args, Py_ssize_t count,
                         const Resolved *resolved);
+/* Return a list of the tensors in nested lists. NULL, perhaps with an exception, if Python must
+ * find them. */
+PyObject *Made_nested(const Owner *owner, PyObject *result);
 /* Read an op's result. 0 if it is neither a tensor nor a tuple or list of tensors; then Python
  * reads the result. */
 int Made_find(const Owner *owner, PyObject *const *result, Made *made);

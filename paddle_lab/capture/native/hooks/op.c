@@ -141,16 +141,18 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     }
     Made made;
     int failed;
-    PyObject *modified = result == Py_None ? Made_modified(owner, args, count, &resolved) : NULL;
-    if (modified != NULL) {
-        made = (Made){PySequence_Fast_ITEMS(modified), PyList_GET_SIZE(modified),
-                      PyList_GET_SIZE(modified)};
-        failed = record_op(owner, op->name_key, op->is_update, &resolved, modified, &made, times);
-        Py_DECREF(modified);
+    PyObject *tensors = NULL; /* a list that takes the result's place */
+    if (Made_find(owner, &result, &made)) {
+        failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, times);
+    } else if ((tensors = result == Py_None ? Made_modified(owner, args, count, &resolved)
+                                            : Made_nested(owner, result)) != NULL) {
+        made = (Made){PySequence_Fast_ITEMS(tensors), PyList_GET_SIZE(tensors),
+                      PyList_GET_SIZE(tensors)};
+        failed = record_op(owner, op->name_key, op->is_update, &resolved,
+                           result == Py_None ? tensors : result, &made, times);
+        Py_DECREF(tensors);
     } else if (PyErr_Occurred()) {
         failed = -1;
-    } else if (Made_find(owner, &result, &made)) {
-        failed = record_op(owner, op->name_key, op->is_update, &resolved, result, &made, times);
     } else {
         failed = tell_rare(owner, op, "end", args, count, &resolved, result, times);
     }

@@ -123,6 +123,34 @@ int Made_find(const Owner *owner, PyObject *const *result, Made *made) {
     return made->tensors > 0;
 }
 
+/* Append the tensors of nested lists and tuples. Returns 0 if there are other values, too, -1 and
+ * an exception if it fails. */
+static int add_tensors(const Owner *owner, PyObject *value, PyObject *found) {
+    if (value == Py_None) {
+        return 1;
+    }
+    if (is_known_kind(owner, value)) {
+        return PyList_Append(found, value) < 0 ? -1 : 1;
+    }
+    if (!PyTuple_CheckExact(value) && !PyList_CheckExact(value)) {
+        return 0;
+    }
+    int is_added = 1;
+    for (Py_ssize_t i = 0; is_added == 1 && i < PySequence_Fast_GET_SIZE(value); i++) {
+        is_added = add_tensors(owner, PySequence_Fast_GET_ITEM(value, i), found);
+    }
+    return is_added;
+}
+
+PyObject *Made_nested(const Owner *owner, PyObject *result) {
+    PyObject *found =
+        PyTuple_CheckExact(result) || PyList_CheckExact(result) ? PyList_New(0) : NULL;
+    if (found != NULL && (add_tensors(owner, result, found) != 1 || PyList_GET_SIZE(found) == 0)) {
+        Py_CLEAR(found);
+    }
+    return found;
+}
+
 /* Make the rows of an op's output tensors. */
 static int produce_all(Owner *owner, const Made *made, int64_t op, int is_update,
                        MadeTensor *tensors) {
