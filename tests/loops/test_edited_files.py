@@ -6,10 +6,13 @@ import importlib
 import itertools
 import linecache
 import os
+import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
 import paddle_lab
 from tests.loops.test_loops import reads_variables, turns_of_ops
@@ -54,7 +57,7 @@ class Module:
         x = paddle.ones([1])
         with paddle_lab.trace() as trace:
             self.module.Model().run(self.module.left(x))
-        lines = linecache.getlines(str(self.file))
+        lines = self.file.read_text().splitlines()
         record = trace.record
         sources = zip(record.sources["file"], record.sources["text"], strict=True)
         return (
@@ -83,8 +86,52 @@ def test_a_module_that_is_edited_and_imported_again(module: Module) -> None:
     assert module.traced() == (TURNS, LINES, ["# new\n" + TEXT])
 
 
-@pytest.mark.parametrize("text", [TEXT.replace("x * 2", "x * 3").replace("x + 1", "x - 1"), "def"])
-def test_the_text_that_ran_is_shown_after_an_edit(module: Module, text: str) -> None:
-    before = module.traced()
+def test_functions_below_an_edit_that_are_not_imported_again(module: Module) -> None:
+    module.traced()
+    module.write("# new\n" + TEXT)
+    assert module.traced() == (TURNS, LINES, ["# new\n" + TEXT])
+
+
+def test_a_text_that_did_not_run_is_not_shown(module: Module) -> None:
+    module.write(TEXT.replace("x * 2", "x * 3").replace("x + 1", "x - 1"))
+    turns, _, sources = module.traced()
+    assert set(turns) == {""}
+    assert sources == []
+
+
+def test_the_text_that_ran_is_shown_after_an_edit(module: Module) -> None:
+    module.traced()
+    module.write(TEXT.replace("x * 2", "x * 3").replace("x + 1", "x - 1"))
+    assert module.traced()[::2] == (TURNS, [TEXT])
+
+
+def test_functions_that_autoreload_compiled(module: Module) -> None:
+    shell: Any = InteractiveShell.instance()
+    shell.run_cell("%load_ext autoreload\n%autoreload 2")
+    shell.run_cell(f"import {module.file.stem}")
+    module.traced()
+    text = "# new\n" + TEXT.replace("x * 2", "(x\n            * 3)").replace("x + 1", "x - 1")
     module.write(text)
-    assert module.traced() == before
+    linecache.checkcache()
+    shell.run_cell("0")
+    shell.run_cell("%autoreload 0")
+    assert sys.modules[module.file.stem] is module.module
+    lines = ["x = (x"] * 2 + ["x = x - 1"] * 2
+    assert module.traced() == (TURNS, lines, [text])
+
+
+def test_equal_functions_of_two_classes_keep_their_lines(module: Module) -> None:
+    second = TEXT.partition("class")[2].replace("Model", "Other")
+    module.write(f"{TEXT}\n\nclass{second}".replace("x * 2", "x * 3"))
+    importlib.reload(module.module)
+    module.write(f"# new\n{module.file.read_text()}")
+    module.module.Model = module.module.Other
+    turns, _, _ = module.traced()
+    assert turns == TURNS
+    import paddle
+
+    x = paddle.ones([1])
+    with paddle_lab.trace() as trace:
+        module.module.Model().run(x)
+    lines = module.file.read_text().splitlines()
+    assert {op.line for op in trace.ops} == {len(lines) - 1}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paddle_lab.capture.stacks.code_positions import NO_COLUMN, positions_of
+from paddle_lab.capture.stacks.edited_files import source_of
 
 _LONGEST = 100
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -55,7 +56,7 @@ def source_at(code: CodeType, offset: int) -> Source:
     """Return the source text and syntax nodes of an instruction."""
     told = positions_of(code, np.array([offset]))
     line, end_line, column, end_column = (int(one[0]) for one in told)
-    text, tree = _parsed(tuple(linecache.getlines(code.co_filename)))
+    text, tree = _parsed(_lines_of(code))
     if column == NO_COLUMN or tree is None:
         return Source(line, [], text)
     begin, end = (line, column), (end_line, end_column)
@@ -66,12 +67,13 @@ def source_at(code: CodeType, offset: int) -> Source:
 
 def function_node(code: CodeType) -> tuple[ast.AST | None, str]:
     """Return the node of a function and the text of its file."""
-    text, tree = _parsed(tuple(linecache.getlines(code.co_filename)))
-    first = code.co_firstlineno
+    text, tree = _parsed(_lines_of(code))
+    _, at, lines = source_of(code)
+    first = lines.get(at.co_firstlineno, at.co_firstlineno)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, _SCOPES):
-            lines = [one.lineno for one in (node, *getattr(node, "decorator_list", ()))]
-            if min(lines) <= first <= node.lineno:
+            own = [one.lineno for one in (node, *getattr(node, "decorator_list", ()))]
+            if min(own) <= first <= node.lineno:
                 return node, text
     return None, text
 
@@ -102,6 +104,11 @@ def _has(node: ast.AST, begin: tuple[int, int], end: tuple[int, int]) -> bool:
     )
     last = (node.end_lineno or line, node.end_col_offset or 0)
     return (line, node.col_offset) <= begin and end <= last
+
+
+def _lines_of(code: CodeType) -> tuple[str, ...]:
+    # After source_of(), linecache has the present text.
+    return tuple(linecache.getlines(code.co_filename)) if source_of(code)[0] else ()
 
 
 @lru_cache(maxsize=16)

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paddle_lab.capture.stacks.edited_files import source_of
+
 Integers = npt.NDArray[np.int64]
 Told = tuple[int | None, int | None, int | None, int | None]
 
@@ -35,8 +37,11 @@ def positions_of(code: CodeType, offsets: Integers) -> Positions:
         Byte offsets of instructions (``f_lasti``), shape ``[instructions]``. An instruction without
         a known line gets the function's first line.
     """
+    _, code, lines = source_of(code)
     told = told_positions(code)
     rows = [_numbers(told[unit], code.co_firstlineno) for unit in (offsets // 2).tolist()]
+    if lines:
+        rows = [(lines.get(line, line),) * 2 + (NO_COLUMN,) * 2 for line, _, _, _ in rows]
     return Positions(*np.array(rows, np.int64).reshape(-1, 4).T)
 
 

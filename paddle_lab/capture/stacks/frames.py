@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.stacks.code_positions import Integers, positions_of
+from paddle_lab.capture.stacks.edited_files import source_of
 from paddle_lab.capture.stacks.frame_kinds import USER, kind_of
 from paddle_lab.capture.stacks.source_texts import Cells, in_characters, source_rows
 from paddle_lab.capture.stacks.stack_pool import Location, StackPool
@@ -105,7 +106,8 @@ class FrameAssembler:
             cells[rows, 2:6] = np.stack(told, axis=1)
             cells[rows, 6] = kind_of(file, self._paddle_folder)
             cells[rows, 7] = self._cells.number(file)
-            lines.setdefault(file, []).append(told.line)
+            if source_of(code)[0]:
+                lines.setdefault(file, []).append(told.line)
         columns: dict[str, Any] = dict(zip(RECORD_TABLES["frames"], cells.T, strict=True))
         return Table.from_sequences(RECORD_TABLES["frames"], columns), lines
 

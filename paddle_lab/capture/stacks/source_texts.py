@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import linecache
-from contextlib import suppress
-from functools import lru_cache
-from types import CodeType
 from typing import Protocol
 
 import numpy as np
@@ -39,27 +36,6 @@ class NoCells:
         """Return ``None``."""
         del file
         return None
-
-
-def read_again(code: CodeType) -> None:
-    """Let ``linecache`` read an edited file again, unless the code is of the text before."""
-    file = code.co_filename
-    known = linecache.cache.get(file)
-    linecache.checkcache(file)
-    if known is None or file in linecache.cache:
-        return
-    if code not in _codes_of("".join(linecache.getlines(file)), file):
-        linecache.cache[file] = known
-
-
-@lru_cache(maxsize=16)
-def _codes_of(text: str, file: str) -> list[CodeType]:
-    found: list[CodeType] = []
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # while it is edited
-        found.append(compile(text, file, "exec", dont_inherit=True))
-    for code in found:
-        found += [one for one in code.co_consts if isinstance(one, CodeType)]
-    return found
 
 
 def in_characters(file: str, told: Positions) -> Positions:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import inspect
-import linecache
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,8 +13,8 @@ from types import CodeType
 from typing import Any, Final
 
 from paddle_lab.capture.stacks.code_positions import told_positions
+from paddle_lab.capture.stacks.edited_files import source_of
 from paddle_lab.capture.stacks.frame_kinds import USER, is_own, kind_of
-from paddle_lab.capture.stacks.source_texts import read_again
 from paddle_lab.capture.turns.loops import IS_HEADER, IS_REPEATING, CodeLoops, Loop, Span
 from paddle_lab.capture.turns.source_loops import SourceFile
 
@@ -72,8 +71,7 @@ class CodeDescriber:
         return found if found.loops or is_group else None
 
     def _place_loops(self, code: CodeType, found: CodeLoops, modes: tuple[str, ...]) -> None:
-        read_again(code)
-        text = "".join(linecache.getlines(code.co_filename))
+        text, code, lines = source_of(code)
         source = _parsed(text) if "for" in text or "while" in text else None
         if source is None:
             return
@@ -113,12 +111,13 @@ class CodeDescriber:
                     stepped_after=-1 if loop.step_end is None else min(behind, default=1 << 30),
                 )
             )
-            self._loops[found.loops[-1].key] = code.co_filename, loop.line, loop.words
+            line = lines.get(loop.line, loop.line)
+            self._loops[found.loops[-1].key] = code.co_filename, line, loop.words
             if modes:
                 found.loops[-1].shown = ("mode",)
             for mode in modes:
                 found.loops[-1].modes[mode] = key = self._next_key()
-                self._loops[key] = code.co_filename, loop.line, f"{mode} {loop.words}"
+                self._loops[key] = code.co_filename, line, f"{mode} {loop.words}"
 
 
 @lru_cache(maxsize=64)

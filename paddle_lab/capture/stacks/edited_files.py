@@ -1,0 +1,110 @@
+"""Finds the text and the lines of code whose file was edited after Python compiled it.
+
+``linecache`` keeps the text that it read first, also if the module was imported again. A module
+that was not imported again still runs the code of an earlier text. And IPython's ``%autoreload``
+keeps unchanged functions, whose lines may have moved, and compiles each changed function alone,
+from a text of its own whose first line has the number 1.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import textwrap
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Final, TypeAlias
+
+import psutil
+
+Source: TypeAlias = tuple[str, CodeType, dict[int, int]]
+
+_PROCESS_BEGAN_S: Final = psutil.Process().create_time()
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def source_of(code: CodeType) -> Source:
+    """Return the source of a code object, and let ``linecache`` read an edited file again.
+
+    Returns
+    -------
+    text
+        The text of the file or cell, or of one function; empty if it is unknown.
+    code
+        The code object at the lines that it has in the text.
+    lines
+        The file's line of each line of the text; empty if they are the same.
+    """
+    file = code.co_filename
+    try:
+        is_edited = Path(file).stat().st_mtime >= _PROCESS_BEGAN_S
+    except OSError:  # a cell, or code that was never in a file
+        is_edited = False
+    if not is_edited:
+        return _text(file), code, {}
+    known = linecache.cache.get(file)
+    linecache.checkcache(file)
+    found = _found(code, _text(file), file)
+    if not found[0] and known is not None:
+        linecache.cache[file] = known
+        found = _found(code, _text(file), file)
+    return found
+
+
+def _text(file: str) -> str:
+    return "".join(linecache.getlines(file))
+
+
+@lru_cache(maxsize=512)
+def _found(code: CodeType, text: str, file: str) -> Source:
+    try:
+        for made, function in _texts(text):
+            for other in sorted(_codes_of(made, file), key=lambda one: _distance(one, code)):
+                by = other.co_firstlineno - code.co_firstlineno
+                if other.co_name == code.co_name and _moved(code, by) == other:
+                    return made, other, _lines(made, function)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass  # the file is being edited
+    return "", code, {}
+
+
+def _texts(text: str) -> Iterator[tuple[str, ast.AST | None]]:
+    """Yield the texts that may have been compiled, and the function that each was made from."""
+    yield text, None
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, _FUNCTIONS):
+            alone = ast.unparse(node)
+            yield alone, node
+            yield f"class __autoreload_class__:\n{textwrap.indent(alone, '    ')}", node
+
+
+@lru_cache(maxsize=64)
+def _codes_of(text: str, file: str) -> list[CodeType]:
+    found = [compile(text, file, "exec", dont_inherit=True)]
+    for code in found:
+        found += [one for one in code.co_consts if isinstance(one, CodeType)]
+    return found
+
+
+def _distance(one: CodeType, other: CodeType) -> tuple[bool, int]:
+    """Return a key that is small for the same function, because two classes may have equal code."""
+    names = [getattr(code, "co_qualname", "") for code in (one, other)]
+    return names[0] != names[1], abs(one.co_firstlineno - other.co_firstlineno)
+
+
+def _moved(code: CodeType, by: int) -> CodeType:
+    """Return a code object with other line numbers."""
+    constants = [_moved(one, by) if isinstance(one, CodeType) else one for one in code.co_consts]
+    return code.replace(co_firstlineno=code.co_firstlineno + by, co_consts=tuple(constants))
+
+
+def _lines(text: str, function: ast.AST | None) -> dict[int, int]:
+    lines: dict[int, int] = {}
+    if function is not None:
+        made = next(node for node in ast.walk(ast.parse(text)) if isinstance(node, _FUNCTIONS))
+        for ours, theirs in zip(ast.walk(made), ast.walk(function), strict=False):
+            if isinstance(ours, ast.stmt | ast.expr) and isinstance(theirs, type(ours)):
+                lines.setdefault(ours.lineno, theirs.lineno)
+    return lines
