@@ -120,6 +120,24 @@ def test_functions_that_autoreload_compiled(module: Module) -> None:
     assert module.traced() == (TURNS, lines, [text])
 
 
+def test_autoreload_beside_a_function_that_does_not_compile_alone(module: Module) -> None:
+    inner = (
+        "\n\ndef outer():\n    run = 0\n\n    def add():\n        nonlocal run\n        run += 1\n"
+    )
+    module.write(TEXT + inner)
+    shell: Any = InteractiveShell.instance()
+    shell.run_cell("%load_ext autoreload\n%autoreload 2")
+    shell.run_cell(f"import {module.file.stem}")
+    module.traced()
+    text = inner + TEXT.replace("x + 1", "(x - 1)")
+    module.write(text.replace("x * 2", "x*(\n            2)"))
+    shell.run_cell("0")
+    shell.run_cell("%autoreload 0")
+    turns, lines, _ = module.traced()
+    assert turns == TURNS
+    assert lines == ["x = x*("] * 2 + ["x = (x - 1)"] * 2
+
+
 def test_equal_functions_of_two_classes_keep_their_lines(module: Module) -> None:
     second = TEXT.partition("class")[2].replace("Model", "Other")
     module.write(f"{TEXT}\n\nclass{second}".replace("x * 2", "x * 3"))

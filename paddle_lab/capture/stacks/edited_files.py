@@ -11,7 +11,9 @@ from __future__ import annotations
 import ast
 import linecache
 import textwrap
+import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
@@ -39,7 +41,8 @@ def source_of(code: CodeType) -> Source:
     """
     file = code.co_filename
     try:
-        is_edited = Path(file).stat().st_mtime >= _PROCESS_BEGAN_S
+        stat = Path(file).stat()  # a file that replaced this one may have an old st_mtime
+        is_edited = max(stat.st_mtime, stat.st_ctime) >= _PROCESS_BEGAN_S
     except OSError:  # a cell, or code that was never in a file
         is_edited = False
     if not is_edited:
@@ -59,30 +62,40 @@ def _text(file: str) -> str:
 
 @lru_cache(maxsize=512)
 def _found(code: CodeType, text: str, file: str) -> Source:
+    bare = _without_places(code)
     try:
-        for made, function in _texts(text):
-            for other in sorted(_codes_of(made, file), key=lambda one: _distance(one, code)):
-                by = other.co_firstlineno - code.co_firstlineno
-                if other.co_name == code.co_name and _moved(code, by) == other:
+        for made, function in _texts(text, code.co_name):
+            named = [one for one in _codes_of(made, file) if one.co_name == code.co_name]
+            for other in sorted(named, key=lambda one: _distance(one, code)):
+                if _without_places(other) == bare:
                     return made, other, _lines(made, function)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass  # the file is being edited
     return "", code, {}
 
 
-def _texts(text: str) -> Iterator[tuple[str, ast.AST | None]]:
+def _texts(text: str, name: str) -> Iterator[tuple[str, ast.AST | None]]:
     """Yield the texts that may have been compiled, and the function that each was made from."""
     yield text, None
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, _FUNCTIONS):
-            alone = ast.unparse(node)
+    for alone, node in _functions(text):
+        if name in alone or not name.isidentifier():  # such as "<lambda>"
             yield alone, node
             yield f"class __autoreload_class__:\n{textwrap.indent(alone, '    ')}", node
 
 
+@lru_cache(maxsize=16)
+def _functions(text: str) -> list[tuple[str, ast.AST]]:
+    found = (node for node in ast.walk(ast.parse(text)) if isinstance(node, _FUNCTIONS))
+    return [(ast.unparse(node), node) for node in found]
+
+
 @lru_cache(maxsize=64)
 def _codes_of(text: str, file: str) -> list[CodeType]:
-    found = [compile(text, file, "exec", dont_inherit=True)]
+    found: list[CodeType] = []
+    # A function whose "nonlocal" names another's variable cannot be compiled alone.
+    with suppress(SyntaxError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warned when it compiled the file
+        found.append(compile(text, file, "exec", dont_inherit=True))
     for code in found:
         found += [one for one in code.co_consts if isinstance(one, CodeType)]
     return found
@@ -94,10 +107,12 @@ def _distance(one: CodeType, other: CodeType) -> tuple[bool, int]:
     return names[0] != names[1], abs(one.co_firstlineno - other.co_firstlineno)
 
 
-def _moved(code: CodeType, by: int) -> CodeType:
-    """Return a code object with other line numbers."""
-    constants = [_moved(one, by) if isinstance(one, CodeType) else one for one in code.co_consts]
-    return code.replace(co_firstlineno=code.co_firstlineno + by, co_consts=tuple(constants))
+def _without_places(code: CodeType) -> CodeType:
+    """Return a code object that is the same after its text moved or was laid out anew."""
+    constants = (
+        _without_places(one) if isinstance(one, CodeType) else one for one in code.co_consts
+    )
+    return code.replace(co_firstlineno=1, co_linetable=b"", co_flags=0, co_consts=tuple(constants))
 
 
 def _lines(text: str, function: ast.AST | None) -> dict[int, int]:
