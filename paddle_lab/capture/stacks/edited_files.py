@@ -62,12 +62,12 @@ def _text(file: str) -> str:
 
 @lru_cache(maxsize=512)
 def _found(code: CodeType, text: str, file: str) -> Source:
-    bare = _without_places(code)
+    bare = _unplaced(code)
     try:
         for made, function in _texts(text, code.co_name):
             named = [one for one in _codes_of(made, file) if one.co_name == code.co_name]
             for other in sorted(named, key=lambda one: _distance(one, code)):
-                if _without_places(other) == bare:
+                if _unplaced(other) == bare:
                     return made, other, _lines(made, function)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass  # the file is being edited
@@ -107,11 +107,9 @@ def _distance(one: CodeType, other: CodeType) -> tuple[bool, int]:
     return names[0] != names[1], abs(one.co_firstlineno - other.co_firstlineno)
 
 
-def _without_places(code: CodeType) -> CodeType:
+def _unplaced(code: CodeType) -> CodeType:
     """Return a code object that is the same after its text moved or was laid out anew."""
-    constants = (
-        _without_places(one) if isinstance(one, CodeType) else one for one in code.co_consts
-    )
+    constants = (_unplaced(one) if isinstance(one, CodeType) else one for one in code.co_consts)
     return code.replace(co_firstlineno=1, co_linetable=b"", co_flags=0, co_consts=tuple(constants))
 
 
