@@ -63,7 +63,16 @@ typedef struct {
     int64_t watched; /* from the table of codes */
 } Running;
 
+static PyGetSetDef *f_trace_getter; /* NULL: it is read by its name */
 static PyObject *f_trace, *order_name, *scope_name, *number_name, *seen_name, *tracker_name;
+
+/* A frame's f_trace, None if it has none; borrowed, because the frame has a reference. */
+static PyObject *trace_of(PyObject *frame) {
+    PyObject *found = f_trace_getter != NULL ? f_trace_getter->get(frame, f_trace_getter->closure)
+                                             : PyObject_GetAttr(frame, f_trace);
+    Py_XDECREF(found);
+    return found;
+}
 
 static int order_of(const Call *call, int unit) {
     return ((const int *)call->units.buf)[3 * unit + 1];
@@ -164,13 +173,11 @@ static int compared_values(const Call *call, PyObject *frame) {
 
 /* Return the mark of a called frame as a new reference. */
 static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *frame) {
-    PyObject *known = PyObject_GetAttr(frame, f_trace);
-    Py_XDECREF(known); /* the frame still has a reference */
+    PyObject *known = trace_of(frame);
     PyObject *mark = known == Py_None ? PyObject_CallFunctionObjArgs(last->mark_type, last->serial,
                                                                      Py_None, NULL)
                                       : NULL;
-    known = mark == NULL ? NULL : PyObject_GetAttr(frame, f_trace);
-    Py_XDECREF(known);
+    known = mark == NULL ? NULL : trace_of(frame);
     if (known == Py_None && PyObject_SetAttr(frame, f_trace, mark) == 0) {
         return mark;
     }
@@ -190,9 +197,7 @@ static int has_gone_back(const Call *call, PyObject *called, int unit, int64_t i
     if ((((const int *)call->units.buf)[3 * unit + 2] & IS_REPEATING) || inside >= call->scope) {
         return 0;
     }
-    PyObject *mark = called == NULL ? Py_NewRef(Py_None) : PyObject_GetAttr(called, f_trace);
-    Py_XDECREF(mark); /* the frame still has a reference */
-    return mark == Py_None;
+    return called == NULL || trace_of(called) == Py_None;
 }
 
 /* Tell whether a loop without a counter is still in the same iteration, although its variable is
@@ -204,8 +209,7 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
         return 1;
     }
     if (unit == call->unit) {
-        PyObject *mark = called == NULL ? NULL : PyObject_GetAttr(called, f_trace);
-        Py_XDECREF(mark); /* the frame still has a reference */
+        PyObject *mark = called == NULL ? NULL : trace_of(called);
         return mark == call->called;
     }
     if (order_of(call, unit) == order_of(call, call->unit)) {
@@ -228,8 +232,7 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
 static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject *called,
                          PyObject *tracker, int64_t inside) {
     Py_CLEAR(call->next_called); /* set by an op for which Python had to find the scope */
-    PyObject *mark = PyObject_GetAttr(frame, f_trace);
-    Py_XDECREF(mark); /* the frame still has a reference */
+    PyObject *mark = trace_of(frame);
     const int unit = call->next_unit = frame_lasti(frame) / 2;
     int compared = mark == call->mark ? compared_values(call, frame) : OTHER_VALUES;
     if (compared == SAME_VALUES && has_gone_back(call, called, unit, inside)) {
@@ -401,8 +404,7 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
 
 /* Tell whether a running call is one of a function without loops, and has no scope yet. */
 static int is_new_call(const LastScope *last, const Running *running) {
-    PyObject *mark = PyObject_GetAttr(running->frame, f_trace);
-    Py_XDECREF(mark); /* the frame still has a reference */
+    PyObject *mark = trace_of(running->frame);
     if (running->watched < FIRST_SIMPLE || mark == Py_None || mark == NULL) {
         return running->watched >= FIRST_SIMPLE && mark == Py_None;
     }
@@ -456,8 +458,7 @@ static int matching_calls(LastScope *last, const Running *running, int count, Py
     while (matched < last->count && matched < count && !*is_next) {
         const Running *at = &running[count - 1 - matched];
         Call *call = &last->calls[matched];
-        PyObject *mark = PyObject_GetAttr(at->frame, f_trace);
-        Py_XDECREF(mark); /* the frame still has a reference */
+        PyObject *mark = trace_of(at->frame);
         if (mark != call->mark) {
             break;
         }
@@ -638,7 +639,12 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
             return NULL;
         }
     }
-    LastScope *last = (LastScope *)type->tp_alloc(type, 0);
+    PyObject *descriptor = PyObject_GetAttr((PyObject *)&PyFrame_Type, f_trace);
+    if (descriptor != NULL && Py_IS_TYPE(descriptor, &PyGetSetDescr_Type)) {
+        f_trace_getter = ((PyGetSetDescrObject *)descriptor)->d_getset;
+    }
+    Py_XDECREF(descriptor); /* the type keeps it */
+    LastScope *last = PyErr_Occurred() ? NULL : (LastScope *)type->tp_alloc(type, 0);
     if (last != NULL) {
         last->codes = (AddressTable *)Py_NewRef(codes);
         last->scopes = (Tape *)Py_NewRef(scopes);

@@ -32,18 +32,29 @@ static PyObject *names_of_locals(PyCodeObject *code) {
 #endif
 }
 
-static PyObject *fast_variable(PyObject *frame, PyCodeObject *code, PyObject *name) {
-    PyObject *names = names_of_locals(code);
+/* The position of a name; -1 if it is not there. */
+static Py_ssize_t position_of(PyObject *names, PyObject *name) {
+    /* Names in code are interned, so an equal name is nearly always the same object. */
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
-        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) {
-            PyObject *value = local_at(frame, code, i);
-            if (value != NULL && PyCell_Check(value)) {
-                value = PyCell_GET(value);
-            }
-            return Py_XNewRef(value);
+        if (PyTuple_GET_ITEM(names, i) == name) {
+            return i;
         }
     }
-    return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static PyObject *fast_variable(PyObject *frame, PyCodeObject *code, PyObject *name) {
+    const Py_ssize_t at = position_of(names_of_locals(code), name);
+    PyObject *value = at < 0 ? NULL : local_at(frame, code, at);
+    if (value != NULL && PyCell_Check(value)) {
+        value = PyCell_GET(value);
+    }
+    return Py_XNewRef(value);
 }
 #endif
 
