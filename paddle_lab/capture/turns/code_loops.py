@@ -64,60 +64,66 @@ class CodeDescriber:
         name = getattr(code, "co_qualname", code.co_name)
         found = CodeLoops(self._name_key(_short(name)) if is_group else -1)
         try:
-            self._place_loops(code, found, () if is_users else _TRAINING_LOOPS[code.co_name])
+            self._add_loops(code, found, () if is_users else _TRAINING_LOOPS[code.co_name])
         except Exception:  # noqa: BLE001  (a source that has changed; the op is recorded all the same)
-            found.loops.clear()
-            del found.units[:]
+            found = CodeLoops(found.name)
         return found if found.loops or is_group else None
 
-    def _place_loops(self, code: CodeType, found: CodeLoops, modes: tuple[str, ...]) -> None:
+    def _add_loops(self, code: CodeType, found: CodeLoops, modes: tuple[str, ...]) -> None:
         text, code, lines = source_of(code)
-        source = _parsed(text) if "for" in text or "while" in text else None
-        if source is None:
-            return
-        spans = _positions(code)
-        owner = _owner(source, code, spans)
-        if owner is None and code.co_name != "<module>":
-            return
-        loops = _told_loops(source.loops.get(owner, []))
-        if not loops:
-            return
-        innermost = [
-            _loop_at(loops, span, is_next=opcode in _NEXT)
-            for opcode, span in zip(code.co_code[::2], spans, strict=True)
-        ]
-        orders = _orders(source, spans)
-        for (loop_number, is_header), order, span in zip(innermost, orders, spans, strict=True):
-            flags = IS_HEADER * is_header + IS_REPEATING * (span in source.repeating)
-            found.units.extend((loop_number, order, flags))
-        for number, loop in enumerate(loops):
-            parent = _loop_around(loops, number)
-            inside = (
-                order for order, (at, _) in zip(orders, innermost, strict=True) if at == number
-            )
-            behind = (
-                order
-                for order, span in zip(orders, spans, strict=True)
-                if loop.step_end is not None and span[:2] >= loop.step_end
-            )
-            found.loops.append(
-                replace(
-                    loop,
-                    key=self._next_key(),
-                    name=self._name_key(loop.words),
-                    parent=parent,
-                    level=0 if parent < 0 else found.loops[parent].level + 1,
-                    order=min(inside, default=0),
-                    stepped_after=-1 if loop.step_end is None else min(behind, default=1 << 30),
-                )
-            )
+        placed = _placed(code, text)
+        found.units = placed.units
+        for loop in placed.loops:
+            key, name = self._next_key(), self._name_key(loop.words)
+            shown = ("mode",) if modes else loop.shown
+            found.loops.append(replace(loop, key=key, name=name, shown=shown, modes={}))
             line = lines.get(loop.line, loop.line)
-            self._loops[found.loops[-1].key] = code.co_filename, line, loop.words
-            if modes:
-                found.loops[-1].shown = ("mode",)
+            self._loops[key] = code.co_filename, line, loop.words
             for mode in modes:
                 found.loops[-1].modes[mode] = key = self._next_key()
                 self._loops[key] = code.co_filename, line, f"{mode} {loop.words}"
+
+
+@lru_cache(maxsize=256)
+def _placed(code: CodeType, text: str) -> CodeLoops:
+    """Return the loops of a code object, without the keys that they have in a trace."""
+    placed = CodeLoops(-1)
+    source = _parsed(text) if "for" in text or "while" in text else None
+    if source is None:
+        return placed
+    spans = _positions(code)
+    owner = _owner(source, code, spans)
+    if owner is None and code.co_name != "<module>":
+        return placed
+    loops = _told_loops(source.loops.get(owner, []))
+    if not loops:
+        return placed
+    innermost = [
+        _loop_at(loops, span, is_next=opcode in _NEXT)
+        for opcode, span in zip(code.co_code[::2], spans, strict=True)
+    ]
+    orders = _orders(source, spans)
+    for (loop_number, is_header), order, span in zip(innermost, orders, spans, strict=True):
+        flags = IS_HEADER * is_header + IS_REPEATING * (span in source.repeating)
+        placed.units.extend((loop_number, order, flags))
+    for number, loop in enumerate(loops):
+        parent = _loop_around(loops, number)
+        inside = (order for order, (at, _) in zip(orders, innermost, strict=True) if at == number)
+        behind = (
+            order
+            for order, span in zip(orders, spans, strict=True)
+            if loop.step_end is not None and span[:2] >= loop.step_end
+        )
+        placed.loops.append(
+            replace(
+                loop,
+                parent=parent,
+                level=0 if parent < 0 else placed.loops[parent].level + 1,
+                order=min(inside, default=0),
+                stepped_after=-1 if loop.step_end is None else min(behind, default=1 << 30),
+            )
+        )
+    return placed
 
 
 @lru_cache(maxsize=64)
