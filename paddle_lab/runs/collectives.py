@@ -15,6 +15,7 @@ from paddle_lab.runs.rank_log import Call, RankLog
 
 Ints = npt.NDArray[np.int64]
 NEVER: Final = int(np.iinfo(np.int64).max)
+_Key = tuple[int, tuple[int, int] | None, tuple[int, ...]]
 _ABSENT: Final = -1
 _NONE: Final = np.zeros(0, np.int64)
 
@@ -173,10 +174,10 @@ class Collectives(Sequence[Collective]):
         """Return how many collectives began before a time."""
         return int(np.searchsorted(self._begins_ns, time_ns))
 
-    def unlike_in(self, group: int) -> list[Collective]:
+    def unlike_in(self, group: int, ranks: tuple[int, ...]) -> list[Collective]:
         """Return the collectives of a whole group in which the ranks' calls differ."""
         found = (one.unlike for one in self.channels if one.group == group and one.ends is None)
-        return next(found, [])
+        return [one for unlike in found for one in unlike if one.ranks == ranks]
 
     def last_of(self, log: RankLog) -> Collective:
         """Return the collective that a rank called last."""
@@ -186,18 +187,18 @@ class Collectives(Sequence[Collective]):
 
 def joined(logs: Iterable[RankLog]) -> list[Channel]:
     """Return the collectives of a run."""
-    found: defaultdict[tuple[int, tuple[int, int] | None], list[tuple[RankLog, Ints]]]
-    found = defaultdict(list)
+    # Groups that their members alone create may have the same number.
+    found: defaultdict[_Key, list[tuple[RankLog, Ints]]] = defaultdict(list)
     for log in logs:
-        sites: defaultdict[tuple[int, tuple[int, int] | None], list[int]] = defaultdict(list)
+        sites: defaultdict[_Key, list[int]] = defaultdict(list)
         for number, call in log.sites.items():
-            sites[call.group, _ends(call)].append(number)
+            sites[call.group, _ends(call), call.ranks].append(number)
         known = log.site_of[: log.call_count]
         for key, numbers in sites.items():
             own = np.flatnonzero(np.isin(known, numbers))
             if len(own):
                 found[key].append((log, own))
-    return [Channel(group, ends, calls) for (group, ends), calls in found.items()]
+    return [Channel(group, ends, calls) for (group, ends, _), calls in found.items()]
 
 
 def _ends(call: Call) -> tuple[int, int] | None:

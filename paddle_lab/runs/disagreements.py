@@ -18,7 +18,7 @@ from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
 from paddle_lab.runs.rank_log import Call, RankLog, Step, place_of
 from paddle_lab.words import say
 
-_ARGUMENTS: Final = ("op", "ranks", "reduce_op", "root", "dtype", "shape")
+_ARGUMENTS: Final = ("op", "reduce_op", "root", "dtype", "shape")
 _SIZES_DIFFER: Final = ("all_to_all",)
 _NUMBERED: Final = re.compile(r"\[\d+\]$")
 

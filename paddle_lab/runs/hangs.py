@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from paddle_lab.runs.collectives import Collective, Collectives
+from paddle_lab.runs.collectives import Collective, Collectives, odd_ones
 from paddle_lab.runs.disagreements import mismatch, places
 from paddle_lab.runs.finding import RunFinding, place_said, ranks_said
-from paddle_lab.runs.rank_log import Call, RankLog
+from paddle_lab.runs.rank_log import NEW_GROUP, Call, RankLog
 from paddle_lab.runs.rank_states import RankStates
 from paddle_lab.words import say
 
@@ -75,12 +75,10 @@ class Waits:
         calls, logs = collective.calls, self._logs
         seconds = max(self._waited_ns(calls[rank]) for rank in waiting) // 10**9
         failed = [one for one in waiting if calls[one].error or self._has_died(logs[one])]
-        is_one_op = len({call.op for call in calls.values()}) == 1
-        place = say("runs.hang.call", n=collective.sequence, group=collective.group)
         values = {
             "waiting": ranks_said(failed or waiting),
             "n": seconds,
-            "op": collective.op if is_one_op or collective.channel else place,
+            "op": _op_said(collective),
         }
         lines = places(collective)
         for rank, log in logs.items():
@@ -94,14 +92,16 @@ class Waits:
             ranks, why, advice = self._reason(collective, waiting)
             # If the ranks failed because they disagree, another finding reports that. The start of
             # a job may be slow.
-            if (failed and not why) or (collective.group < 0 and seconds < _START_S):
+            may_be_slow = seconds < _START_S and not self._numbers(collective)
+            if (failed and not why) or (collective.group < 0 and may_be_slow):
                 return None
             if (differing := mismatch(collective)) is not None:
                 ranks, why, advice = differing.ranks, differing.message, "hang.advice"
             message, advice = f"{message} {why}".rstrip(), say(f"runs.{advice}")
             return RunFinding("hang", message, advice, ranks, lines, collective.begin_ns)
         message += "".join(self._states.sentences(absent)) + self._unread(cycle or [collective])
-        advice = self._states.advice(absent[0])
+        message += self._numbers(collective)
+        advice = self._advice(collective)
         if cycle and not failed:
             others = [one.absent[0] for one in cycle]
             links = zip([*others[-1:], *others], others, strict=False)
@@ -117,6 +117,12 @@ class Waits:
                 second=ranks_said([absent[0]]), theirs=place_said(lines[absent[0]]),
             )  # fmt: skip
         return RunFinding("hang", message, say(f"runs.hang.{advice}"), absent, lines, begin_ns)
+
+    def _advice(self, held: Collective) -> str:
+        """Return the key of the advice for ranks that wait for an absent one."""
+        advice = self._states.advice(held.absent[0])
+        is_apart = held.group == NEW_GROUP or self._numbers(held)
+        return "groups_advice" if is_apart and advice == "advice" else advice
 
     def _held(self, rank: int) -> Collective:
         """Return the collective in which a rank waits."""
@@ -134,7 +140,28 @@ class Waits:
                 name, *more = log.steps[-1].without
                 told = say("runs.hang.ungraded", rank=rank, name=name, more=len(more))
                 return (rank,), told, "gradients.advice"
+        if numbers := self._numbers(held):
+            return tuple(waiting), numbers.strip(), "hang.groups_advice"
+        if held.group == NEW_GROUP and self._is_gloo:
+            return tuple(waiting), say("runs.hang.keys"), "hang.keys_advice"
         return tuple(waiting), "", "hang.advice"
+
+    def _numbers(self, held: Collective) -> str:
+        """Tell if the ranks of a group do not number it alike."""
+        made = self._collectives.unlike_in(NEW_GROUP, held.ranks)
+        for one in made if held.group > 0 or held.group == NEW_GROUP else ():
+            numbers = {rank: call.number for rank, call in one.calls.items()}
+            for odd in odd_ones(numbers)[:1]:
+                other = next(rank for rank in numbers if numbers[rank] != numbers[odd])
+                first, second = ranks_said([odd], begins=True), ranks_said([other])
+                values = {"n": numbers[odd], "m": numbers[other]}
+                return f" {say('runs.hang.numbers', first=first, second=second, **values)}"
+        return ""
+
+    @property
+    def _is_gloo(self) -> bool:
+        setups = [log.about.get("setup") or {} for log in self._logs.values()]
+        return all(one.get("backend") == "gloo" for one in setups)
 
     def _unread(self, held: Sequence[Collective]) -> str:
         """Tell of a message that was sent to a rank that waits for another message."""
@@ -151,8 +178,7 @@ class Waits:
 
     def _tags(self, collective: Collective) -> str:
         """Return why gloo does not deliver a message, if its ranks have made other calls before."""
-        setups = [log.about.get("setup") or {} for log in self._logs.values()]
-        if collective.channel is None or any(one.get("backend") != "gloo" for one in setups):
+        if collective.channel is None or not self._is_gloo:
             return ""
         calls = [self._logs[rank].count_in(collective.group) for rank in collective.channel]
         if calls[0] == calls[1]:
@@ -184,8 +210,10 @@ class Waits:
 
     def _first_apart(self, collective: Collective, waiting: int, absent: int) -> Collective | None:
         """Return the group's first call where two ranks are at different lines of common code."""
+        if collective.group == NEW_GROUP:
+            return None
         lines = [self._logs[rank].lines_in(collective.group) for rank in (waiting, absent)]
-        for one in self._collectives.unlike_in(collective.group):
+        for one in self._collectives.unlike_in(collective.group, collective.ranks):
             if waiting in one.calls and absent in one.calls:
                 mine, theirs = one.calls[waiting].site, one.calls[absent].site
                 if mine != theirs and (mine in lines[1] or theirs in lines[0]):
@@ -205,3 +233,12 @@ class Waits:
             "hang", message, say("runs.hang.still_advice"), tuple(ranks),
             {log.rank: log.place for log in logs}, max(since), "warning",
         )  # fmt: skip
+
+
+def _op_said(collective: Collective) -> str:
+    """Return what the ranks of a collective call."""
+    if collective.group == NEW_GROUP:
+        return f"new_group({list(collective.ranks)})"
+    is_one_op = len({call.op for call in collective.calls.values()}) == 1
+    place = say("runs.hang.call", n=collective.sequence, group=collective.group)
+    return collective.op if is_one_op or collective.channel else place

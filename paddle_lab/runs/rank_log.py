@@ -27,6 +27,8 @@ CALLS: Final = ".calls"
 Place = tuple[str, int]
 """File and line; ``("", 0)`` if unknown."""
 NOWHERE: Final[Place] = ("", 0)
+NEW_GROUP: Final = -2
+"""Instead of a group's number: the calls that create a group."""
 
 
 @dataclass
@@ -49,6 +51,8 @@ class Call:
     reduce_op: str = ""
     root: int = -1
     peer: int = -1
+    number: int = 0
+    """If the call creates a group: which call of ``new_group`` it is on its rank."""
     tensor: str = ""
     """The parameter to which the tensor belongs, as its value or its gradient."""
     layer: str = ""

@@ -282,6 +282,42 @@ def test_a_message_that_nobody_reads_is_told(tmp_path: Path) -> None:
     assert "Rank 0 sends to rank 2 at a.py:2, but rank 2 has not received that message." in told
 
 
+def creation(line: int, members: list[int], number: int, at: int = 0) -> dict[str, object]:
+    site = {"op": "new_group", "group": -2, "ranks": members, "number": number}
+    return {"kind": "begin", "id": at, "site": {**site, "stack": [["a.py", line, "f"]]}}
+
+
+def test_a_group_that_a_member_does_not_create_is_told(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, creation(1, [0, 2], 1), world=3)
+    rank_file(tmp_path, 1, begin(3, ranks=[0, 1, 2]))
+    rank_file(tmp_path, 2, begin(3, ranks=[0, 1, 2]))
+    (hang,) = paddle_lab.open_run(tmp_path).findings
+    assert "in new_group([0, 2]), for rank 2. Rank 2 waits elsewhere" in hang.message
+    assert "Call `new_group` on all ranks" in hang.advice
+
+
+def test_a_group_that_its_ranks_number_differently_is_told_if_it_hangs(tmp_path: Path) -> None:
+    rank_file(tmp_path, 0, creation(2, [0, 1], 2))
+    rank_file(tmp_path, 1, creation(2, [0, 1], 1), seen("busy", "op"))
+    path = tmp_path / END_FILE
+    path.write_text(json.dumps({"code": 1, "stopped": False, "time_ns": 20 * SECOND_NS}))
+    (hang,) = (one for one in paddle_lab.open_run(tmp_path).findings if one.kind == "hang")
+    assert "Rank 1 made this group with call 1 of `new_group`, rank 0 with call 2." in hang.message
+    rank_file(tmp_path, 0, creation(2, [0, 1], 2), end(), LEAVE)
+    rank_file(tmp_path, 1, creation(2, [0, 1], 1), end(), LEAVE)
+    assert not paddle_lab.open_run(tmp_path).findings
+
+
+def test_groups_of_other_ranks_may_have_the_same_number(tmp_path: Path) -> None:
+    for rank in range(4):
+        members = [0, 1] if rank < 2 else [2, 3]
+        call = begin(5, 1, group=10, ranks=members)
+        rank_file(tmp_path, rank, creation(1, members, 1), end(), call, end(1), LEAVE, world=4)
+    run = paddle_lab.open_run(tmp_path)
+    assert not run.findings
+    assert [one.ranks for one in run.collectives if one.group == 10] == [(0, 1), (2, 3)]
+
+
 def test_ranks_in_the_same_state_share_a_sentence(tmp_path: Path) -> None:
     rank_file(tmp_path, 0, begin(1, ranks=[0, 1, 2, 3]), world=4)
     for rank in (1, 2, 3):

@@ -42,6 +42,7 @@ SAID = {
     "thread_error": "it waits in Python's Queue.get. On rank 1, an error at thread_error.py:14 had "
     "ended the thread Thread-1 (read): ZeroDivisionError",
     "wrong_peer": "Rank 0 sends to rank 1 at wrong_peer.py:8, but rank 1 has not received that",
+    "group_of_one_rank": "in new_group([0, 2]), for rank 2. Rank 2 waits elsewhere: in barrier",
     "terminated": "The process of rank 2 died of SIGTERM.",
     "one_sided_branch": "Rank 1 got no gradient for linear_2.w_0 in this call (nor for 1 more",
 }

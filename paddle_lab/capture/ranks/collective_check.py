@@ -54,7 +54,7 @@ class CollectiveCheck:
             return
         self._counts[group] += 1
         sequence = self._counts[group]
-        key = self._publish(group, sequence, site)
+        key = self._publish(sequence, site)
         store, pause_s = DOOR.global_store(), _FIRST_PAUSE_S
         # The store's get() would hold the GIL while it waits.
         while store.add(f"{key}/count", 0) < len(ranks):
@@ -71,11 +71,13 @@ class CollectiveCheck:
         """Tell the ranks that wait for this rank that this rank's program has ended."""
         for group in DOOR.groups_by_id.values():
             if group.process_group is not None and self._rank in group.ranks:
-                site = {"op": "", "group": group.id, "stack": stack}
-                self._publish(group.id, self._counts[group.id] + 1, site)
+                ranks = tuple(group.ranks)
+                site = {"op": "", "group": group.id, "ranks": ranks, "stack": stack}
+                self._publish(self._counts[group.id] + 1, site)
 
-    def _publish(self, group: int, sequence: int, site: dict[str, Any]) -> str:
-        store, key = DOOR.global_store(), f"paddle_lab/{group}/{sequence}"
+    def _publish(self, sequence: int, site: dict[str, Any]) -> str:
+        # Groups that their members alone create may have the same number.
+        store, key = DOOR.global_store(), f"paddle_lab/{site['group']}/{site['ranks']}/{sequence}"
         store.set(f"{key}/{self._rank}", json.dumps(site))
         store.add(f"{key}/count", 1)
         return key

@@ -31,6 +31,7 @@ from paddle_lab.capture.ranks.process_group_methods import (
 )
 from paddle_lab.capture.ranks.rank_setup import rank_setup
 from paddle_lab.capture.ranks.user_stack import lines_of, user_frames, variable_of, variables_of
+from paddle_lab.runs.rank_log import NEW_GROUP
 
 
 class CollectiveHooks(PatchSet):
@@ -63,6 +64,9 @@ class CollectiveHooks(PatchSet):
         self._kind_names: dict[Any, str] = {}
         start = FunctionPatch([paddle.distributed.init_parallel_env], self._around_start)
         start.find()
+        self._created = 0
+        creation = FunctionPatch([paddle.distributed.new_group], self._around_creation)
+        creation.find()
         super().__init__(
             *(
                 AttributePatch(DOOR.process_group, f"{name}{ending}", self._around(method))
@@ -72,6 +76,7 @@ class CollectiveHooks(PatchSet):
             ),
             AttributePatch(DOOR.communication_task, "wait", self._around_wait),
             start,
+            creation,
         )
 
     def begin(
@@ -181,6 +186,26 @@ class CollectiveHooks(PatchSet):
             return self.ran(key, wait, task, *args)
 
         return wrapper
+
+    def _around_creation(self, create: Any) -> Any:
+        @wraps(create)
+        def wrapper(ranks: Any = None, *args: Any, **kwargs: Any) -> Any:
+            key = self._events.attempt(self._begin_creation, ranks)
+            if key is None:
+                return create(ranks, *args, **kwargs)
+            with FLIGHT.running("new_group", _getframe(1)):
+                return self.ran(key, create, ranks, *args, **kwargs)
+
+        return wrapper
+
+    def _begin_creation(self, ranks: Any) -> int | None:
+        """Write that a group is created; the ranks outside of the group do not wait for it."""
+        self._created += 1
+        world = range(int(os.environ.get("PADDLE_TRAINERS_NUM", "1")))
+        members = tuple(sorted(map(int, world if ranks is None else ranks)))
+        if len(members) < 2 or int(os.environ.get("PADDLE_TRAINER_ID", "0")) not in members:
+            return None
+        return self.begin("new_group", NEW_GROUP, members, number=self._created)
 
     def _around_start(self, start: Any) -> Any:
         @wraps(start)
