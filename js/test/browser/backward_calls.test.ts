@@ -56,4 +56,47 @@ describe.skipIf(!hasBrowser)("several backward calls in a browser", { timeout: 3
     expect(await listed.textContent()).toMatch(/and 1.900 more/);
     expect(errors).toEqual([]);
   });
+
+  test("the host time of iterations and lines has their backward calls, as in the table", async () => {
+    const made = new SyntheticTrace();
+    const stack = made.stack(made.frame("train.py", 4));
+    const loop = made.add("loops", { line: 3, words: made.text("step") });
+    for (const number of [1, 2]) {
+      const turn = made.group(`step ${number}`, { kind: "turn", className: "" });
+      const scope = made.tables.groups.scope![turn]!;
+      made.add("turns", { scope, loop, number, value: 0 });
+      const { op, gradNode } = made.op("mean", { group: turn, stack });
+      made.tables.ops.start_ns![op] = number * 10_000;
+      made.tables.ops.duration_ns![op] = 1000;
+      made.tables.ops.thread![op] = 0;
+      const call = made.backward(gradNode);
+      made.tables.backward_calls.scope![call] = scope;
+      made.tables.backward_calls.stack![call] = stack;
+      const start_ns = number * 10_000 + 2000;
+      made.add("backward_times", {
+        backward_call: call,
+        thread: 0,
+        start_ns,
+        duration_ns: 3000 * number,
+      });
+    }
+    const { page, errors } = await browser.open(made.bytes());
+    const time = page.locator(".pdl-facts dt:text-is('host time') + dd");
+    expect(await time.textContent()).toContain("11 µs in ops and backward calls");
+    await clickInPicture(page, "[data-group='1']");
+    await expect.poll(() => time.textContent()).toMatch(/^7 µs · 64 % of/);
+    await page.locator("[data-mode=table]").click();
+    for (const [rows, row, total] of [
+      ["turn", "step 2", "7 µs"],
+      ["line", "line 4", "11 µs"],
+    ] as const) {
+      await page.locator(`[data-rows=${rows}]`).click();
+      const listed = page.locator(".pdl-costs-rows tbody tr", { hasText: row });
+      expect(await listed.first().textContent()).toContain(total);
+      await listed.first().click();
+      await page.getByRole("tab", { name: "Details" }).click();
+      await expect.poll(() => time.textContent()).toContain(`${total} ·`);
+    }
+    expect(errors).toEqual([]);
+  });
 });

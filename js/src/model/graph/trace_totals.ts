@@ -3,12 +3,12 @@
 import { kept } from "../../trace/kept.ts";
 import type { ColumnName } from "../../trace/protocol.ts";
 import type { Trace } from "../../trace/trace.ts";
+import { allSpans } from "../time/spans.ts";
 import { parameterReads } from "./parameter_reads.ts";
 
 export interface TraceTotals {
-  /** The host time of all ops. The time of ops inside PyLayers counts once. */
+  /** The host time of all ops and backward calls. */
   readonly duration_ns: number;
-  readonly threadCount: number;
   /** For each tensor: its next version, after an in-place modification; -1 for none. */
   readonly nextVersion: Int32Array;
   /** For each tensor: its row of `value_stats`, -1 if the values were not recorded. */
@@ -19,10 +19,13 @@ export interface TraceTotals {
 export function traceTotals(trace: Trace): TraceTotals {
   return {
     get duration_ns() {
-      return kept(trace, "duration", () => durationOf(trace, () => true));
-    },
-    get threadCount() {
-      return kept(trace, "threads", () => new Set(trace.table("ops").column("thread")).size);
+      return kept(trace, "duration", () =>
+        durationOf(
+          trace,
+          () => true,
+          () => true,
+        ),
+      );
     },
     get nextVersion() {
       return kept(trace, "next versions", () => rowsByTensor(trace, "tensors", "previous"));
@@ -47,14 +50,15 @@ function rowsByTensor<T extends "tensors" | "value_stats">(
   return rows;
 }
 
-/** The host time of the counted ops, without the ops of PyLayers, because their inner ops count. */
-export function durationOf(trace: Trace, isCounted: (op: number) => boolean): number {
-  const [duration_ns, isPyLayer] = trace.columns("ops", "duration_ns", "is_pylayer");
-  let sum_ns = 0;
-  for (let op = 0; op < trace.opCount; op++) {
-    if (!isPyLayer[op] && isCounted(op)) sum_ns += duration_ns[op]!;
-  }
-  return sum_ns;
+/** The host time of ops and backward calls. What ops inside them took counts with these ops. */
+export function durationOf(
+  trace: Trace,
+  isCounted: (op: number) => boolean,
+  isCallCounted: (call: number) => boolean,
+): number {
+  const { op, call, self_ns } = allSpans(trace);
+  const isIn = (at: number) => (op[at]! < 0 ? isCallCounted(call[at]!) : isCounted(op[at]!));
+  return self_ns.reduce((sum_ns, self_ns, at) => (isIn(at) ? sum_ns + self_ns : sum_ns), 0);
 }
 
 /** How many parameters the counted ops read, each once, and how large these are. */

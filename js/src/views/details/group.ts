@@ -3,6 +3,7 @@
 import { button, element } from "../../dom/element.ts";
 import { durationOf, parametersOf } from "../../model/graph/trace_totals.ts";
 import { foldAround, isFolded } from "../../model/state/folding.ts";
+import { groupsOfScopes, scopesOfCalls } from "../../model/time/places.ts";
 import { t } from "../../words/page.ts";
 import { formatBytes } from "../../words/quantities.ts";
 import { openOne } from "../actions/opening.ts";
@@ -17,7 +18,9 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
   // The group is selected, so the highlighted ops are its ops.
   const lit = store.litOps();
   const isInside = (op: number) => lit[op] === 1;
-  const duration_ns = durationOf(trace, isInside);
+  const [groupOf, scopeOf] = [groupsOfScopes(trace, true), scopesOfCalls(trace)];
+  const isCallInside = (call: number) =>
+    trace.groupPath(groupOf[scopeOf[call]!] ?? -1).includes(group);
   const parameters = parametersOf(trace, isInside);
   const className = trace.textAt("groups", "class", group);
   const calls = callsOf(context, group);
@@ -48,7 +51,7 @@ export function groupDetails(context: PanelContext, group: number): HTMLElement[
         t("group.parameters"),
         `${t("count.tensor", { n: parameters.count })} · ${formatBytes(parameters.bytes)}`,
       ],
-      timeFact(totals, duration_ns),
+      timeFact(totals, durationOf(trace, isInside, isCallInside)),
       memoryFact(store),
     ]),
     element(
@@ -94,23 +97,14 @@ function builtLikeSiblings({ store }: PanelContext, group: number): HTMLElement[
   const { oddSiblings } = store;
   const family = oddSiblings.familyOf(group);
   const sentence = oddSiblings.sentence(group) || oddSiblings.alikeSentence(group);
-  const compare = (typical: number) =>
-    button(t("group.show_one"), () => {
-      store.select({ kind: "group", group: typical }, { reveal: true });
-    });
-  return sentence
-    ? [
-        element("p", {}, sentence),
-        ...(family
-          ? [
-              element("p", {}, t("siblings.alike_are", { n: family.alike })),
-              ...(family.typical >= 0
-                ? [element("div", { class: "pdl-actions" }, compare(family.typical))]
-                : []),
-            ]
-          : []),
-      ]
-    : [];
+  if (!sentence) return [];
+  const told = [element("p", {}, sentence)];
+  if (family) told.push(element("p", {}, t("siblings.alike_are", { n: family.alike })));
+  if (family && family.typical >= 0) {
+    const show = () => store.select({ kind: "group", group: family.typical }, { reveal: true });
+    told.push(element("div", { class: "pdl-actions" }, button(t("group.show_one"), show)));
+  }
+  return told;
 }
 
 function otherCalls(context: PanelContext, calls: readonly number[], group: number): HTMLElement[] {
@@ -135,12 +129,8 @@ function callsOf({ trace }: PanelContext, group: number): number[] {
   const scope = trace.table("groups").column("scope");
   const layer = trace.table("scopes").column("layer");
   const own = scope[group]! >= 0 ? layer[scope[group]!]! : -1;
-  const calls: number[] = [];
   if (own < 0) return [group];
-  for (let other = 0; other < scope.length; other++) {
-    if (scope[other]! >= 0 && layer[scope[other]!] === own) calls.push(other);
-  }
-  return calls;
+  return [...scope.keys()].filter((other) => layer[scope[other]!] === own);
 }
 
 /** The stack of a group's first op. A group has no stack of its own. */

@@ -24,7 +24,11 @@ export function lineDetails(context: PanelContext, file: number, line: number): 
   const groups = litParts(store).filter((part) => "group" in part);
   const source = trace.sourceAround(file, line);
   const text = source?.lines[line - source.firstLine]?.trim();
-  const duration_ns = durationOf(trace, (op) => lit[op] === 1);
+  const isOnLine = (frame: number) =>
+    trace.at("frames", "file", frame) === file && trace.at("frames", "line", frame) === line;
+  const isCallInside = (call: number) =>
+    trace.framesOfStack(trace.at("backward_calls", "stack", call)).some(isOnLine);
+  const duration_ns = durationOf(trace, (op) => lit[op] === 1, isCallInside);
   return [
     heading(t("place.file_line", { file: fileLabel(trace, file, source?.cell ?? -1), line }), ""),
     ...(text ? [element("p", {}, element("code", {}, text))] : []),

@@ -1,6 +1,7 @@
 /** The panel's page of an op. */
 
 import { element } from "../../dom/element.ts";
+import { threadsOf } from "../../model/time/spans.ts";
 import type { Trace } from "../../trace/trace.ts";
 import { t } from "../../words/page.ts";
 import { language } from "../../words/say.ts";
@@ -39,7 +40,7 @@ export function opDetails(context: PanelContext, op: number): HTMLElement[] {
       timeFact(totals, trace.at("ops", "duration_ns", op)),
       ...kernelFacts(trace, "op", op),
       memoryFact(context.store),
-      totals.threadCount > 1 && [t("op.thread"), String(trace.at("ops", "thread", op))],
+      threadsOf(trace).length > 1 && [t("op.thread"), String(trace.at("ops", "thread", op))],
     ]),
     ...computedValues(context, op),
     programSection(context, op),
