@@ -115,6 +115,7 @@ def test_a_process_that_outlives_its_rank_is_ended_with_the_run(tmp_path: Path) 
     assert not process_runs(child)
 
 
+@pytest.mark.usefixtures("interrupts_raise")
 def test_a_hang_is_told_while_it_hangs_and_an_interrupt_leaves_nothing(tmp_path: Path) -> None:
     process = command(tmp_path, "hang")
     assert process.stdout is not None
