@@ -1,6 +1,55 @@
 """The names with which checks are written, from one module."""
 
-from paddle_lab.analysis.findings.check import *  # noqa: F403
-from paddle_lab.analysis.findings.facts import *  # noqa: F403
-from paddle_lab.analysis.findings.facts.training import *  # noqa: F403
-from paddle_lab.analysis.findings.finding import *  # noqa: F403
+from paddle_lab.analysis.findings.check import Check
+from paddle_lab.analysis.findings.facts import (
+    ACTIVATION,
+    BUFFER,
+    FORWARD,
+    GRADIENT,
+    OPTIMIZER,
+    PARAMETER,
+    Event,
+    Facts,
+    walk,
+)
+from paddle_lab.analysis.findings.facts.training import (
+    AFFINE,
+    LOSSES,
+    PASSING,
+    Called,
+    Step,
+    Training,
+)
+from paddle_lab.analysis.findings.finding import (
+    Found,
+    Mark,
+    Place,
+    Severity,
+    found,
+    warning,
+)
+
+__all__ = [
+    "ACTIVATION",
+    "AFFINE",
+    "BUFFER",
+    "FORWARD",
+    "GRADIENT",
+    "LOSSES",
+    "OPTIMIZER",
+    "PARAMETER",
+    "PASSING",
+    "Called",
+    "Check",
+    "Event",
+    "Facts",
+    "Found",
+    "Mark",
+    "Place",
+    "Severity",
+    "Step",
+    "Training",
+    "found",
+    "walk",
+    "warning",
+]
