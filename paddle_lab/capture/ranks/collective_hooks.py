@@ -189,12 +189,13 @@ class CollectiveHooks(PatchSet):
 
     def _around_creation(self, create: Any) -> Any:
         @wraps(create)
-        def wrapper(ranks: Any = None, *args: Any, **kwargs: Any) -> Any:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            ranks = args[0] if args else kwargs.get("ranks")
             key = self._events.attempt(self._begin_creation, ranks)
             if key is None:
-                return create(ranks, *args, **kwargs)
+                return create(*args, **kwargs)
             with FLIGHT.running("new_group", _getframe(1)):
-                return self.ran(key, create, ranks, *args, **kwargs)
+                return self.ran(key, create, *args, **kwargs)
 
         return wrapper
 
