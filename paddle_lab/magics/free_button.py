@@ -6,8 +6,7 @@ from typing import Any
 
 from IPython.display import display
 
-from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES
-from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.memory.sizes import SMALLEST_BYTES, size_text
 from paddle_lab.magics.memory.notebook_memory import NotebookMemory
 from paddle_lab.views.html.notebook_output import LIVE_MIME_TYPE
 from paddle_lab.words import say

@@ -100,6 +100,45 @@ def test_recomputed_grad_nodes_stand_beside_the_ops_that_ran_first(through):
     assert all(call.inside is not None for call in calls[1:])
 
 
+class Gate(paddle.autograd.PyLayer):
+    """Recomputation whose backward repeats ops of the forward on other lines."""
+
+    @staticmethod
+    def forward(ctx, function, repeat, a, b):
+        ctx.function, ctx.repeat = function, repeat
+        ctx.save_for_backward(a, b)
+        with paddle.no_grad():
+            return paddle.tanh(function(a)) * b + a
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = (tensor.detach() for tensor in ctx.saved_tensor())
+        a.stop_gradient = b.stop_gradient = False
+        with paddle.enable_grad():
+            y = paddle.tanh(ctx.function(a)) * b
+            for _ in range(ctx.repeat):
+                y = y + a
+        y.backward(grad)
+        return a.grad, b.grad
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_ops_that_are_repeated_on_another_line_are_paired_if_all_have_a_partner(repeat):
+    a, b = paddle.rand([2, 3]), paddle.rand([2, 3])
+    a.stop_gradient = b.stop_gradient = False
+    with paddle_lab.trace() as trace:
+        Gate.apply(paddle.exp, repeat, a, b).sum().backward()
+    record, inner = trace.view_record, trace.view_record.inner_grad_nodes
+    found = [
+        (trace.ops[at].name, record.text(int(record.grad_nodes["name"][node])))
+        for node, at in zip(inner["grad_node"], inner["op"], strict=True)
+    ]
+    alone = ["multiply", "add"] if repeat == 1 else ["Gate", "Gate", "Gate"]
+    names = ["MultiplyGradNode", *["AddGradNode"] * repeat]
+    same = [("exp", "ExpGradNode"), ("tanh", "TanhGradNode")]
+    assert sorted(found) == sorted([*same, *zip(alone, names, strict=True)])
+
+
 def test_what_has_no_partner_stands_beside_its_pylayer():
     class Square(paddle.autograd.PyLayer):
         @staticmethod

@@ -19,8 +19,8 @@ def test_a_summary_has_the_peak_and_whose_it_was():
 
 
 def test_a_leak_is_in_the_summary():
-    trace = loop(10, lambda _: [(5, 64, None)])
-    assert "  grows by 64 B a step: Cell 4, line 5" in trace.summary().splitlines()
+    trace = loop(10, lambda _: [(5, 640, None)])
+    assert "  Memory grows by 640 B a step at Cell 4, line 5: something keeps" in trace.summary()
 
 
 def test_advice_is_in_the_summary_of_a_cell_that_ran_out_of_memory():

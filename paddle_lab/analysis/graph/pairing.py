@@ -80,20 +80,38 @@ def _ops_beside(record: Record) -> Keys:
                 ran_in[at].append(op)
             at = -1 if is_backward[at] else around[at]
     signs = _signs(record)
+    makes_nodes = np.bincount(record.grad_nodes["op"] + 1, minlength=len(beside) + 1)[1:] > 0
     for scope in np.flatnonzero(is_backward).tolist():
         pylayer = int(pylayer_of[scope])
-        first: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-        for op in reversed(ran_in[forwards.get(pylayer, -1)]):
-            first[signs[op]].append(op)
-        for op in ran_in[scope]:
-            partners = first[signs[op]]
-            beside[op] = partners.pop() if partners else pylayer
+        found = _partners(ran_in[scope], ran_in[forwards.get(pylayer, -1)], signs, makes_nodes)
+        beside[ran_in[scope]] = [pylayer if op < 0 else op for op in found]
     # With nested recomputation, take the op of the outermost forward. The original op always comes
     # earlier; in a damaged file, a later one is ignored.
     beside = np.minimum(beside, np.arange(len(beside), dtype=np.int32))
     while not np.array_equal(beside, beside[beside]):
         beside = beside[beside]
     return beside
+
+
+def _partners(
+    repeated: list[int],
+    forward: list[int],
+    signs: list[tuple[int, int, int]],
+    makes_nodes: npt.NDArray[np.bool_],
+) -> list[int]:
+    """Return the forward op that each op of a PyLayer's backward repeats, -1 for none."""
+    first: dict[tuple[int, int, int], list[int]] = defaultdict(list)
+    for op in reversed(forward):
+        first[signs[op]].append(op)
+    found = [first[signs[op]].pop() if first[signs[op]] else -1 for op in repeated]
+    # Users may write the backward's ops on other lines, such as `y = a * b` for `return a * b`.
+    alone = [at for at, op in enumerate(found) if op < 0 and makes_nodes[repeated[at]]]
+    kinds = [signs[repeated[at]][:2] for at in alone]
+    left = sorted(op for ops in first.values() for op in ops if signs[op][:2] in kinds)
+    if kinds == [signs[op][:2] for op in left]:
+        for at, op in zip(alone, left, strict=True):
+            found[at] = op
+    return found
 
 
 def _scopes_of_ops(record: Record, is_marked: npt.NDArray[np.bool_], around: Keys) -> Keys:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from paddle_lab.words import say
 
+SMALLEST_BYTES = 4096
+"""Findings about less memory than this are not reported."""
+
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 

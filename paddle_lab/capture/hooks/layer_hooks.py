@@ -85,8 +85,15 @@ class _Step(_Minimize):
 
     def begin(self, frame: FrameType) -> None:
         super().begin(frame)
-        if len(self.args) > 1 and callable(self.args[1]):
-            self.args = (self.args[0], self._outside(self.args[1]), *self.args[2:])
+        is_named = "closure" in self.kwargs
+        closure = self.kwargs["closure"] if is_named else next(iter(self.args[1:]), None)
+        if not callable(closure):
+            return
+        self._looks = None  # the closure makes the gradients that the step uses
+        if is_named:
+            self.kwargs["closure"] = self._outside(closure)
+        else:
+            self.args = (self.args[0], self._outside(closure), *self.args[2:])
 
     def _outside(self, closure: Callable[..., Any]) -> Callable[..., Any]:
         """Return a closure that runs in the scope in which ``step`` was called."""

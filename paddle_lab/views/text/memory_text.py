@@ -19,13 +19,9 @@ def memory_lines(record: Record) -> list[str]:
     memory = Memory(Attribution(record))
     lines = [say("memory.summary", line=memory.one_line())]
     lines += [f"  {_shares(part)}" for part in (memory.by_kind(), memory.by_line())]
-    known, growing = memory.fragmentation(), memory.growth()
+    known = memory.fragmentation()
     if known.is_known:
         lines.append(f"  {known!r}")
-    if growing:
-        worst = growing[0]
-        size = size_text(worst.bytes_per_step)
-        lines.append(f"  {say('memory.summary.grows', size=size, line=worst.where)}")
     held = [
         f"{name or say('memory.held_by.nobody')} {size_text(holder.bytes)}"
         for name, holder in memory.holders().alike()[:_SHARES]
@@ -35,6 +31,8 @@ def memory_lines(record: Record) -> list[str]:
         lines.append(f"  {say('memory.summary.held', names=names)}")
     if memory.out_of_memory is not None:
         lines += [f"  {sentence}" for sentence in memory.out_of_memory.advice[:_ADVICE]]
+    elif leak := memory.leak:
+        lines.append(f"  {leak}")
     return lines
 
 

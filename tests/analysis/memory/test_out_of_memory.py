@@ -180,10 +180,10 @@ def test_little_of_a_kind_is_not_worth_a_sentence():
 
 
 def test_a_leak_comes_first_and_names_its_line():
-    trace = loop(10, lambda _: [(5, 64, None), (3, 70, 0)])
+    trace = loop(10, lambda _: [(5, 640, None), (3, 700, 0)])
     trace.record.origin.exception = CPU_TEXT.replace(str(1 << 48), "512")
     first = trace.memory.out_of_memory.advice[0]
-    assert "Memory grows by 64 B a step at Cell 4, line 5" in first
+    assert "Memory grows by 640 B a step at Cell 4, line 5" in first
     assert "float(loss)" in first
 
 
@@ -206,7 +206,7 @@ def leaking_loop() -> Trace:
     w.holder(w.allocation(2000, tensor=weight, kind="parameter", start_ns=-1), "variable", "net")
     w.backward(w.grad_node("LinearGradNode", 0))
     for step in range(8):
-        for line, size in ((5, 200), (7, 180)):
+        for line, size in ((5, 2000), (7, 1800)):
             made = w.op(f"op{line}", line=line)
             block = w.allocation(size, tensor=made, kind="saved_activation")
             w.holder(block, "backward_graph", f"losses[{step}]")
@@ -218,6 +218,12 @@ def test_a_leak_of_a_few_bytes_is_not_worth_a_sentence():
     trace = loop(10, lambda step: [(5, 4, None), (3, 1 << 30, None if step == 0 else 0)])
     assert len(trace.memory.growth()) == 1
     assert not any("grows" in sentence for sentence in trace.memory.advice())
+
+
+def test_a_leak_of_less_than_4_kib_so_far_has_no_sentence():
+    assert loop(10, lambda _: [(5, 64, None)]).memory.growth()
+    assert not loop(10, lambda _: [(5, 64, None)]).memory.leak
+    assert loop(100, lambda _: [(5, 64, None)]).memory.leak
 
 
 def test_what_the_notebook_holds():

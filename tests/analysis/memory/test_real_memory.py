@@ -166,3 +166,24 @@ def test_a_saved_trace_has_the_same_answers(tmp_path):
     back = paddle_lab.load(trace.save(tmp_path / "step.pltrace"))
     assert repr(back.memory) == repr(trace.memory)
     assert repr(back.allocations) == repr(trace.allocations)
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_what_lbfgs_keeps_of_its_newest_steps_is_no_leak_and_losses_beside_it_are(keeps):
+    layer, x = nn.Linear(20, 20), paddle.rand([100, 20])
+    optimizer = paddle.optimizer.LBFGS(parameters=layer.parameters(), max_iter=2)
+    losses = []
+
+    def closure():
+        optimizer.clear_grad()
+        loss = (layer(x) - x).square().mean()
+        loss.backward()
+        losses.append(loss + paddle.zeros([1000]) if keeps else float(loss))
+        return loss
+
+    with paddle_lab.memory() as trace:
+        for _ in range(8):
+            optimizer.step(closure)
+    assert len(trace.memory.growth()) > keeps
+    assert ("Keep numbers" in trace.memory.leak) is keeps
+    assert ("Keep numbers" in trace.summary()) is keeps

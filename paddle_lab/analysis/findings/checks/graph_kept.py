@@ -19,12 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.lifetimes.collected import FEWEST_STEPS, Collected, collected
-from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
+from paddle_lab.analysis.findings.lifetimes.held_graphs import HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.named_holders import NamedHolders
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.findings.parts import FORWARD, Check, Facts, Found, Mark, Place, found
 from paddle_lab.analysis.findings.saved.failed_backward import failed_backwards
-from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.memory.sizes import SMALLEST_BYTES, size_text
 from paddle_lab.words import Text
 
 _MOST_TRIED = 3

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
+from paddle_lab.analysis.findings.lifetimes.held_graphs import HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.named_holders import NamedHolders
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.findings.parts import ACTIVATION, FORWARD, Check, Facts, Found, Mark
 from paddle_lab.analysis.graph.dataflow import producers
-from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.memory.sizes import SMALLEST_BYTES, size_text
 from paddle_lab.analysis.source.stacks import stack_of
 from paddle_lab.trace.trees import taken
 from paddle_lab.words import Text

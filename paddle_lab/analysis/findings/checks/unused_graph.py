@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.gradients.unused_calls import UnusedCall, UnusedCalls, Use
-from paddle_lab.analysis.findings.lifetimes.held_graphs import SMALLEST_BYTES, HeldGraphs
+from paddle_lab.analysis.findings.lifetimes.held_graphs import HeldGraphs
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.findings.parts import Check, Facts, Found, Mark, Place, Severity
-from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.memory.sizes import SMALLEST_BYTES, size_text
 from paddle_lab.words import Text
 
 

@@ -15,9 +15,6 @@ from paddle_lab.analysis.findings.facts import BUFFER, PARAMETER, Facts, walk
 from paddle_lab.analysis.findings.lifetimes.steps import Steps
 from paddle_lab.analysis.findings.saved.saved_tensors import Storages, saved_tensors
 
-SMALLEST_BYTES = 4096
-"""Findings about less memory than this are not reported."""
-
 _SAVES_ALL_OUTPUTS = frozenset(("layer_norm", "group_norm", "batch_norm_", "rnn"))
 """Ops whose outputs after the first, such as statistics, are only for their backward."""
 

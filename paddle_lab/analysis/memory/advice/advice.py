@@ -10,8 +10,9 @@ import numpy as np
 from paddle_lab.analysis.memory.advice.failed_request import FailedRequest
 from paddle_lab.analysis.memory.allocations import Allocation, AllocationTable
 from paddle_lab.analysis.memory.breakdown import Share
+from paddle_lab.analysis.memory.growth import LineGrowth
 from paddle_lab.analysis.memory.place import PlaceMemory
-from paddle_lab.analysis.memory.sizes import size_text
+from paddle_lab.analysis.memory.sizes import SMALLEST_BYTES, size_text
 from paddle_lab.trace.schema import BACKWARD_KINDS, HOLDER_KINDS
 from paddle_lab.words import say
 
@@ -147,8 +148,9 @@ def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
     total_bytes
         The bytes allocated at the moment of interest.
     """
-    found = memory.growth()
-    if not found or found[0].bytes_per_step * _STEPS < _WORTH * total_bytes:
+    found = [line for line in memory.growth() if not _is_history(memory, line)]
+    grown_bytes = sum(line.total_bytes for line in found)
+    if grown_bytes < SMALLEST_BYTES or found[0].bytes_per_step * _STEPS < _WORTH * total_bytes:
         return None
     worst = found[0]
     gatherer = _keeper(memory, worst.allocations)
@@ -160,7 +162,15 @@ def leak_advice(memory: PlaceMemory, *, total_bytes: int) -> Finding | None:
     if gatherer and worst.frame:
         sentence = say("memory.advice.leak_in", keeper=gatherer, **values)
     # Rank by the growth of all lines, because one kept tensor keeps blocks of many lines alive.
-    return max(sum(line.total_bytes for line in found), 1) * 2.0, sentence
+    return grown_bytes * 2.0, sentence
+
+
+def _is_history(memory: PlaceMemory, line: LineGrowth) -> bool:
+    """Tell whether most of a line's growth is what LBFGS keeps of its newest steps by design."""
+    record = memory.record
+    classes = {record.text(code) for code in record.optimizers["class"].tolist()}
+    states = (block.bytes for block in line.allocations if block.kind == "optimizer_state")
+    return "LBFGS" in classes and sum(states) * 2 > line.allocations.total_bytes
 
 
 def _keeper(memory: PlaceMemory, blocks: AllocationTable) -> str:
