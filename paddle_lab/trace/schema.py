@@ -86,7 +86,8 @@ EVENT_KINDS: Final = (
 )
 """Actions of the traced code other than ops. ``read``: a tensor's values were read into Python
 (``numpy()``, ``item()``, ``float()``); ``created``: a tensor was made from Python values
-(``paddle.to_tensor``); ``overwritten``: modified by something that is not an op (``set_value``);
+(``paddle.to_tensor``); ``overwritten``: modified by something that is not an op (``set_value``),
+for a parameter with a checksum;
 ``gradient_stopped``: ``stop_gradient = True`` was set; ``gradient_off``/``gradient_on``: a
 ``no_grad`` block began or ended; ``stale_gradient``: an optimizer's step used a gradient that a
 previous step had already used; ``pylayer_rule``: a PyLayer was called against its rules;

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from paddle_lab.capture.tables.row_keys import RecordKeys
 
 _MOST_PARAMETERS = 16
-_MOST_VALUES = 1 << 12
+MOST_VALUES = 1 << 12
 _ALL_UP_TO = 4
 _MOST_STEPS = 1 << 14
 _FEW_VALUES = 16
@@ -130,13 +130,13 @@ class StepLooks:
 
 
 def _looked(parameter: Any, step: int) -> list[_Look]:
-    place = memory_of(parameter, _MOST_VALUES)
+    place = memory_of(parameter, MOST_VALUES)
     if place is None or parameter.stop_gradient:
         return []
     gradient = parameter.grad
     state = _NONE
     if gradient is not None:
-        found = memory_of(gradient, _MOST_VALUES)
+        found = memory_of(gradient, MOST_VALUES)
         if found is None:  # sparse, or on a device
             return []
         state = _ZEROS if _are_zeros(*found) else _VALUES
@@ -147,8 +147,8 @@ def _looked(parameter: Any, step: int) -> list[_Look]:
 def _place_after(parameter: Any, before: tuple[int, int, int]) -> tuple[int, int, int] | None:
     """Return the place of a parameter's values after a step. A step rarely moves them."""
     is_there = DOOR.is_initialized(parameter) and parameter.data_ptr() == before[0]
-    is_same = is_there and min(math.prod(parameter.shape), _MOST_VALUES) == before[1]
-    return before if is_same else memory_of(parameter, _MOST_VALUES)
+    is_same = is_there and min(math.prod(parameter.shape), MOST_VALUES) == before[1]
+    return before if is_same else memory_of(parameter, MOST_VALUES)
 
 
 def _are_zeros(address: int, elements: int, kind: int) -> bool:

@@ -145,7 +145,12 @@ def test_writes_that_are_no_op_are_noted():
     with paddle_lab.trace() as trace:
         layer.weight.set_value(np.ones([2, 2], "float32"))
         layer.bias.copy_(paddle.ones([2]), True)
-    assert [detail for detail, _ in events_of(trace, "overwritten")] == ["set_value", "copy_"]
+        layer.weight.set_value(np.zeros([2, 2], "float32"))
+        layer.weight.set_value(np.ones([2, 2], "float32"))
+    told = [detail.split(" ") for detail, _ in events_of(trace, "overwritten")]
+    names, checksums = zip(*told, strict=True)
+    assert names == ("set_value", "copy_", "set_value", "set_value")
+    assert checksums[0] == checksums[3] != checksums[2]
 
 
 def test_a_backward_call_without_a_graph_is_noted():

@@ -103,6 +103,14 @@ class Training:
         rows = [call for name in names for call in self.calls.get(name, ())]
         return sorted(rows, key=lambda call: call.event.row)
 
+    @cached_property
+    def schedule_steps(self) -> dict[str, list[Called]]:
+        """The calls of ``step`` of each scheduler, by the scheduler's class and number."""
+        found: dict[str, list[Called]] = {}
+        for call in self.called(*(name for name in self.calls if name.endswith(".step"))):
+            found.setdefault(" ".join(call.detail), []).append(call)
+        return found
+
     def place(self, call: Called) -> Place:
         """Return the innermost line of the user's code that made a call."""
         return self.facts.place_of_stack(call.event.stack)

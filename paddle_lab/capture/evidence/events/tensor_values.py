@@ -8,7 +8,7 @@ Creations: a tensor is created from Python values, or a parameter is created. Th
 its row at once, so that later ops that read it are linked to this line.
 
 Overwrites: Paddle does not count these writes as versions. So the tensor keeps its row, and the
-event says after which op the values changed.
+event says after which op the values changed, and the checksum of a parameter's new values.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.evidence.events.gradient_stops import note_view
 from paddle_lab.capture.evidence.events.noting import Call, is_floating, noted
+from paddle_lab.capture.evidence.step_looks import MOST_VALUES
+from paddle_lab.capture.evidence.values.memory import digest_at, memory_of
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import NO_KEY
@@ -122,7 +124,13 @@ def _overwritten(detail: str) -> Note:
         ):
             _note(recorder, "read", call, source, detail)
         if isinstance(tensor, recorder.tensor_type) and DOOR.is_initialized(tensor):
-            key = _note(recorder, "overwritten", call, tensor, detail)
+            place = (
+                memory_of(tensor, MOST_VALUES)
+                if isinstance(tensor, recorder.parameter_type)
+                else None
+            )
+            told = f"{detail} {digest_at(*place)}" if place else detail
+            key = _note(recorder, "overwritten", call, tensor, told)
             for listener in recorder.tensors.change_listeners:
                 listener(tensor, key)
 

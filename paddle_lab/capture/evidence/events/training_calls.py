@@ -54,6 +54,7 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         (paddle, "seed"): _first,
         (paddle.io.DataLoader, "__iter__"): _loader,
         (np.random, "seed"): _first,
+        (np.random, "default_rng"): _first,
         (np.random, "set_state"): _nothing,
         (np.random, "shuffle"): _shuffled,
         (np.random, "permutation"): _shuffled,

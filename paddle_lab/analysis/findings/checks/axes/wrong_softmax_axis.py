@@ -27,7 +27,8 @@ def find(facts: Facts) -> Iterator[Found]:
         if not axis.lstrip("-").isdigit() or not training.is_fed(result) or len(shape) < 2:
             continue
         at = int(axis) % len(shape)
-        if at == 0 and min(shape[:2]) > 1 and len(shape) == 2:
+        is_batch = shape[1] > 1 if len(shape) == 2 else shape[0] not in shape[1:]
+        if at == 0 and shape[0] > 1 and is_batch:
             for loss in training.reached_losses(result):
                 labels = facts.shape(facts.inputs(loss)[1]) if len(facts.inputs(loss)) > 1 else ()
                 if labels[:1] == shape[:1] and training.attribute(loss, "axis") != "0":

@@ -1,16 +1,20 @@
 """A mean over the batch was divided by the batch size once more.
 
 Contract: ``reduction="mean"``, the default, already divides by the batch size. Dividing again makes
-the gradient too small by this factor.
+the gradient too small by this factor. If k batches are accumulated for a step, their mean losses
+are divided by k and nothing else.
 
-The check reports a backward call that begins at a mean divided by the number of samples, if there
-are no more backward calls than steps. It does not report a division by the number of accumulated
-batches.
+The check reports a backward call that begins at a mean divided by the number of samples, or by k
+times this number. It does not report a division by the number of accumulated batches, or steps that
+accumulate different numbers of batches.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
+from math import isclose
 
 from paddle_lab.analysis.findings.parts import LOSSES, Check, Facts, Found, Training, warning
 
@@ -21,18 +25,23 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield losses that are divided twice."""
     training = facts.answer(Training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
-    if not training.steps or len(calls) > len(training.steps):
+    ends = sorted(step.first_op for step in training.steps)
+    counts = Counter(bisect_left(ends, facts.ops_before(call)) for call in calls)
+    counts.pop(len(ends), None)  # calls after the last step
+    parts = max(counts.values(), default=0)
+    if not parts or (parts > 1 and len(set(counts.values())) > 1):
         return
     for call in calls:
         for op in (facts.op_of_node(node) for node in facts.roots(call)):
-            if op < 0 or facts.op_name(op) != "divide" or len(facts.inputs(op)) != 1:
-                continue
-            number = facts.attributes(op).strip()
-            mean = facts.producer(facts.inputs(op)[0])
+            mean, divisor = op, 1.0
+            while mean >= 0 and (factor := facts.factor(mean)) not in {0.0, 1.0}:
+                divisor /= factor
+                mean = facts.producer(facts.inputs(mean)[0])
             if mean < 0 or facts.op_name(mean) not in {"mean", "mean_all"}:
                 continue
             samples = _samples(training, mean)
-            if samples >= _FEWEST and number in {str(samples), f"{samples}.0"}:
+            wanted = {samples * parts} | ({samples} if samples != parts else set())
+            if samples >= _FEWEST and any(isclose(divisor, one, rel_tol=1e-5) for one in wanted):
                 yield warning("mean-divided.found", facts.place(op), op, n=samples)
 
 

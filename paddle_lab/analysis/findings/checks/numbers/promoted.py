@@ -4,6 +4,9 @@ Contract (Paddle's type promotion): float32 with float64 gives float64. NumPy ma
 default, so a forgotten ``astype("float32")`` makes the loss and its gradients float64. bfloat16
 holds whole numbers exactly up to 256, float16 up to 2,048: larger positions or identifiers collide.
 
+uint8 keeps the last 8 bits of a result: 200 + 70 is 14, and 3 - 5 is 254. The check reports sums,
+differences and products of data in uint8 that leave the range of 0 to 255, if they become floats.
+
 The check does not report tensors of one value, or nets in float64.
 """
 
@@ -12,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
+from paddle_lab.analysis.findings.parts import PASSING, Check, Facts, Found, Training, warning
 
 _EXACT = {"bfloat16": 256, "float16": 2048}
+_LARGEST = 255
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -39,6 +43,28 @@ def find(facts: Facts) -> Iterator[Found]:
         if to in _EXACT and "int" in facts.dtype(source) and largest > _EXACT[to]:
             numbers = {"largest": f"{largest:.0f}", "exact": _EXACT[to], "dtype": to}
             yield warning("promoted.narrowed", facts.place(op), op, **numbers)
+    yield from _wrapped(training)
+
+
+def _wrapped(training: Training) -> Iterator[Found]:
+    """Yield ops whose results in uint8 wrap around."""
+    facts = training.facts
+    for op in training.forward_ops("add", "subtract", "multiply"):
+        result, number = facts.outputs(op)[0], facts.attributes(op).strip()
+        seen = [one for one in map(training.glance, facts.inputs(op)) if one is not None]
+        if facts.dtype(result) != "uint8" or len(seen) != len(facts.inputs(op)):
+            continue
+        low, high = sum(one.smallest for one in seen), sum(one.largest for one in seen)
+        if number.isdigit() and len(seen) == 1:
+            name, n = facts.op_name(op), int(number)
+            high = high + n if name == "add" else high * n if name == "multiply" else high
+            is_out = low < n < high if name == "subtract" else high > _LARGEST  # or n - data
+        else:
+            is_out = len(seen) == 2 and high > _LARGEST
+        later = training.later_ops(result, lambda one: facts.op_name(one) in PASSING, 16)
+        if is_out and any("float" in facts.dtype(facts.outputs(one)[0]) for one in later):
+            numbers = {"low": f"{seen[0].smallest:g}", "high": f"{seen[0].largest:g}"}
+            yield warning("promoted.wraps", facts.place(op), op, **numbers)
 
 
 CHECK = Check(

@@ -68,8 +68,8 @@ def _reach(training: Training, op: int, output: int, target: Glance) -> Iterator
         if name == "relu":  # half as low as targets are large: no rounding and no outlier
             room = target.root_mean_square / 2 if is_loss else inf
         if target.largest > high + room or target.smallest < low - room:
-            yield warning("target-range.output", facts.place(op), op, made=name, low=low,
-                          high=high, **numbers)  # fmt: skip
+            yield warning("target-range.output", facts.place(op), op, made=name,
+                          low=f"{low:g}", high=f"{high:g}", **numbers)  # fmt: skip
 
 
 def _moving(training: Training) -> Iterator[Found]:

@@ -35,7 +35,7 @@ def find(facts: Facts) -> Iterator[Found]:
         yield warning("same-seed.workers", training.place(call), -1)
     yield from _equal_nets(training)
     seeds: dict[tuple[Place, str], list[Called]] = {}
-    for call in training.called("seed"):
+    for call in training.called("seed", "default_rng"):
         seeds.setdefault((training.place(call), " ".join(call.detail)), []).append(call)
     steps = sorted(step.first_op for step in training.steps if step.first_op >= 0)
     random = facts.ops_named(_RANDOM)
@@ -51,17 +51,20 @@ def find(facts: Facts) -> Iterator[Found]:
         has_random = all(
             bisect_left(random, end) > bisect_left(random, start) for start, end in spans
         )
-        if has_steps and (has_random or _repeats(training, spans)):
+        is_global = calls[0].name == "seed"  # another generator may be for something else
+        if has_steps and ((is_global and has_random) or _repeats(training, spans)):
             yield warning("same-seed.found", place, -1, n=len(calls), seed=seed)
 
 
 def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
-    """Tell whether the ops after each setting of the seed read the same data."""
-    facts, found = training.facts, set()
+    """Tell whether the ops after each setting of the seed read new tensors with the same data."""
+    facts, found = training.facts, list[dict[int, int]]()
     for start, end in spans:
-        seen = [training.glance(one) for op in range(start, end) for one in facts.inputs(op)]
-        found.add(frozenset(one.digest for one in seen if one is not None and one.elements > 8))
-    return len(found) == 1 and found != {frozenset()}
+        read = {facts.first_value(one) for op in range(start, end) for one in facts.inputs(op)}
+        seen = ((one, training.glance(one)) for one in read)
+        found.append({one: at.digest for one, at in seen if at is not None and at.elements > 8})
+    is_same = all(found) and len({frozenset(one.values()) for one in found}) == 1
+    return is_same and not set(found[0]).intersection(*found[1:])
 
 
 def _equal_nets(training: Training) -> Iterator[Found]:

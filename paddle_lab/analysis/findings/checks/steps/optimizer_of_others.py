@@ -5,13 +5,15 @@ was made. If a layer is replaced later, the optimizer does not know the new para
 
 The check looks for parameters that backward reached and no optimizer holds, and for an optimizer
 with parameters that backward did not reach. It reports the optimizer if backward reached none of
-its parameters. Otherwise it reports those parameters that were made after the optimizer. It does
+its parameters. Otherwise it reports those parameters that were made after the optimizer. It also
+reports an optimizer that has just the parameters of another one and steps in turn with it. It does
 not report nets that only compute a loss, or parts that the optimizer was not given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -41,7 +43,9 @@ def find(facts: Facts) -> Iterator[Found]:
         for optimizer in optimizers:
             held.setdefault(optimizer, set()).add(parameter)
     stepped = np.flatnonzero(facts.record.optimizers["steps"] > 0).tolist()
-    for number, optimizer in zip(sorted(training.steps_of), stepped, strict=False):
+    numbers = dict(zip(stepped, sorted(training.steps_of), strict=False))
+    yield from _twice(facts, numbers, held, others)
+    for optimizer, number in numbers.items():
         own = held.get(optimizer, set())
         lost = own - reached - trained.frozen - trained.estimates - trained.updated
         if number not in made or not lost:
@@ -57,6 +61,28 @@ def find(facts: Facts) -> Iterator[Found]:
         for place, parameters in late.items():
             yield warning("optimizer-of-others.late", place, -1, names=trained.names(parameters),
                           made=training.made_at(number))  # fmt: skip
+
+
+def _twice(
+    facts: Facts, numbers: dict[int, int], held: dict[int, set[int]], others: list[int]
+) -> Iterator[Found]:
+    """Yield the line of one of two optimizers of the same parameters that step in turn."""
+    training, names = facts.answer(Training), facts.answer(GradientCuts).trained.names(others)
+    for pair in combinations(numbers, 2):
+        steps = [step for step in training.steps if step.number in {numbers[one] for one in pair}]
+        own = held.get(pair[0], set())
+        is_in_turn = all(one.number != other.number for one, other in pairwise(steps))
+        if not own or held.get(pair[1]) != own or len(steps) < 3 or not is_in_turn:
+            continue
+        wrong = []
+        for step in steps[-2:]:
+            # The backward call before a step should reach these parameters, and no others.
+            calls = [one for one in facts.user_backward_calls
+                     if facts.ops_before(one) <= step.first_op]  # fmt: skip
+            leaves = facts.leaves_of_nodes(facts.nodes_of_calls(calls[-1:]))
+            wrong.append((not leaves.isdisjoint(own), leaves.isdisjoint(others), step.number))
+        place, other = (training.made_at(number) for *_, number in sorted(wrong))
+        yield warning("optimizer-of-others.twice", place, -1, names=names, other=other)
 
 
 CHECK = Check(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.parts import Check, Facts, Found, Place, Training, warning
+from paddle_lab.analysis.source.stacks import stack_of
 
 _FEWEST = 3
 _NOTHING = 1e-6
@@ -39,15 +40,12 @@ def find(facts: Facts) -> Iterator[Found]:
 def _why(training: Training, number: int, schedule: str) -> tuple[str, Place]:
     if not schedule:
         return "number", training.made_at(number)
-    moved = [
-        call
-        for name in training.calls
-        if name.endswith(".step") and name != "GradScaler.step"
-        for call in training.called(name)
-        if " ".join(call.detail) == schedule
-    ]
-    if moved:
-        return "ended", training.place(moved[0])
+    if moved := training.schedule_steps.get(schedule):
+        made = training.called("LRScheduler.__init__")
+        made = [call for call in made if " ".join(call.detail) == schedule]
+        # ``Model.fit`` steps the schedule by itself: then only its length can be changed.
+        is_users = stack_of(training.facts.record, moved[0].event.stack)[0].kind == "user"
+        return "ended", training.place(moved[0] if is_users or not made else made[0])
     place = next(map(training.step_place, training.steps_of[number]), Place())
     return "not_stepped", place
 

@@ -25,16 +25,10 @@ def find(facts: Facts) -> Iterator[Found]:
     for call in training.called("lost_setting"):
         kind, name = call.detail
         yield warning("schedule-unused.attribute", training.place(call), kind=kind, name=name)
-    made = [call for name, calls in training.calls.items() if name == "LRScheduler.__init__"
-            for call in calls]  # fmt: skip
-    moved: dict[str, list[Called]] = {}
-    for name in training.calls:
-        if name.endswith(".step") and name != "GradScaler.step":
-            for call in training.called(name):
-                moved.setdefault(" ".join(call.detail), []).append(call)
+    moved = training.schedule_steps
     attached = {step.schedule for step in training.steps}
     wraps = any(one.startswith(("LinearWarmup", "Sequential", "Chained")) for one in attached)
-    for call in made:
+    for call in training.called("LRScheduler.__init__"):
         schedule = " ".join(call.detail)
         if schedule in attached and schedule not in moved:
             yield from _not_stepped(training, schedule)

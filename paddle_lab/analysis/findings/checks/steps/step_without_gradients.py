@@ -40,13 +40,15 @@ def find(facts: Facts) -> Iterator[Found]:
     if len(training.steps_of) == 1:
         yield from _discarded(training, calls, cleared)
         yield from _stopped(training, calls, len(cleared))
-    for steps in training.steps_of.values():
+    for number, steps in training.steps_of.items():
         looked = [step for step in steps if step.row in training.looked]
         if len(looked) < _FEWEST or len(calls) < _FEWEST:
             continue
         found = [row for step in looked for row in training.looked[step.row]]
-        if any(row[1] == _VALUES for row in found):
-            continue
+        used = {row[0] for step in training.steps if step.number != number
+                for row in training.looked.get(step.row, ()) if row[1] == _VALUES}  # fmt: skip
+        if any(row[1] == _VALUES or row[0] in used for row in found):
+            continue  # the check ``optimizer-of-others`` reports parameters of two optimizers
         reached = facts.leaves_of_nodes(facts.nodes_of_calls(calls))
         if not reached.intersection(row[0] for row in found):
             continue
