@@ -38,13 +38,14 @@ class _Writer:
             f"sum(map({called}, [x, x]))",
             f"sum([{called}(x) for _ in range(2)])",
             f"sum({called}(x + number) for number in (0.5, 1.5))",
+            f"sum({called}(one) + 1 for one in numbers(x, 2))",
         ])  # fmt: skip
 
     def body(self, indent: int, times: int = 1) -> list[str]:
         """Return a few statements that run some times."""
         lines: list[str] = []
         for _ in range(self.random.randint(1, 3)):
-            kind = self.random.randrange(12) if indent < 4 and self.ops < _MOST_OPS else 0
+            kind = self.random.randrange(19) if indent < 4 and self.ops < _MOST_OPS else 0
             pad = "    " * indent
             self.names += 1
             name = f"n{self.names}"
@@ -66,15 +67,75 @@ class _Writer:
             elif kind == 10:
                 lines += [f"{pad}{name} = 0", f"{pad}while {name} < 2:", *inner]
                 lines += [f"{pad}    {name} += 1", f"{pad}    x = {self.value(times)}"]
-            else:
+            elif kind == 11:
                 lines += [f"{pad}with region({name!r}):", *inner]
+            else:
+                self.ops += 8 * times
+                made = [f"{self.random.choice(_GENERATORS)}(x)" for _ in range(2)]
+                lines += self.generators(kind, pad, name, made, inner)
         return lines
+
+    def generators(
+        self, kind: int, pad: str, name: str, made: list[str], inner: list[str]
+    ) -> list[str]:
+        """Return a loop over generators that also live before or after it."""
+        leave = [f"{pad}    break", f"{pad}{name}s.close()"][: self.random.randrange(3)]
+        if kind == 12:
+            return [f"{pad}for {name}, other in zip({', '.join(made)}):", *inner, *leave[:1]]
+        if kind == 13:  # one generator in two loops
+            first = [f"{pad}{name}s = {made[0]}", f"{pad}for {name} in {name}s:", *inner]
+            return [*first, *leave, f"{pad}for other in {name}s:", f"{pad}    x = x + other"]
+        if kind == 14:
+            head = [f"{pad}{name}s = {made[0]}", f"{pad}for {name} in range(2):", *inner]
+            return [*head, f"{pad}    x = next({name}s, x) + next({name}s, x)", *leave]
+        if kind == 15:
+            return [f"{pad}for {name} in (one * 2 + 1 for one in {made[0]}):", *inner]
+        if kind > 16:
+            return [f"{pad}for {name} in {made[0]}:", *inner]
+        call = f"next({name}s) + next({name}t, x)"
+        head = [f"{pad}{name}s, {name}t = {', '.join(made)}", f"{pad}x = {call}"]
+        return [
+            *head,
+            f"{pad}for {name} in {name}s:",
+            *inner,
+            f"{pad}    x = next({name}t, {name})",
+        ]
+
+
+_GENERATORS = ("halves", "pair", "outer", "passed")
+_DEFINED = """\
+def numbers(x, count):
+    for at in range(count):
+        yield x + at
+def halves(x):
+    left = [1, 2, 3]
+    while left:
+        x = x * 0.5
+        yield x
+        left.pop()
+    x = x * 2
+def pair(x):
+    try:
+        yield x * 2
+        x = x + 1
+        yield x * 3
+    finally:
+        x = x - 1
+def outer(x):
+    for inner in numbers(x, 3):
+        yield inner * 2
+        yield inner + 1
+def passed(x):
+    for each in range(2):
+        yield from numbers(x, 2)
+        x = x + each
+"""
 
 
 def program(seed: int) -> str:
     """Return the source of a program. It needs ``x``, ``linear``, ``region`` and ``paddle``."""
     writer = _Writer(seed)
-    lines = ["def numbers(x, count):", "    for at in range(count):", "        yield x + at"]
+    lines = _DEFINED.splitlines()
     for number in range(writer.random.randint(2, 4)):
         is_plain = writer.random.random() < 0.5
         writer.ops = 0

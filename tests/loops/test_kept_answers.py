@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import paddle
 import pytest
 
 import paddle_lab
+from paddle_lab.analysis.answers import with_answers
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.turns.turns import TurnTracker
 from paddle_lab.trace.record import Record
@@ -64,6 +66,11 @@ def test_python_is_not_asked_at_each_call_and_iteration(monkeypatch: pytest.Monk
     def plain(x: Any) -> Any:
         return x + 1
 
+    def doubled(x: Any) -> Iterator[Any]:
+        for part in range(20):
+            x = plain(x * 2)
+            yield x + part
+
     monkeypatch.setattr(TurnTracker, "find_scope", counted)
     x = paddle.ones([2])
     with paddle_lab.trace(check="none"):
@@ -78,4 +85,39 @@ def test_python_is_not_asked_at_each_call_and_iteration(monkeypatch: pytest.Monk
             step -= 1
             if not step:
                 break
-    assert asked < 10
+        for one, other in zip(doubled(x), (plain(part) for part in doubled(x)), strict=True):
+            x = plain(one + other)
+    assert asked < 20
+
+
+def test_a_generator_is_suspended_in_two_traces() -> None:
+    x = paddle.ones([2])
+    inner = paddle_lab.trace(check="none")
+
+    def parts() -> Iterator[Any]:
+        for part in "abcdefgh":  # a loop without a counter
+            if part == "c":
+                inner.__enter__()
+            if part == "f":
+                inner.__exit__(None, None, None)
+            yield x * ord(part)
+
+    with paddle_lab.trace(check="none") as trace:
+        for whole in parts():
+            whole + 1
+    view = with_answers(trace.record)
+    labels = [view.text(label) for label in view.groups["label"].tolist()]
+    assert [label for label in labels if label.startswith("part ")] == [
+        f"part {turn}" for turn in range(1, 9)
+    ]
+
+
+def test_more_generators_than_can_be_set_aside() -> None:
+    x = paddle.ones([2])
+    with paddle_lab.trace(check="none") as trace:
+        made = [(x * part for part in range(1, 4)) for _ in range(12)]
+        for parts in zip(*made, strict=True):
+            sum(parts)
+    view = with_answers(trace.record)
+    labels = [view.text(label) for label in view.groups["label"].tolist()]
+    assert [labels.count(f"part {turn}") for turn in (1, 2, 3)] == [12, 12, 12]

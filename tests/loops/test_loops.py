@@ -11,9 +11,9 @@ import paddle_lab
 from paddle_lab.analysis.answers import with_answers
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.turns import turns
-from paddle_lab.capture.turns.place import Place
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import GROUP_KINDS
+from tests.loops import generator_programs  # noqa: F401  (it adds programs)
 from tests.loops.ledger import Ledger, Turns
 from tests.loops.programs import PROGRAMS
 
@@ -82,7 +82,7 @@ def test_turns_are_those_of_the_program(
     name: str, keeps_answers: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not keeps_answers:  # then Python is asked at each op
-        monkeypatch.setattr(Place, "variables", lambda _: None)
+        monkeypatch.setattr(turns.TurnTracker, "_to_keep", lambda *_: None)
     if name in NEED_COLUMNS and sys.version_info < (3, 11):
         pytest.skip("Python 3.10 tells no columns")
     ledger = Ledger()

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from paddle_lab.words import say
 
-VERSION: Final = 7
+VERSION: Final = 8
 """Increase it if C and Python no longer fit earlier versions of each other.
 
 A native part of another version is not used, because it was built from an older source. A warning

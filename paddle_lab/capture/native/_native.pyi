@@ -190,19 +190,19 @@ class LastScope:
 
     def keep(
         self,
-        inside: int,
         calls: list[tuple[Any, ...]],
         /,
     ) -> None:
         """Keep an answer.
 
-        ``inside`` is the innermost scope that is neither a call nor an iteration. The calls come
-        outermost first: frame, mark, the innermost of the call's own scope and its iterations, and
-        what ``TurnTracker._to_keep`` returns.
+        The calls come outermost first: frame, mark, and what ``TurnTracker._to_keep`` returns.
         """
 
-    def forget(self) -> None:
-        """Forget the answer. The calls' iterations get the place of the last op."""
+    def forget(self, *marks: CallMark | None) -> None:
+        """Forget the running calls, and suspended ones with these marks; without marks all.
+
+        The iterations of these calls get the place of the last op.
+        """
 
 @final
 class OpFunction:

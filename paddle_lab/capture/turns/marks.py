@@ -20,7 +20,6 @@ class OpenTurn:
         "loop",
         "number",
         "order",
-        "parent",
         "scope",
         "seen",
         "start",
@@ -29,8 +28,6 @@ class OpenTurn:
     def __init__(self, loop: Loop, scope: int, before: OpenTurn | None) -> None:
         self.loop = loop
         self.scope = scope
-        self.parent = NO_SCOPE
-        """The enclosing scope of the iteration."""
         self.number: int = 0 if before is None else before.number
         """The iteration's number, from 1; while it waits, that of the previous iteration."""
         self.start: int | None = None if before is None else before.start

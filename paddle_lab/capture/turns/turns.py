@@ -135,7 +135,7 @@ class TurnTracker:
         if calls is None:
             return scope
         if self.last_scope and calls:
-            self.last_scope.forget()
+            self.last_scope.forget(*(self.mark_of(at) for at, _, _ in calls))
         found = scope
         kept: list[Any] = []
         for at, loops, inner in calls:
@@ -146,38 +146,49 @@ class TurnTracker:
             if mark.scope == _NONE and loops.name >= 0:
                 mark.scope = self._open(_CALL, loops.name, found, thread)
             found = max(found, mark.scope)
-            answer: tuple[Any, ...] | None = (loops.units, (), (), None, None, None)
+            unit = at.f_lasti // 2
+            answer: tuple[Any, ...] | None
+            answer = (mark.scope, mark.scope, unit, loops.units, (), (), None, None, None)
             # For two nested loops, the ops alone do not show which of the loops begins again.
             if loops.loops and can_read_variables(at.f_code):
                 place = Place(at, inner, loops, mark.hidden_levels)
                 found = self._turn_at(mark, place, found, thread)
                 answer = self._to_keep(mark, place, loops)
-            own = max((mark.scope, *(turn.scope for turn in mark.turns)))
-            kept.append(answer and (at, mark, own, *answer))
+            kept.append(answer and (at, mark, *answer))
         if self.last_scope and calls and None not in kept:
-            self.last_scope.keep(scope, kept)
+            self.last_scope.keep(kept)
         return found
 
     def _to_keep(self, mark: CallMark, at: Place, loops: CodeLoops) -> tuple[Any, ...] | None:
         """Return data with which the native code can tell whether a call is in the same iterations.
 
-        The data contains the instructions of the call's code, the variables and their identities.
-        Sometimes only another call shows that the next iteration has begun. Then the data also
-        contains the mark of the called frame, or another object if that frame has no mark. The
-        last items are the innermost iteration, and what is needed to begin the
+        The data contains the innermost scope of the call, and the scope around its innermost
+        iteration; the instruction of the last op in this iteration, and all instructions of the
+        call's code; the variables and their identities. Between two iterations it has those of
+        the iteration before. Sometimes only another call shows that the next iteration has begun.
+        Then the data also contains the mark of the called frame, or another object if that frame
+        has no mark. The last items are the innermost iteration, and what is needed to begin the
         next iteration, or None.
         """
-        variables = at.variables()
+        before = at.iteration_before(mark.turns)
+        variables = at.variables(before)
         if variables is None:
             return None
-        if not at.path:
-            return (loops.units, *variables, None, None, None)
-        turn = mark.turns[-1]
+        turns = mark.turns[: len(at.path) + (before is not None)]
+        scopes = [mark.scope, *(turn.scope for turn in turns)]
+        unit = at.frame.f_lasti // 2
+        if not turns or (at.is_between and before is None):
+            return (max(scopes), max(scopes), unit, loops.units, *variables, None, None, None)
+        turn = turns[-1]
         loop = turn.loop
         now = variables_of(at.frame, loop)
-        is_counted = _counted(loop, turn.start, now, at.orders[-1]) is not None
-        is_told = is_counted and (len(at.path) == 1 or bool(at.path[-2].names))
-        called = None if is_told else (at.inner and self.mark_of(at.inner)) or MISSING
+        is_counted = _counted(loop, turn.start, now, turn.order) is not None
+        is_told = is_counted and (len(turns) == 1 or bool(turns[-2].loop.names))
+        called = None if is_told else MISSING
+        if before is not None:
+            unit = loops.units[1::3].index(turn.order)
+        elif called is MISSING and at.inner is not None:
+            called = self.mark_of(at.inner) or MISSING
         start, step = (turn.start or 0, loop.step) if is_counted else (0, 0)
         can_go_on = not loop.modes and loop.counts == is_counted
         can_go_on = can_go_on and (not loop.is_while or is_told or not loop.names)
@@ -186,9 +197,10 @@ class TurnTracker:
             own_first = len(variables[0]) - len(loop.names) - len(loop.around)
             after = (
                 *(own_first, len(loop.names), loop.name, loop.key, loop.shown),
-                *(turn.parent, turn.number, start, step, loop.stepped_after),
+                *(turn.number, start, step, loop.stepped_after),
             )
-        return (loops.units, *variables, called, turn, after)
+        outside = max(scopes[:-1])
+        return (max(scopes), outside, unit, loops.units, *variables, called, turn, after)
 
     def _watched_calls(
         self, frame: FrameType | None, anchor: FrameType | None
@@ -257,10 +269,9 @@ class TurnTracker:
         left = turns[level] if level < len(turns) and turns[level].loop is path[level] else None
         del turns[level:]
         for deeper in range(level, len(path)):
-            loop, parent = path[deeper], scope
-            scope = self._open(_TURN, loop.name, parent, thread)
+            loop = path[deeper]
+            scope = self._open(_TURN, loop.name, scope, thread)
             turns.append(OpenTurn(loop, scope, left))
-            turns[-1].parent = parent
             left = None
             turns[-1].around = [identity(variable(at.frame, name)) for name in loop.around]
             if not (at.is_last(deeper) and at.is_header):

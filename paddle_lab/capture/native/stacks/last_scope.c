@@ -9,7 +9,8 @@
  * - the variables of the loops around are the same objects.
  *
  * Python keeps no result if these tests are not enough: in the header of a loop, and in a loop
- * without a variable.
+ * without a variable. But if the header only runs a generator, the call is between two iterations,
+ * and belongs to what is around the loop. While a generator is suspended, its call is set aside.
  *
  * A finalizer or another thread may run an op in between, wherever Python code runs or an object is
  * made that the garbage collector tracks. So `version` is compared after such places.
@@ -22,6 +23,7 @@
 #define ASK_PYTHON 2      /* in the table of codes, as in turns.py */
 #define FIRST_SIMPLE 3    /* from here on: a function without loops, and its name */
 #define MOST_VARIABLES 16 /* per call */
+#define MOST_SUSPENDED 8
 
 /* One call of a user's function. It does not hold its frame: that would keep variables alive. */
 typedef struct {
@@ -33,7 +35,10 @@ typedef struct {
     PyObject *called;                 /* the mark of the function that it calls; None: any */
     int unit;                         /* the instruction of the last op */
     int64_t scope;                    /* the innermost of its own scope and its iterations */
-    PyObject *next_called;            /* for the op that is being checked; NULL: unchanged */
+    int64_t outside;                  /* the same without the innermost iteration */
+    int is_suspendable;               /* a generator's or coroutine's */
+    int compared;                     /* for the op that is being checked */
+    PyObject *next_called;            /* for this op; NULL: unchanged */
     int next_unit;
     PyObject *turn;           /* the innermost OpenTurn, or None */
     int own_first, own_count; /* the variables of its loop; 0: Python begins the next iteration */
@@ -41,7 +46,7 @@ typedef struct {
     int goes_on;              /* whether the next iteration can begin here, not in Python */
     long long name, key;      /* of the loop */
     PyObject *shown;          /* a tuple: variables whose values may be shown */
-    long long parent, number; /* of the iteration */
+    long long number;         /* of the iteration */
     long long start, step;    /* of the loop's counter; step 0: the loop has no counter */
 } Call;
 
@@ -51,10 +56,11 @@ struct LastScope {
     Counter *next_scope;
     PyObject *values;
     PyObject *mark_type, *serial;
-    Call calls[MOST_CALLS]; /* outermost first */
-    int count;              /* 0: no result is kept */
-    int64_t inside;         /* the innermost other scope when Python found them */
-    uint64_t version;       /* changes when the calls are emptied and when an iteration begins */
+    Call calls[MOST_CALLS];         /* outermost first */
+    int count;                      /* 0: no result is kept */
+    Call suspended[MOST_SUSPENDED]; /* calls that do not run now, but may continue */
+    int suspended_count;
+    uint64_t version; /* changes when calls are removed and when an iteration begins */
 };
 
 /* A running call of a user's function, and the frame that it called, or NULL. */
@@ -86,36 +92,83 @@ static int set_integer(PyObject *object, PyObject *name, long long value) {
     return failed ? -1 : 0;
 }
 
-/* Forget all calls but the outermost. The open iteration of each gets the order of the call's last
- * op. */
-static void forget_calls(LastScope *last, int kept) {
+/* Forget a call. Its open iteration gets the order of the call's last op. */
+static void forget_call(Call *call) {
+    if (call->turn != Py_None &&
+        set_integer(call->turn, order_name, order_of(call, call->unit)) < 0) {
+        PyErr_Clear();
+    }
+    Py_CLEAR(call->identities);
+    Py_CLEAR(call->called);
+    Py_CLEAR(call->next_called);
+    Py_CLEAR(call->mark);
+    Py_CLEAR(call->turn);
+    Py_CLEAR(call->shown);
+    PyBuffer_Release(&call->units);
+    Py_CLEAR(call->names);
+}
+
+/* Remove and return a suspended call. */
+static Call take_suspended(LastScope *last, int at) {
+    const Call call = last->suspended[at];
+    last->suspended_count--;
+    memmove(&last->suspended[at], &last->suspended[at + 1],
+            (size_t)(last->suspended_count - at) * sizeof call);
+    return call;
+}
+
+/* Forget the running calls, and of the suspended ones those with this mark, or all if it is NULL.
+ */
+static void forget_calls(LastScope *last, const PyObject *mark) {
     last->version++;
+    while (last->count > 0) {
+        forget_call(&last->calls[--last->count]);
+    }
+    for (int at = last->suspended_count; at-- > 0;) {
+        if (mark == NULL || last->suspended[at].mark == mark) {
+            Call call = take_suspended(last, at);
+            forget_call(&call);
+        }
+    }
+}
+
+/* Keep the outermost calls. Of the others, set those aside that may continue later. */
+static void leave_calls(LastScope *last, int kept) {
+    last->version += last->count > kept;
     while (last->count > kept) {
         Call *call = &last->calls[--last->count];
-        if (call->turn != Py_None &&
-            set_integer(call->turn, order_name, order_of(call, call->unit)) < 0) {
-            PyErr_Clear();
+        if (!call->is_suspendable) {
+            forget_call(call);
+            continue;
         }
-        Py_CLEAR(call->identities);
-        Py_CLEAR(call->called);
-        Py_CLEAR(call->next_called);
-        Py_CLEAR(call->mark);
-        Py_CLEAR(call->turn);
-        Py_CLEAR(call->shown);
-        PyBuffer_Release(&call->units);
-        Py_CLEAR(call->names);
+        if (last->suspended_count == MOST_SUSPENDED) {
+            Call oldest = take_suspended(last, 0);
+            forget_call(&oldest);
+        }
+        last->suspended[last->suspended_count++] = *call;
     }
+}
+
+static int is_suspendable(PyObject *frame) {
+    PyCodeObject *code = PyFrame_GetCode((PyFrameObject *)frame);
+    Py_DECREF(code); /* the frame still has a reference */
+    return (code->co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) != 0;
+}
+
+static int is_header(const Call *call, int unit) {
+    return ((const int *)call->units.buf)[3 * unit + 2] & IS_HEADER;
+}
+
+/* Tell whether an instruction is in the same loop as the call's last op. */
+static int is_in_same_loop(const Call *call, int unit) {
+    const int *units = call->units.buf;
+    const Py_ssize_t count = call->units.len / (Py_ssize_t)(3 * sizeof(int));
+    return unit >= 0 && unit < count && units[3 * unit] == units[3 * call->unit];
 }
 
 /* Tell whether an instruction is in the body of the same loop as the call's last op. */
 static int is_in_same_body(const Call *call, int unit) {
-    const Py_ssize_t units = call->units.len / (Py_ssize_t)(3 * sizeof(int));
-    if (unit < 0 || unit >= units) {
-        return 0;
-    }
-    const int *now = (const int *)call->units.buf + 3 * unit;
-    const int *before = (const int *)call->units.buf + 3 * call->unit;
-    return now[0] == before[0] && !((now[2] ^ before[2]) & IS_HEADER);
+    return is_in_same_loop(call, unit) && is_header(call, unit) == is_header(call, call->unit);
 }
 
 /* Tell whether it is in the body of the same loop, and not before the call's last op. */
@@ -154,7 +207,7 @@ static PyObject *identity_of(PyObject *value) {
     return witness == NULL ? NULL : Py_BuildValue("(NN)", PyLong_FromVoidPtr(value), witness);
 }
 
-enum { OTHER_VALUES, NEXT_VALUES, SAME_VALUES };
+enum { OTHER_VALUES, NEXT_VALUES, SAME_VALUES, BETWEEN };
 
 /* Compare the variables. Returns NEXT_VALUES if only those of the innermost loop have changed. */
 static int compared_values(const Call *call, PyObject *frame) {
@@ -187,14 +240,14 @@ static PyObject *mark_of(const LastScope *last, PyObject *tracker, PyObject *fra
 
 /* Tell whether a loop without a variable is in its next iteration: if the code went back, or if it
  * makes a new call from the same place. _told() in turns.py explains the rule. */
-static int has_gone_back(const Call *call, PyObject *called, int unit, int64_t inside) {
+static int has_gone_back(const Call *call, PyObject *called, int unit, int64_t around) {
     if (!call->goes_on || call->own_count != 0 || !is_in_same_body(call, unit)) {
         return 0;
     }
     if (order_of(call, unit) != order_of(call, call->unit)) {
         return order_of(call, unit) < order_of(call, call->unit);
     }
-    if ((((const int *)call->units.buf)[3 * unit + 2] & IS_REPEATING) || inside >= call->scope) {
+    if ((((const int *)call->units.buf)[3 * unit + 2] & IS_REPEATING) || around >= call->scope) {
         return 0;
     }
     return called == NULL || trace_of(called) == Py_None;
@@ -227,15 +280,20 @@ static int has_same_called(LastScope *last, Call *call, PyObject *called, int un
     return mark != Py_None;
 }
 
-/* Compare a call and its values with the stored ones. Returns OTHER_VALUES for a different call or
- * loop. */
-static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject *called,
-                         PyObject *tracker, int64_t inside) {
+/* Compare a call and its values with the stored ones. Returns OTHER_VALUES for a different loop,
+ * and BETWEEN if a generator in the header runs. `around` is the scope around the call. */
+static int compared_call(LastScope *last, Call *call, const Running *running, PyObject *tracker,
+                         int64_t around) {
+    PyObject *called = running->called;
     Py_CLEAR(call->next_called); /* set by an op for which Python had to find the scope */
-    PyObject *mark = trace_of(frame);
-    const int unit = call->next_unit = frame_lasti(frame) / 2;
-    int compared = mark == call->mark ? compared_values(call, frame) : OTHER_VALUES;
-    if (compared == SAME_VALUES && has_gone_back(call, called, unit, inside)) {
+    const int unit = frame_lasti(running->frame) / 2;
+    int compared = compared_values(call, running->frame);
+    if (compared != OTHER_VALUES && is_in_same_loop(call, unit) && is_header(call, unit)) {
+        call->next_unit = call->unit; /* the body has not moved on */
+        return called != NULL && is_suspendable(called) ? BETWEEN : OTHER_VALUES;
+    }
+    call->next_unit = unit;
+    if (compared == SAME_VALUES && has_gone_back(call, called, unit, around)) {
         return NEXT_VALUES;
     }
     if ((compared == NEXT_VALUES && !is_in_same_body(call, unit)) ||
@@ -246,15 +304,12 @@ static int compared_call(LastScope *last, Call *call, PyObject *frame, PyObject 
     return compared;
 }
 
-/* Store the calls' current instructions. All calls must have been found unchanged. */
-static void move_on(LastScope *last) {
-    for (int i = 0; i < last->count; i++) {
-        Call *call = &last->calls[i];
-        call->unit = call->next_unit;
-        if (call->next_called != NULL) {
-            Py_SETREF(call->called, call->next_called);
-            call->next_called = NULL;
-        }
+/* Store a call's current instruction. */
+static void move_on(Call *call) {
+    call->unit = call->next_unit;
+    if (call->next_called != NULL) {
+        Py_SETREF(call->called, call->next_called);
+        call->next_called = NULL;
     }
 }
 
@@ -317,15 +372,15 @@ static int64_t open_scope(LastScope *last, int kind, int64_t name, int64_t paren
 }
 
 /* Write the rows of a new iteration. Return its scope; UNKNOWN and an exception if it fails. */
-static int64_t open_turn(LastScope *last, const Call *call, long long number, PyObject *shown,
-                         long long thread) {
+static int64_t open_turn(LastScope *last, const Call *call, int64_t parent, long long number,
+                         PyObject *shown, long long thread) {
     const Py_ssize_t at = shown == NULL ? NO_KEY : PyList_GET_SIZE(last->values);
     if (shown != NULL && PyList_Append(last->values, shown) < 0) {
         return UNKNOWN;
     }
     int64_t *row = Tape_reserve(last->turns, TURN_CELLS);
     const int64_t scope =
-        row == NULL ? UNKNOWN : open_scope(last, SCOPE_KIND_TURN, call->name, call->parent, thread);
+        row == NULL ? UNKNOWN : open_scope(last, SCOPE_KIND_TURN, call->name, parent, thread);
     if (scope == UNKNOWN) {
         last->turns->length -= row == NULL ? 0 : TURN_CELLS;
         return UNKNOWN;
@@ -336,11 +391,11 @@ static int64_t open_turn(LastScope *last, const Call *call, long long number, Py
     return scope;
 }
 
-/* Begin the next iteration of the innermost call's loop, as _enter() in turns.py. Return its scope;
- * UNKNOWN, perhaps with an exception, if Python has to find the scope. */
-static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, PyObject *called,
-                         long long thread) {
-    Call *call = &last->calls[last->count - 1];
+/* Begin the next iteration of a call's loop, as _enter() in turns.py. Return its scope; UNKNOWN,
+ * perhaps with an exception, if Python has to find the scope. */
+static int64_t next_turn(LastScope *last, Call *call, PyObject *tracker, const Running *running,
+                         int64_t parent, long long thread) {
+    PyObject *frame = running->frame, *called = running->called;
     const uint64_t version = last->version;
     const int own_first = call->own_first, own_count = call->own_count;
     if (!call->goes_on) {
@@ -372,7 +427,8 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
     const long long number = is_made && last->version == version ? counted(call, now) : -1;
     if (number == call->number) { /* a `while` has changed its counter */
         scope = call->scope;
-    } else if (number > 0 && (scope = open_turn(last, call, number, shown, thread)) != UNKNOWN &&
+    } else if (number > 0 &&
+               (scope = open_turn(last, call, parent, number, shown, thread)) != UNKNOWN &&
                (set_integer(call->turn, scope_name, scope) < 0 ||
                 set_integer(call->turn, number_name, number) < 0 ||
                 PyObject_SetAttr(call->turn, seen_name, seen) < 0)) {
@@ -386,7 +442,7 @@ static int64_t next_turn(LastScope *last, PyObject *tracker, PyObject *frame, Py
         Py_SETREF(call->identities, Py_NewRef(identities));
         Py_XSETREF(call->next_called, Py_NewRef(can_call_any ? Py_None : mark ? mark : names));
         call->scope = scope;
-        move_on(last);
+        move_on(call);
         last->version++;
     }
     for (int own = 0; own < own_count; own++) {
@@ -441,6 +497,7 @@ static int64_t open_call(LastScope *last, PyObject *tracker, const Running *runn
         return UNKNOWN;
     }
     call.unit = frame_lasti(running->frame) / 2;
+    call.is_suspendable = is_suspendable(running->frame);
     Py_INCREF(call.turn);
     Py_INCREF(call.called);
     last->calls[last->count++] = call;
@@ -448,59 +505,71 @@ static int64_t open_call(LastScope *last, PyObject *tracker, const Running *runn
     return name >= 0 ? call.scope : parent;
 }
 
-/* Return how many of the kept calls are running and in the same iterations, the outermost first; 0
- * if Python has to find the scope. Sets ``is_next`` if the last of them is in its next iteration.
- */
-static int matching_calls(LastScope *last, const Running *running, int count, PyObject *tracker,
-                          int64_t inside, int *is_next) {
+/* Make `calls` those that are running, and continue suspended ones. */
+static void match_calls(LastScope *last, const Running *running, int count) {
     int matched = 0;
-    *is_next = 0;
-    while (matched < last->count && matched < count && !*is_next) {
-        const Running *at = &running[count - 1 - matched];
-        Call *call = &last->calls[matched];
-        PyObject *mark = trace_of(at->frame);
-        if (mark != call->mark) {
-            break;
-        }
-        const int compared = compared_call(last, call, at->frame, at->called, tracker, inside);
-        if (compared == OTHER_VALUES) {
-            return 0;
-        }
-        *is_next = compared == NEXT_VALUES;
+    while (matched < last->count && matched < count &&
+           trace_of(running[count - 1 - matched].frame) == last->calls[matched].mark) {
         matched++;
     }
-    for (int i = 0; i < count - matched; i++) {
+    leave_calls(last, matched);
+    for (int at = last->suspended_count; last->count < count && at > 0;) {
+        if (last->suspended[--at].mark == trace_of(running[count - 1 - last->count].frame)) {
+            last->calls[last->count++] = take_suspended(last, at);
+            at = last->suspended_count;
+        }
+    }
+}
+
+/* Tell whether all kept calls go on in the same or next iterations, and all others are new. */
+static int can_go_on(LastScope *last, const Running *running, int count, PyObject *tracker,
+                     int64_t around) {
+    for (int i = 0; i < count - last->count; i++) {
         if (!is_new_call(last, &running[i])) {
             return 0;
         }
     }
-    return matched;
+    const uint64_t version = last->version;
+    for (int i = 0; i < last->count; i++) {
+        Call *call = &last->calls[i];
+        const int compared = compared_call(last, call, &running[count - 1 - i], tracker, around);
+        if (compared == OTHER_VALUES || last->version != version) {
+            return 0;
+        }
+        call->compared = compared;
+        const int64_t scope = compared == BETWEEN       ? call->outside
+                              : compared == NEXT_VALUES ? INT64_MAX /* it will be the latest */
+                                                        : call->scope;
+        around = scope > around ? scope : around;
+    }
+    return last->count > 0;
 }
 
 /* Return the scope of running calls; UNKNOWN, perhaps with an exception, if Python has to find it.
  */
 static int64_t scope_of(LastScope *last, PyObject *tracker, const Running *running, int count,
                         int64_t inside, long long thread) {
-    const uint64_t version = last->version;
-    int is_next;
-    const int matched = matching_calls(last, running, count, tracker, inside, &is_next);
-    if (matched == 0 || last->version != version || (is_next && inside != last->inside)) {
-        return UNKNOWN;
-    }
-    if (matched < last->count) {
-        forget_calls(last, matched);
-    }
-    const Running *innermost = &running[count - matched];
-    if (!is_next) {
-        move_on(last);
-    } else if (next_turn(last, tracker, innermost->frame, innermost->called, thread) == UNKNOWN) {
+    match_calls(last, running, count);
+    if (!can_go_on(last, running, count, tracker, inside)) {
         return UNKNOWN;
     }
     int64_t scope = inside; /* of two open scopes, the later one is the inner one */
-    for (int i = 0; i < last->count; i++) {
-        scope = last->calls[i].scope > scope ? last->calls[i].scope : scope;
+    const int known = last->count;
+    for (int i = 0; i < known; i++) {
+        Call *call = &last->calls[i];
+        if (call->compared == NEXT_VALUES) {
+            const int64_t parent = call->outside > scope ? call->outside : scope;
+            if (next_turn(last, call, tracker, &running[count - 1 - i], parent, thread) ==
+                UNKNOWN) {
+                return UNKNOWN;
+            }
+        } else {
+            move_on(call);
+        }
+        const int64_t own = call->compared == BETWEEN ? call->outside : call->scope;
+        scope = own > scope ? own : scope;
     }
-    for (int i = count - matched - 1; i >= 0 && scope != UNKNOWN; i--) {
+    for (int i = count - known - 1; i >= 0 && scope != UNKNOWN; i--) {
         scope = open_call(last, tracker, &running[i], scope, thread);
     }
     return scope;
@@ -566,38 +635,41 @@ static PyObject *find(PyObject *self, PyObject *args) {
     return PyLong_FromLongLong(scope);
 }
 
-static PyObject *forget(PyObject *self, PyObject *Py_UNUSED(nothing)) {
-    forget_calls((LastScope *)self, 0);
+static PyObject *forget(PyObject *self, PyObject *const *marks, Py_ssize_t count) {
+    LastScope *last = (LastScope *)self;
+    forget_calls(last, count == 0 ? NULL : Py_None);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        forget_calls(last, marks[i]);
+    }
     Py_RETURN_NONE;
 }
 
 static PyObject *keep(PyObject *self, PyObject *args) {
     LastScope *last = (LastScope *)self;
-    long long inside;
     PyObject *calls;
-    if (!PyArg_ParseTuple(args, "LO!", &inside, &PyList_Type, &calls)) {
+    if (!PyArg_ParseTuple(args, "O!", &PyList_Type, &calls)) {
         return NULL;
     }
-    forget_calls(last, 0);
+    forget_calls(last, Py_None);
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
         PyObject *frame, *after;
         Call call = {0};
-        long long own;
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOLy*O!O!OOO", &frame, &call.mark, &own,
-                              &call.units, &PyTuple_Type, &call.names, &PyTuple_Type,
-                              &call.identities, &call.called, &call.turn, &after)) {
-            forget_calls(last, 0);
+        long long own, outside;
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(calls, i), "OOLLiy*O!O!OOO", &frame, &call.mark, &own,
+                              &outside, &call.unit, &call.units, &PyTuple_Type, &call.names,
+                              &PyTuple_Type, &call.identities, &call.called, &call.turn, &after)) {
+            forget_calls(last, NULL);
             return NULL;
         }
         const Py_ssize_t variables = PyTuple_GET_SIZE(call.names);
         if (i == MOST_CALLS || variables > MOST_VARIABLES ||
             variables != PyTuple_GET_SIZE(call.identities) ||
             (after != Py_None &&
-             !PyArg_ParseTuple(after, "iiLLO!LLLLi", &call.own_first, &call.own_count, &call.name,
-                               &call.key, &PyTuple_Type, &call.shown, &call.parent, &call.number,
-                               &call.start, &call.step, &call.stepped_after))) {
+             !PyArg_ParseTuple(after, "iiLLO!LLLi", &call.own_first, &call.own_count, &call.name,
+                               &call.key, &PyTuple_Type, &call.shown, &call.number, &call.start,
+                               &call.step, &call.stepped_after))) {
             PyBuffer_Release(&call.units);
-            forget_calls(last, 0);
+            forget_calls(last, NULL);
             break;
         }
         PyObject *held[] = {call.mark,   call.names, call.identities,
@@ -607,17 +679,20 @@ static PyObject *keep(PyObject *self, PyObject *args) {
         }
         call.scope = own;
         call.goes_on = after != Py_None;
-        call.unit = frame_lasti(frame) / 2;
+        call.outside = outside;
+        call.is_suspendable = is_suspendable(frame);
         for (Py_ssize_t name = 0; name < variables; name++) {
-            call.values[name] = frame_variable(frame, PyTuple_GET_ITEM(call.names, name));
-            Py_XDECREF(call.values[name]);
+            PyObject *identity = PyTuple_GET_ITEM(call.identities, name);
+            PyObject *now = frame_variable(frame, PyTuple_GET_ITEM(call.names, name));
+            call.values[name] =
+                now == NULL ? NULL : PyLong_AsVoidPtr(PyTuple_GET_ITEM(identity, 0));
+            Py_XDECREF(now);
         }
         last->calls[last->count++] = call;
     }
     if (PyErr_Occurred()) {
         return NULL;
     }
-    last->inside = inside;
     Py_RETURN_NONE;
 }
 
@@ -659,7 +734,7 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwa
 
 static void dealloc(PyObject *self) {
     LastScope *last = (LastScope *)self;
-    forget_calls(last, 0);
+    forget_calls(last, NULL);
     Py_XDECREF(last->codes);
     Py_XDECREF(last->scopes);
     Py_XDECREF(last->next_scope);
@@ -673,7 +748,8 @@ static void dealloc(PyObject *self) {
 static PyMethodDef methods[] = {
     {"find", find, METH_VARARGS, "Return the scope at a frame, or None."},
     {"keep", keep, METH_VARARGS, "Keep an answer."},
-    {"forget", forget, METH_NOARGS, "Forget the answer."},
+    {"forget", (PyCFunction)(void (*)(void))forget, METH_FASTCALL,
+     "Forget calls with these marks."},
     {NULL, NULL, 0, NULL},
 };
 PyTypeObject LastScopeType = {
