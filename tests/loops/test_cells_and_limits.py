@@ -11,6 +11,8 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import paddle_lab
 from paddle_lab.analysis.answers import with_answers
+from paddle_lab.capture.native import NATIVE
+from paddle_lab.capture.turns.turns import TurnTracker
 from paddle_lab.views.svg.folding import fold
 from tests.loops.test_loops import reads_variables, turns_of_ops
 
@@ -46,6 +48,23 @@ def test_the_loops_of_a_cell_and_of_functions_of_earlier_cells(shell):
         *[("rate 1",)] * 2,
         *[("rate 2",)] * 2,
     ]  # fmt: skip
+
+
+@pytest.mark.skipif(NATIVE is None, reason="needs the native part")
+@pytest.mark.parametrize("first", ["%%paddle_trace -q", "with paddle_lab.trace(check='none'):"])
+def test_python_is_not_asked_for_the_scope_of_each_op_of_a_cell(shell, monkeypatch, first):
+    asked = []
+    find = TurnTracker.find_scope
+
+    def noted(self: TurnTracker, *args: Any) -> int:
+        asked.append(args)
+        return find(self, *args)
+
+    monkeypatch.setattr(TurnTracker, "find_scope", noted)
+    run(shell, "import paddle, paddle_lab\nx = paddle.ones([2])")
+    indent = "    " * first.startswith("with")
+    run(shell, f"{first}\n{indent}for step in range(20):\n{indent}    x = x * 2\n{indent}x + 1\n")
+    assert 0 < len(asked) < 5
 
 
 def test_values_stand_beside_turns(shell):

@@ -40,6 +40,7 @@ from paddle_lab.capture.rows.cells import NO_KEY
 from paddle_lab.capture.rows.counter import Counter
 from paddle_lab.capture.rows.op_names import OP_NAMES
 from paddle_lab.capture.rows.tape import Tape
+from paddle_lab.capture.stacks.frame_kinds import outermost_runner
 from paddle_lab.capture.stacks.source_texts import Cells
 from paddle_lab.capture.stacks.stack_pool import NO_STACK, StackPool
 from paddle_lab.capture.turns.code_loops import CodeDescriber, LoopRow
@@ -217,7 +218,7 @@ class Recorder:
         state = self.thread()
         if anchor is not None and keeps_callers:
             state.anchor_stack = self.stacks.take(anchor, None, NO_STACK)
-        state.anchor = anchor
+        state.anchor = anchor if keeps_callers else outermost_runner(anchor)
         self.start_ns = perf_counter_ns()
 
     @cached_property

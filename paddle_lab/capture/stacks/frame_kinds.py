@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from functools import lru_cache
 from pathlib import Path
+from types import FrameType
 
 from paddle_lab.trace.schema import FRAME_KINDS
 
@@ -53,6 +54,17 @@ def is_own(file: str) -> bool:
 def is_runner(file: str) -> bool:
     """Tell whether a file runs cells or scripts, so that its callers are never the user's code."""
     return file.endswith(_RUNNERS)
+
+
+def outermost_runner(frame: FrameType | None) -> FrameType | None:
+    """Return the outermost frame that runs the same cell as ``frame``; ``frame`` if none does.
+
+    IPython runs each statement of a cell in a new frame, so only frames around it run them all.
+    """
+    around = frame
+    while around is not None and is_runner(around.f_code.co_filename):
+        frame, around = around, around.f_back
+    return frame
 
 
 @lru_cache(maxsize=1)

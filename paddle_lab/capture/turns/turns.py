@@ -39,9 +39,10 @@ _NONE: Final = -1
 _BEGAN_BEFORE: Final = -2
 _SAME, _NEXT, _RESTARTED = range(3)
 _FINALIZER: Final = "__del__"
-_HAS_LOOPS, _ASK_PYTHON, _FIRST_SIMPLE = range(1, 4)
+_HAS_LOOPS, _ASK_PYTHON, _RUNS_CELLS, _FIRST_SIMPLE = range(1, 5)
 """Values in the table of watched code, for the native code: code with loops; code about which it
-must ask Python; and, from the last on, code without loops, by the name of its scopes."""
+must ask Python; code that runs cells, whose callers do not count; and, from the last on, code
+without loops, by the name of its scopes."""
 _SERIALS: Final = count(1)
 _LARGEST_COUNT: Final = 1 << 62
 """The native part does not read a counter that starts beyond this, or whose step is larger."""
@@ -359,7 +360,7 @@ def _watched(code: CodeType, loops: CodeLoops | None) -> int:
     if code.co_name == _FINALIZER:
         return _ASK_PYTHON
     if loops is None:
-        return 0
+        return _RUNS_CELLS if is_runner(code.co_filename) else 0
     return _HAS_LOOPS if loops.loops else _FIRST_SIMPLE + 1 + loops.name
 
 

@@ -21,7 +21,8 @@
 #define UNKNOWN INT64_MIN
 #define MOST_CALLS 16
 #define ASK_PYTHON 2      /* in the table of codes, as in turns.py */
-#define FIRST_SIMPLE 3    /* from here on: a function without loops, and its name */
+#define RUNS_CELLS 3      /* its callers are not the user's */
+#define FIRST_SIMPLE 4    /* from here on: a function without loops, and its name */
 #define MOST_VARIABLES 16 /* per call */
 #define MOST_SUSPENDED 8
 
@@ -585,6 +586,9 @@ static int64_t scope_if_same(LastScope *last, PyObject *tracker, PyObject *frame
         PyObject *code = (PyObject *)PyFrame_GetCode((PyFrameObject *)at);
         const int64_t watched = AddressTable_get(last->codes, (int64_t)(intptr_t)code, 0);
         Py_DECREF(code); /* the frame still has a reference */
+        if (watched == RUNS_CELLS) {
+            break;
+        }
         if (watched != 0) {
             is_known = watched != NO_KEY && watched != ASK_PYTHON && count < MOST_CALLS;
             if (is_known) {
