@@ -34,7 +34,7 @@ _STEPS = {
     "unet": UNET["unet"],
     "gan": GAN["gan"],
 }
-_MODELS = ["forward_only", "loop", *_STEPS]
+_MODELS = ["forward_only", "long_shapes", "loop", *_STEPS]
 
 
 def traced(model: str) -> Trace:
@@ -46,6 +46,13 @@ def traced(model: str) -> Trace:
         return trace
     if model == "loop":
         return trained_in_a_loop()
+    if model == "long_shapes":
+        network = nn.Sequential(nn.Sequential(nn.ReLU(), nn.Tanh(), nn.ReLU()))
+        images = paddle.zeros([1024, 1024, 1, 1, 1])
+        images.stop_gradient = False
+        with paddle_lab.trace() as trace:
+            network(images * 2).sum().backward()
+        return trace
     step = _STEPS[model]()
     with paddle_lab.trace() as trace:
         step()

@@ -39,6 +39,8 @@ export interface NestedGraph {
   open: Uint8Array;
   width: Float64Array;
   height: Float64Array;
+  /** Room to the right of each box's centre; half of the width if not given. */
+  right?: Float64Array;
   /** Edges between items that are not open groups, at any depth. */
   edgeSource: Int32Array;
   edgeTarget: Int32Array;

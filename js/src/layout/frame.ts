@@ -126,7 +126,7 @@ function makeBoxes(
     const frame = frames[item];
     local[item] = i;
     left[i] = frame ? frame.anchor : graph.width[item]! / 2;
-    right[i] = frame ? frame.width - frame.anchor : graph.width[item]! / 2;
+    right[i] = frame ? frame.width - frame.anchor : (graph.right?.[item] ?? graph.width[item]! / 2);
     height[i] = frame ? frame.height : graph.height[item]!;
     time[i] = graph.order?.[item] ?? item;
   }

@@ -51,8 +51,9 @@ export class StatusLine {
   #renderSelection(): void {
     this.#shown.hidden = !isGraph(this.store.state.mode);
     const text = this.#describe();
-    this.#selection.textContent = text;
-    // A narrow view cuts the text, so the tooltip has all of it.
+    const sentences = text.split(/(?<=\. |。)/);
+    this.#selection.replaceChildren(...sentences.map((said) => element("span", {}, said)));
+    // A narrow view shows only the sentences that fit, so the tooltip has all of them.
     this.#selection.title = text;
   }
 

@@ -1,5 +1,15 @@
-/** Marks of the timeline: ends of training steps, and reserved memory. */
+/** Marks of the timeline: its base, ends of training steps, and reserved memory. */
 import type { Trace } from "../../trace/trace.ts";
+import type { Blocks } from "./blocks.ts";
+
+/**
+ * Memory from before the trace that is at the bottom of the stack, if it is most of the peak: the
+ * timeline counts from there, because the rest would look flat. Otherwise 0.
+ */
+export function baseBytes({ rows, bytes, events }: Blocks): number {
+  const earlier_bytes = rows[0] === -1 ? bytes[0]! : 0;
+  return 2 * earlier_bytes > events.peak_bytes ? earlier_bytes : 0;
+}
 
 /** Ends of training steps, ascending. */
 export function stepEnds(trace: Trace): Float64Array {

@@ -19,12 +19,18 @@ import { t } from "../../words/page.ts";
 import { leafCountText, oddNote, refoldLabel } from "../names/group_label.ts";
 import { valueText } from "../names/value_text.ts";
 import { noteRoom } from "../scene/drawing_style.ts";
+import { LONGEST_LABEL_PX } from "../scene/edge_label_places.ts";
 import { mainReaches } from "../scene/main_groups.ts";
 import type { TextMeasure } from "../scene/measure.ts";
 import type { EdgeKind, Scene, SceneBox, SceneEdge, SceneFrame, Side } from "../scene/scene.ts";
+import { LABEL_AWAY_PX } from "../scene/taken.ts";
 import { titleRoom } from "../scene/title_room.ts";
 import { type BoxContent, BoxWriter, halfWidthOf } from "./box_content.ts";
 import { WIDEST_PX } from "./box_lines.ts";
+import { SPACING } from "./spacing.ts";
+
+/** How much of the words beside an edge may be in the padding around a group's content. */
+const WORDS_IN_PADDING_PX = SPACING.groupPaddingPx - LABEL_AWAY_PX - 4;
 
 /** The graph to lay out, and the data that turns the layout's result into a scene. */
 export interface Arrangement {
@@ -83,12 +89,18 @@ export function nestedGraph(
       width[at] = titleRoom(frameContent(store, item.key, side, item.leafCount), measure);
     }
   }
+  const right = width.map((room) => room / 2);
+  for (const edge of edges) {
+    const words = Math.min(LONGEST_LABEL_PX, measure.width(labelOf(store, side, edge), "small"));
+    right[edge.source] = Math.max(right[edge.source]!, words - WORDS_IN_PADDING_PX);
+  }
   return {
     itemCount: count,
     parent,
     open,
     width,
     height,
+    right,
     edgeSource: Int32Array.from(edges, ({ source }) => source),
     edgeTarget: Int32Array.from(edges, ({ target }) => target),
     order: placesInOrder(items),

@@ -53,11 +53,11 @@ export function arrangeLadder(
   const contents = forward.contents.map((content, index) =>
     content ? { ...content, height: Math.max(content.height, heightOf(rows[index]!)) } : undefined,
   );
-  const graph = nestedGraph(store, { ...forward, contents }, measure);
+  // The layout may be mirrored, so words get the same room on both sides.
+  const { right = [], ...graph } = nestedGraph(store, { ...forward, contents }, measure);
   rows.forEach((row, index) => {
-    for (const box of row) {
-      graph.width[index] = Math.max(graph.width[index]!, 2 * halfWidthOf(box));
-    }
+    const halves = [graph.width[index]! / 2, right[index]!, ...row.map(halfWidthOf)];
+    graph.width[index] = 2 * Math.max(...halves);
   });
   const op = trace.pairedOps;
   const onRows: VisibleTree = {

@@ -1,6 +1,6 @@
 /** Draws labels where edges leave their boxes: shapes of tensors, norms of gradients. */
 
-import { fillOfFrame, mix } from "../scene/drawing_style.ts";
+import { fillOfFrame } from "../scene/drawing_style.ts";
 import {
   edgesLeaving,
   isTooShort,
@@ -45,16 +45,13 @@ export function paintEdgeLabels(
       continue;
     }
     taken.set(edge.source, [...beside, range]);
-    if (place.isOnLine) {
-      // A line behind the words stays faintly visible.
-      const ground = frames.findLast((frame) => isInside(extentOf(frame), place.x, place.y));
-      context.fillStyle = ground ? fillOfFrame(ground, theme) : theme.bg;
-      context.globalAlpha = 0.85;
-      context.fillRect(place.x - 2, place.y - 6.5, width + 4, 13);
-      context.globalAlpha = 1;
-    }
-    const isStrong = emphasis.isEdgeStrong(edge, boxes);
-    const colour = isStrong ? theme.ink : mix(theme.bg, theme.soft, 0.9);
+    // A line behind the words stays faintly visible.
+    const ground = frames.findLast((frame) => isInside(extentOf(frame), place.x, place.y));
+    context.fillStyle = ground ? fillOfFrame(ground, theme) : theme.bg;
+    context.globalAlpha = 0.85;
+    context.fillRect(place.x - 2, place.y - 6.5, width + 4, 13);
+    context.globalAlpha = 1;
+    const colour = emphasis.isEdgeStrong(edge, boxes) ? theme.ink : theme.soft;
     write(brush, text, place.x, place.y, "small", colour);
   }
 }

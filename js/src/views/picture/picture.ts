@@ -20,6 +20,8 @@ import { isTooWide, roomFor } from "./first_view.ts";
 /** The most items of a first picture that is fitted to the view's width. */
 const MOST_FITTED = 300;
 
+/** By how much the widest box becomes narrower until the first picture fits. */
+const NARROWER_PX = 40;
 /** A picture should have at least this many outermost boxes. */
 const FEW_BOXES = 3;
 /** After this many pictures that are too wide, all groups that may be too wide are closed. */
@@ -99,9 +101,11 @@ export class Picture {
         this.store.shutAtFirst(groups);
         return;
       }
-      if (cut) {
-        this.#widest_px = WIDEST_NARROW_PX;
+      // Names are cut only as far as the picture needs.
+      for (let isWide = !!cut; isWide && this.#widest_px > WIDEST_NARROW_PX; ) {
+        this.#widest_px -= NARROWER_PX;
         made = this.#make(state);
+        isWide = !!this.#partsOfTooWide(made);
       }
       this.#tries = 0;
       this.#shown = made;

@@ -17,11 +17,10 @@ export interface Leaving {
   turnsRight: boolean;
 }
 
-/** The place of a label: left end, middle height, and whether lines pass behind the label. */
+/** The place of a label: left end and middle height. */
 export interface LabelPlace {
   readonly x: number;
   readonly y: number;
-  readonly isOnLine: boolean;
 }
 
 /** Whether two boxes are too close for a label between them. */
@@ -72,11 +71,9 @@ export function labelPlace(
   away: number,
 ): LabelPlace {
   const [y0, y1] = [edge.pathY[0], edge.pathY[1]];
-  const toBoth = turnsLeft && turnsRight;
-  const isLeft = toBoth ? turnOf(edge) < 0 : turnsRight;
+  const isLeft = turnsLeft && turnsRight ? turnOf(edge) < 0 : turnsRight;
   return {
     x: isLeft ? left - away - width : right + away,
     y: y0! + Math.sign(y1! - y0!) * AWAY_PX,
-    isOnLine: toBoth,
   };
 }

@@ -9,7 +9,7 @@ import { TITLE_HEIGHT_PX } from "./scene_index.ts";
 
 /** Free space that a line keeps on each side. */
 const LINE_PX = 6;
-const LABEL_AWAY_PX = 6;
+export const LABEL_AWAY_PX = 6;
 const LINE_HEIGHT_PX = 16;
 
 /** An occupied part of the picture, in world px. */

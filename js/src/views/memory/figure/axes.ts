@@ -12,11 +12,13 @@ const TICK_PX = 4;
 const BYTE_TICKS = 5;
 const TIME_TICKS = 6;
 
+/** @param base_bytes labels above it say how much is added to it */
 export function paintAxes(
   context: CanvasRenderingContext2D,
   frame: Frame,
   { x, y }: Places,
   { line, soft, font }: MemoryPalette,
+  base_bytes: number,
 ): void {
   const { left_px, top_px, width_px, height_px } = frame;
   const bottom_px = top_px + height_px;
@@ -29,12 +31,14 @@ export function paintAxes(
   context.textAlign = "right";
   context.textBaseline = "middle";
   let last_px = Infinity;
-  for (const bytes of byteTicks(frame.from_bytes, frame.to_bytes)) {
-    const at_px = y(bytes);
+  for (const above of byteTicks(frame.from_bytes - base_bytes, frame.to_bytes - base_bytes)) {
+    const at_px = y(base_bytes + above);
     context.moveTo(left_px, at_px);
     context.lineTo(left_px + width_px, at_px);
     if (last_px - at_px > FONT_PX) {
-      context.fillText(formatBytes(bytes), left_px - STANDOFF_PX, at_px);
+      const isAdded = base_bytes > 0 && above > 0;
+      const label = isAdded ? `+${formatBytes(above)}` : formatBytes(base_bytes + above);
+      context.fillText(label, left_px - STANDOFF_PX, at_px);
       last_px = at_px;
     }
   }

@@ -1,5 +1,6 @@
 /** Paints the timeline: the stack of blocks between its axes, with marks and the chosen moment. */
 import type { Blocks } from "../../../memory/blocks/blocks.ts";
+import { baseBytes } from "../../../memory/blocks/marks.ts";
 import type { StackPicture } from "../../../memory/stack/stack_window.ts";
 import { paintAxes } from "./axes.ts";
 import { type Frame, placesIn } from "./frame.ts";
@@ -36,7 +37,7 @@ export function paintFigure(
     context.restore();
   };
   inside(() => paintTints(context, frame, places, marks, palette));
-  paintAxes(context, frame, places, palette);
+  paintAxes(context, frame, places, palette, baseBytes(blocks));
   inside(() => {
     paintStack(context, frame, places, blocks, picture, lit, palette);
     context.globalAlpha = 1;

@@ -1,5 +1,5 @@
 /** The times and bytes on the screen, and how the user moves and zooms them. */
-import { reservedSteps } from "../../../memory/blocks/marks.ts";
+import { baseBytes, reservedSteps } from "../../../memory/blocks/marks.ts";
 import type { MemoryState } from "../../../memory/memory_state.ts";
 import { windowAround } from "../../../memory/stack/locate.ts";
 import type { Selection } from "../../../model/state/view_state.ts";
@@ -7,6 +7,8 @@ import type { Shown } from "../figure/frame.ts";
 
 const LEAST_SPAN_NS = 20;
 const HEADROOM = 1.08;
+/** How much of the memory below the view's base is visible, as a share of the rest. */
+const BASE_SHARE = 0.15;
 
 /** Places are fractions of the frame, from its upper left. */
 export class ShownWindow {
@@ -23,25 +25,24 @@ export class ShownWindow {
     return this.#shown;
   }
 
-  /** Bytes over the whole height without zoom. */
+  /** The bytes at the top of the view without zoom. */
   get whole_bytes(): number {
     const { blocks, trace } = this.memory;
-    const peak_bytes = Math.max(1, blocks.events.peak_bytes);
-    const reserved = Math.max(0, ...reservedSteps(trace, blocks.place).reserved_bytes);
+    const base_bytes = baseBytes(blocks);
+    const peak_bytes = Math.max(1, blocks.events.peak_bytes - base_bytes);
+    const most_bytes = Math.max(0, ...reservedSteps(trace, blocks.place).reserved_bytes);
+    const reserved_bytes = most_bytes - base_bytes;
     // If the pool is much larger than the peak, show only the peak. Blocks would look flat in a
     // view of the whole pool.
-    return HEADROOM * (reserved <= 1.5 * peak_bytes ? Math.max(reserved, peak_bytes) : peak_bytes);
+    const isShown = reserved_bytes <= 1.5 * peak_bytes;
+    const own_bytes = isShown ? Math.max(reserved_bytes, peak_bytes) : peak_bytes;
+    return base_bytes + HEADROOM * own_bytes;
   }
 
-  /**
-   * The bytes at the bottom of the view. If unknown memory is a large block at the bottom, most of
-   * it is below the view.
-   */
+  /** The bytes at the bottom of the view without zoom. */
   get floor_bytes(): number {
-    const { blocks } = this.memory;
-    const earlier_bytes = blocks.rows[0] === -1 ? blocks.bytes[0]! : 0;
-    const rest_bytes = this.whole_bytes - earlier_bytes;
-    return earlier_bytes > rest_bytes ? earlier_bytes - 0.15 * rest_bytes : 0;
+    const base_bytes = baseBytes(this.memory.blocks);
+    return base_bytes && base_bytes - BASE_SHARE * (this.whole_bytes - base_bytes);
   }
 
   timeAt(x: number): number {
@@ -136,7 +137,10 @@ export class ShownWindow {
     if (block < 0 || !size.width_px || !size.height_px) {
       return false;
     }
-    const near = windowAround(blocks, block, { ...size, whole_bytes: this.whole_bytes });
+    const near = windowAround(blocks, block, {
+      ...size,
+      whole_bytes: this.whole_bytes - this.floor_bytes,
+    });
     this.goTo(near.from_ns, near.to_ns, near.shown);
     return true;
   }

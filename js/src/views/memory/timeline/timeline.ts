@@ -101,7 +101,8 @@ export class Timeline implements TimelineMoves {
     const on = { ...shown, ...size };
     this.element.dataset.span = `${shown.from_ns} ${shown.to_ns}`;
     if (!this.#made || !serves(this.#made.picture.window, on, blocks)) {
-      const window = windowFor(on, blocks, this.#window.whole_bytes);
+      const { whole_bytes, floor_bytes } = this.#window;
+      const window = windowFor(on, blocks, whole_bytes - floor_bytes);
       this.#made = { picture: stackBlocks(blocks, window), marks: marksOf(this.memory, window) };
       this.element.dataset.drawn = String(this.#made.picture.drawn.length);
     }
