@@ -146,3 +146,19 @@ def test_the_names_of_phases_keep_clear_of_the_peak(page_of: OpenPage) -> None:
     name = next(text for text in reversed(texts) if text["text"] == "backward")
     peak = next(text for text in reversed(texts) if text["text"] == "▼")
     assert name["left"] > peak["right"] or name["right"] < peak["left"]
+
+
+def test_memory_from_before_the_trace_does_not_flatten_the_rest(page_of: OpenPage) -> None:
+    w = RecordWriter()
+    w.allocation(MIB, tensor=w.op("full"), start_ns=50_000)
+    w.memory_total(0, 200 * MIB, 0)
+    w.memory_total(100_000, 201 * MIB, 0)
+    page, _ = page_of(Trace(w.record()))
+    memory = MemoryView(page.locator(".pdl-app"))
+    memory.open()
+    page.evaluate(WATCH_TEXTS)
+    memory.moment.focus()
+    page.keyboard.press("f")
+    page.wait_for_timeout(300)
+    texts = {text["text"] for text in page.evaluate("texts")}
+    assert {"200 MiB", "+512 KiB", "+1 MiB"} <= texts
