@@ -198,10 +198,10 @@ class LastScope:
         The calls come outermost first: frame, mark, and what ``TurnTracker._to_keep`` returns.
         """
 
-    def forget(self, *marks: CallMark | None) -> None:
-        """Forget the running calls, and suspended ones with these marks; without marks all.
+    def forget(self, mark: CallMark | None = ..., /) -> None:
+        """Forget the running calls, and a suspended call by its mark; without a mark all calls.
 
-        The iterations of these calls get the place of the last op.
+        Their iterations get the place of their last op.
         """
 
 @final

@@ -135,12 +135,12 @@ class TurnTracker:
         calls = self._watched_calls(frame, anchor)
         if calls is None:
             return scope
-        if self.last_scope and calls:
-            self.last_scope.forget(*(self.mark_of(at) for at, _, _ in calls))
         found = scope
         kept: list[Any] = []
         for at, loops, inner in calls:
             mark = self.mark_of(at)
+            if self.last_scope:
+                self.last_scope.forget(mark)
             if mark is None:
                 kept.append(None)
                 continue

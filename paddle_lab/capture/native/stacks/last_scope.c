@@ -640,11 +640,7 @@ static PyObject *find(PyObject *self, PyObject *args) {
 }
 
 static PyObject *forget(PyObject *self, PyObject *const *marks, Py_ssize_t count) {
-    LastScope *last = (LastScope *)self;
-    forget_calls(last, count == 0 ? NULL : Py_None);
-    for (Py_ssize_t i = 0; i < count; i++) {
-        forget_calls(last, marks[i]);
-    }
+    forget_calls((LastScope *)self, count == 0 ? NULL : marks[0]);
     Py_RETURN_NONE;
 }
 
@@ -752,8 +748,7 @@ static void dealloc(PyObject *self) {
 static PyMethodDef methods[] = {
     {"find", find, METH_VARARGS, "Return the scope at a frame, or None."},
     {"keep", keep, METH_VARARGS, "Keep an answer."},
-    {"forget", (PyCFunction)(void (*)(void))forget, METH_FASTCALL,
-     "Forget calls with these marks."},
+    {"forget", (PyCFunction)(void (*)(void))forget, METH_FASTCALL, "Forget the calls."},
     {NULL, NULL, 0, NULL},
 };
 PyTypeObject LastScopeType = {
