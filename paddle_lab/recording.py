@@ -406,7 +406,10 @@ class Recording:
         self._drop_partial(record.origin)
         if self._asks_for_cuda and not _has_cuda():
             record.origin.notices.append(_unchecked(["cuda-error"], "no_cuda"))
-        self._trace.complete(record, self._replay_of(error))
+        replay = self._replay_of(error)
+        if replay is not None:
+            record.origin.notices.extend(replay.cost())
+        self._trace.complete(record, replay)
 
     def _replay_of(self, error: BaseException | None) -> Replay | None:
         """Return what computes values again, and release the tensors that older traces hold."""

@@ -34,5 +34,6 @@ def _import() -> None:
 
         checks()  # this imports the module of each check
     with suppress(ImportError):
+        import paddle_lab.capture.replay.values
         import paddle_lab.capture.session
         import paddle_lab.magics.traced_cell  # noqa: F401

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +61,8 @@ class HeldTensors:
         self._limit_bytes = limit_bytes
         self.by_number: dict[int, Held] = {}
         self.size_bytes = 0
+        self.copying_s = 0.0
+        """How long the program waited for copies."""
         self._sharing: dict[int, list[Held]] = {}
         """By storage: the held tensors that still share the user's memory."""
         self._spare: dict[Any, list[Any]] = {}
@@ -131,10 +134,12 @@ class HeldTensors:
         if held.is_copy:
             return
         held.is_copy = True
+        began = time.perf_counter()
         try:
             held.tensor = self._copy_of(held.tensor)
         except (MemoryError, RuntimeError):  # Paddle's out-of-memory errors are RuntimeErrors
             held.lose(Text("replay.no_memory"))
+        self.copying_s += time.perf_counter() - began
 
     def _copy_of(self, tensor: Any) -> Any:
         try:

@@ -23,6 +23,7 @@ from paddle_lab.words import Text, say
 
 _MOST_COMPARED = 4
 _MOST_COMPARED_BYTES = 1 << 24
+_LEAST_TOLD_BYTES = 10**6
 
 Array = npt.NDArray[Any]
 
@@ -46,6 +47,14 @@ class Replay:
             log.release(Text("replay.interrupted"))
         log.hold_alone()
         HOLDING.add(log)
+
+    def cost(self) -> list[str]:
+        """Return a sentence about the held copies; none if nothing is held, or very little."""
+        held = self.log.held
+        if self.log.refused is not None or held.size_bytes < _LEAST_TOLD_BYTES:
+            return []
+        megabytes, seconds = round(held.size_bytes / 1e6), f"{held.copying_s:.2f}"
+        return [say("replay.cost", mb=megabytes, seconds=seconds)]
 
     def value(self, op: int, output: int) -> tuple[Array, int]:
         """Return an op's output, and how many of the user's tensors the replay reproduced.
