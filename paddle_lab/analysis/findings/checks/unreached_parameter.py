@@ -71,10 +71,17 @@ def _wanted(facts: Facts, cuts: GradientCuts) -> list[int]:
 
 
 def _end(facts: Facts, ops: Sequence[int]) -> Place | None:
-    """Return the line whose results are the last that depend on some ops, None for several."""
+    """Return the line whose results are the last that depend on some ops, None for several.
+
+    The line of a loss on which backward was called does not count.
+    """
     edges = facts.record.op_edges
     after = rows_by(edges["source"], edges["target"], facts.op_count)
-    ends = {facts.place(op) for op in walk(ops, after) if not after(op)}
+    lasts = [op for op in walk(ops, after) if not after(op)]
+    roots = {
+        facts.op_of_node(one) for call in facts.user_backward_calls for one in facts.roots(call)
+    }
+    ends = set() if roots.intersection(lasts) else set(map(facts.place, lasts))
     return ends.pop() if len(ends) == 1 and all(place.line for place in ends) else None
 
 

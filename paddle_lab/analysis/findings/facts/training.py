@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -145,6 +146,17 @@ class Training:
         found: dict[int, list[Step]] = {}
         for step in self.steps:
             found.setdefault(step.number, []).append(step)
+        return found
+
+    @cached_property
+    def calls_before_steps(self) -> list[list[int]]:
+        """The backward calls before each step and after the step before it."""
+        ends = sorted(step.scope for step in self.steps)
+        found: list[list[int]] = [[] for _ in ends]
+        for call in self.facts.user_backward_calls:
+            at = bisect_left(ends, self.backward_scopes.get(call, -1))
+            if at < len(ends) and not self.facts.is_paddle_grad(call):
+                found[at].append(call)
         return found
 
     def step_place(self, step: Step) -> Place:

@@ -42,7 +42,9 @@ class GradientModes:
         for frame, _ in self._frames(event.stack):
             file = frame.file.replace("\\", "/")
             if "/paddle/base/" not in file:  # Paddle's files that define no_grad
-                return frame.kind == "paddle" and "/paddle/nn/" in file
+                # ``Layer.__call__`` runs what the user decorated.
+                is_layers = "/paddle/nn/" in file and not frame.function.endswith("__call__")
+                return frame.kind == "paddle" and is_layers
         return False
 
     def place(self, op: int, event: Event) -> Place:

@@ -11,7 +11,6 @@ divided afterwards.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
@@ -22,24 +21,17 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     if len(training.steps_of) != 1 or len(training.steps) < 2:
         return
-    ends = sorted(step.scope for step in training.steps)
-    counts: dict[int, list[int]] = {}
-    stacks = facts.record.backward_calls["stack"]
-    calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
-    for call in calls:
-        scope = training.backward_scopes.get(call, -1)
-        step = bisect_left(ends, scope)
-        if step < len(ends):
-            counts.setdefault(int(stacks[call]), [0] * len(ends))[step] += 1
-    if len(counts) != 1:
-        return
-    stack, times = next(iter(counts.items()))
-    if times[0] < 2 or len(set(times)) != 1:
+    calls = [call for each in training.calls_before_steps for call in each]
+    stacks = {int(facts.record.backward_calls["stack"][call]) for call in calls}
+    counts = {len(each) for each in training.calls_before_steps}
+    if len(stacks) != 1 or len(counts) != 1 or min(counts) < 2:
         return
     roots = [facts.op_of_node(node) for call in calls for node in facts.roots(call)]
     is_mean = all(op >= 0 and facts.op_name(op) in {"mean", "mean_all"} for op in roots)
     if is_mean and len(set(roots)) == len(roots) and not training.reads_gradients:
-        yield warning("accumulated-sum.found", facts.place_of_stack(stack), roots[0], n=times[0])
+        yield warning(
+            "accumulated-sum.found", facts.place_of_stack(stacks.pop()), roots[0], n=counts.pop()
+        )
 
 
 CHECK = Check(

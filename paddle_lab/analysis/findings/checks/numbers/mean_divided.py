@@ -11,9 +11,8 @@ accumulate different numbers of batches.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from math import isclose
 
 from paddle_lab.analysis.findings.parts import LOSSES, Check, Facts, Found, Training, warning
@@ -24,14 +23,11 @@ _FEWEST = 4
 def find(facts: Facts) -> Iterator[Found]:
     """Yield losses that are divided twice."""
     training = facts.answer(Training)
-    calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
-    ends = sorted(step.first_op for step in training.steps)
-    counts = Counter(bisect_left(ends, facts.ops_before(call)) for call in calls)
-    counts.pop(len(ends), None)  # calls after the last step
-    parts = max(counts.values(), default=0)
-    if not parts or (parts > 1 and len(set(counts.values())) > 1):
+    counts = {len(calls) for calls in training.calls_before_steps} - {0}
+    if not counts or (max(counts) > 1 and len(counts) > 1):
         return
-    for call in calls:
+    parts = counts.pop()
+    for call in chain.from_iterable(training.calls_before_steps):
         for op in (facts.op_of_node(node) for node in facts.roots(call)):
             mean, divisor = op, 1.0
             while mean >= 0 and (factor := facts.factor(mean)) not in {0.0, 1.0}:

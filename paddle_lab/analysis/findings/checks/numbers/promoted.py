@@ -3,6 +3,7 @@
 Contract (Paddle's type promotion): float32 with float64 gives float64. NumPy makes float64 by
 default, so a forgotten ``astype("float32")`` makes the loss and its gradients float64. bfloat16
 holds whole numbers exactly up to 256, float16 up to 2,048: larger positions or identifiers collide.
+So do those that int8, uint8 or int16 cannot hold.
 
 uint8 keeps the last 8 bits of a result: 200 + 70 is 14, and 3 - 5 is 254. The check reports sums,
 differences and products of data in uint8 that leave the range of 0 to 255, if they become floats.
@@ -17,7 +18,7 @@ from math import prod
 
 from paddle_lab.analysis.findings.parts import PASSING, Check, Facts, Found, Training, warning
 
-_EXACT = {"bfloat16": 256, "float16": 2048}
+_EXACT = {"bfloat16": 256, "float16": 2048, "uint8": 255, "int8": 127, "int16": 32767}
 _LARGEST = 255
 
 

@@ -45,7 +45,7 @@ def find(facts: Facts) -> Iterator[Found]:
     said: set[int] = set()
     for op in training.forward_ops("subtract", "huber_loss"):
         pair = facts.inputs(op)
-        if len(pair) != 2 or facts.shape(pair[0]) != facts.shape(pair[1]):
+        if len(pair) != 2 or facts.shape(pair[0])[:-1] != facts.shape(pair[1])[:-1]:
             continue
         for output, other in (pair, pair[::-1]):
             target = training.glance(training.origin(other)) or training.computed(other)

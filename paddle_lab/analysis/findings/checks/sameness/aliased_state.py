@@ -6,7 +6,7 @@ Contract (``Layer.state_dict``): it returns the parameters themselves. A checkpo
 The check reports a dict that was loaded or saved after later steps. It does not report a dict that
 was loaded or saved before the next step.
 
-It also reports a net that is set to its own parameters during training. This changes nothing.
+It also reports a net that is set to its own parameters after steps. This changes nothing.
 """
 
 from __future__ import annotations
@@ -41,6 +41,12 @@ def find(facts: Facts) -> Iterator[Found]:
                               used=training.place(call))  # fmt: skip
             elif _is_trained(training, end):
                 yield warning("aliased-state.itself", training.place(call), -1)
+    loads = {training.place(call) for call in training.called("set_state_dict")}
+    for event in facts.events("overwritten"):
+        place, at = facts.place_of_stack(event.stack), event.ops_before
+        is_late = any(-1 < step.first_op < at for step in training.steps)
+        if event.detail.endswith(" itself") and is_late and place not in loads:
+            yield warning("aliased-state.itself", place, -1)
 
 
 def _is_trained(training: Training, op: int) -> bool:

@@ -61,6 +61,11 @@ def _has_epochs(training: Training, steps: list[Step]) -> bool:
 
 def _not_attached(training: Training, call: Called, attached: set[str]) -> Iterator[Found]:
     numbers = {step.number for step in training.steps if not step.schedule}
+    for schedule in attached - {""}:
+        own = {step.number for step in training.steps if step.schedule == schedule}
+        if len(own) > 1 and not numbers:
+            yield warning("schedule-unused.shared", training.made_at(max(own)), -1,
+                          schedule=call.detail[0], made=training.place(call))  # fmt: skip
     if len(numbers) != 1 or attached != {""}:
         return
     if len({step.rate for step in training.steps}) > 1:
