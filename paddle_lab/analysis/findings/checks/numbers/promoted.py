@@ -36,20 +36,20 @@ def find(facts: Facts) -> Iterator[Found]:
         if is_data and is_promoted and is_trained and prod(facts.shape(wide)) > 1:
             yield warning("promoted.found", facts.place(op), op, shape=list(facts.shape(wide)))
 
+    yield from {one.place: one for one in _unfit(training)}.values()  # one for each line
+
+
+def _unfit(training: Training) -> Iterator[Found]:
+    """Yield casts to a dtype that is too narrow, and ops whose results in uint8 wrap around."""
+    facts = training.facts
     for op in training.forward_ops("cast"):
         source, to = training.origin(facts.inputs(op)[0]), facts.dtype(facts.outputs(op)[0])
-        maker, seen = facts.producer(source), training.glance(source)
+        maker, data = facts.producer(source), training.glance(source)
         is_range = maker >= 0 and facts.op_name(maker) == "arange"
-        largest = facts.shape(source)[0] - 1 if is_range else seen.largest if seen else 0
+        largest = facts.shape(source)[0] - 1 if is_range else data.largest if data else 0
         if to in _EXACT and "int" in facts.dtype(source) and largest > _EXACT[to]:
             numbers = {"largest": f"{largest:.0f}", "exact": _EXACT[to], "dtype": to}
             yield warning("promoted.narrowed", facts.place(op), op, **numbers)
-    yield from _wrapped(training)
-
-
-def _wrapped(training: Training) -> Iterator[Found]:
-    """Yield ops whose results in uint8 wrap around."""
-    facts = training.facts
     for op in training.forward_ops("add", "subtract", "multiply"):
         result, number = facts.outputs(op)[0], facts.attributes(op).strip()
         seen = [one for one in map(training.glance, facts.inputs(op)) if one is not None]

@@ -1,7 +1,7 @@
 """A schedule has no effect: no optimizer has the scheduler, or ``step()`` is never called.
 
 Contract (``paddle.optimizer.lr``): the optimizer gets the scheduler object, and the scheduler's
-``step()`` is called once per epoch or batch.
+``step()`` is called once per epoch or batch. Each optimizer has its own.
 
 A missing ``step()`` is reported after two epochs, or after three iterations of a single loop. The
 check also reports ``opt.learning_rate = …`` and other settings, because no method reads them. It
@@ -63,7 +63,7 @@ def _not_attached(training: Training, call: Called, attached: set[str]) -> Itera
     numbers = {step.number for step in training.steps if not step.schedule}
     for schedule in attached - {""}:
         own = {step.number for step in training.steps if step.schedule == schedule}
-        if len(own) > 1 and not numbers:
+        if len(own) > 1 and not numbers and schedule.startswith(call.detail[0]):
             yield warning("schedule-unused.shared", training.made_at(max(own)), -1,
                           schedule=call.detail[0], made=training.place(call))  # fmt: skip
     if len(numbers) != 1 or attached != {""}:
