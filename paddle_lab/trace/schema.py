@@ -283,7 +283,7 @@ RECORD_TABLES: Final[dict[str, Columns]] = {
     },
     # The holders of blocks that were still allocated when the cell ended.
     "holders": {"allocation": "key:allocations", "kind": "enum:holder_kind", "name": "str"},
-    # The ends of training steps: of optimizer steps, or calls of ``paddle_lab.step()``.
+    # The ends of training steps: of optimizers', joined by iteration, or ``paddle_lab.step()``.
     "steps": {"time_ns": "i64", "scope": "key:scopes"},
     # One row for each compiled program that an op ran. If SOT split the function, there are
     # several.

@@ -18,9 +18,7 @@ from paddle_lab.analysis.tables.columns import Values
 from paddle_lab.analysis.tables.data_frames import Framed, attributes
 from paddle_lab.analysis.tables.rows import RowList
 from paddle_lab.analysis.tables.text_table import ROWS_SHOWN, Report, Reported, header
-from paddle_lab.trace.record import Record
-from paddle_lab.trace.schema import SCOPE_KINDS
-from paddle_lab.trace.trees import nearest_marked, taken
+from paddle_lab.trace.trees import taken
 from paddle_lab.words import say
 
 
@@ -64,6 +62,8 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
         How many of these steps are compared: all but the first, whose allocations often stay.
     bytes_per_step
         Growth of all memory of the device, from all lines.
+    note
+        What a step is, if it is not that of an optimizer.
     """
 
     def __init__(
@@ -73,11 +73,13 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
         step_count: int,
         compared_count: int,
         bytes_per_step: float,
+        note: str = "",
     ) -> None:
         super().__init__(lines)
         self.step_count = step_count
         self.compared_count = compared_count
         self.bytes_per_step = bytes_per_step
+        self.note = note
 
     def _columns(self) -> dict[str, Values]:
         names = ("bytes_per_step", "total_bytes", "steps_grown", "steps_shrunk")
@@ -93,7 +95,7 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
         if steps < 2:
             return Report(say("memory.growth.too_few", n=self.step_count))
         if not len(self):
-            return Report(say("memory.growth.none", steps=steps))
+            return Report(say("memory.growth.none", steps=steps) + self.note)
         rows = [
             (
                 _signed(line.bytes_per_step),
@@ -106,7 +108,7 @@ class Growth(Reported, Framed, RowList[LineGrowth]):
             for line in self[:ROWS_SHOWN]
         ]
         size = _signed(self.bytes_per_step)
-        title = say("memory.growth.lines", n=len(self), steps=steps, size=size)
+        title = say("memory.growth.lines", n=len(self), steps=steps, size=size) + self.note
         names = header("memory", "a_step", "in_all", "grew_in", "line", "code", "ops")
         return Report(title, names, rows, numbers=(0, 1, 2), row_count=len(self))
 
@@ -129,7 +131,10 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
         The blocks of the place, int32, shape ``[blocks]``.
     """
     record = attribution.record
-    step_ns = _step_ends(record)
+    step_ns = np.sort(record.steps["time_ns"])
+    made = record.tables["optimizer_steps"]["scope"]
+    is_joined = np.isin(made, record.ops["scope"]).sum() > len(step_ns)
+    is_joined &= np.isin(record.steps["scope"], made).all()
     compared_ns = step_ns[1:]
     count = len(compared_ns)
     if count < 3:
@@ -179,27 +184,8 @@ def growth(attribution: Attribution, keys: npt.NDArray[Any]) -> Growth:
         step_count=len(step_ns),
         compared_count=count,
         bytes_per_step=_per_step(alive_bytes.sum(axis=0)),
+        note=say("memory.growth.iterations") if is_joined else "",
     )
-
-
-def _step_ends(record: Record) -> npt.NDArray[np.int64]:
-    """Return when each step ended. Steps of several optimizers in one turn of a loop are one."""
-    order = np.argsort(record.steps["time_ns"], kind="stable")
-    time_ns, scope = (record.steps[name][order] for name in ("time_ns", "scope"))
-    turn, step_of = (
-        nearest_marked(record.scopes["parent"], record.scopes["kind"] == SCOPE_KINDS.index(kind))
-        for kind in ("turn", "optimizer")
-    )
-    frame = np.full(len(record.scopes) + 1, -1)
-    frames_of_ops = taken(record.stack_frames["frame"], record.ops["stack"])
-    frame[taken(step_of, record.ops["scope"])] = frames_of_ops
-    turn, frame = taken(turn, scope), frame[scope]
-    is_same_turn = (turn[1:] >= 0) & (turn[1:] == turn[:-1])
-    # Steps of one frame in one turn belong to another loop, such as that of Model.fit.
-    is_end = np.ones(len(time_ns), bool)
-    is_end[:-1] = ~(is_same_turn & (frame[1:] != frame[:-1]))
-    ends_ns: npt.NDArray[np.int64] = time_ns[is_end]
-    return ends_ns
 
 
 def _alive_after(

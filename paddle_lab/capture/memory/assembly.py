@@ -19,7 +19,7 @@ from paddle_lab.capture.memory.capture import MemoryCapture
 from paddle_lab.capture.memory.held.blocks import ALIVE, BEFORE, Blocks, pair_events
 from paddle_lab.capture.memory.held.held_events import HeldEvents
 from paddle_lab.capture.memory.log.events import PLACES, RESERVED_ALLOCATE, AllocatorEvents, Int64s
-from paddle_lab.capture.tables.optimizer_ops import optimizer_steps
+from paddle_lab.capture.tables.optimizer_ops import optimizer_steps, training_steps
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import ALLOCATION_KINDS, RECORD_TABLES, SCOPE_KINDS
@@ -61,8 +61,8 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
     order = np.argsort(start_ns, kind="stable")
     _add(record, "allocations", {name: column[order] for name, column in columns.items()})
     _add_totals(record, memory, events, strings)
-    steps = memory.steps or (
-        memory.optimizer_steps if record.origin.kept else optimizer_steps(record)
+    steps = memory.steps or training_steps(
+        record, memory.optimizer_steps if record.origin.kept else optimizer_steps(record)
     )
     if left_out:
         # Steps can be compared only if all blocks were recorded.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,9 @@ from paddle_lab.capture.recorder.recorder import INPUT, OPTIMIZER_STEP
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
 from paddle_lab.capture.tables.row_keys import Rows
 from paddle_lab.trace.record import Record
+from paddle_lab.trace.schema import SCOPE_KINDS
 from paddle_lab.trace.table import Table
+from paddle_lab.trace.trees import nearest_marked, taken
 
 IN_PLACE_OF_PARAMETER, IN_PLACE_OF_GRADIENT, IN_OTHER_PLACE = range(3)
 
@@ -86,3 +89,42 @@ def optimizer_steps(record: Record) -> list[tuple[int, int]]:
     np.maximum.at(end_ns, step, (ops["start_ns"] + ops["duration_ns"])[is_inside])
     steps = np.unique(step)
     return sorted(zip(end_ns[steps].tolist(), steps.tolist(), strict=True))
+
+
+def training_steps(record: Record, steps: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the ends of training steps, from the ends of optimizer steps.
+
+    In an iteration of a loop, the steps of several optimizers are one training step. If one of them
+    makes several steps in an inner loop, such as that of a GAN's discriminator, these belong to it.
+    """
+    if any(scope < 0 for _, scope in steps):
+        return steps  # a limited trace does not know the loops of steps that it dropped
+    parent, kind = record.scopes["parent"], record.scopes["kind"]
+    turn = nearest_marked(parent, kind == SCOPE_KINDS.index("turn"))
+    outer, innermost = taken(turn, parent).tolist(), turn.tolist()
+
+    def by_scope(table: Table, name: str) -> dict[int, int]:
+        return dict(zip(table["scope"].tolist(), table[name].tolist(), strict=True))
+
+    loop, stack = by_scope(record.turns, "loop"), by_scope(record.ops, "stack")
+    optimizer = by_scope(record.tables["optimizer_steps"], "number")
+    direct: dict[int, set[int]] = defaultdict(set)
+    for _, scope in steps:
+        direct[loop.get(innermost[scope], -2)].add(optimizer.get(scope, -1))
+    ends: list[tuple[int, int]] = []
+    last, places = -1, set[tuple[int, int]]()
+    for time_ns, scope in steps:
+        place = optimizer.get(scope, -1), stack.get(scope, -1)
+        whole = around = own = innermost[scope]
+        while around >= 0:
+            whole = around if direct[loop.get(around, -1)] - {place[0]} else whole
+            around = outer[around]
+        # A second step from the same place belongs to an unknown loop, such as a library's.
+        if whole < 0 or whole != last or (whole == own and place in places):
+            places.clear()
+        else:
+            del ends[-1]
+        ends.append((time_ns, scope))
+        places.add(place)
+        last = whole
+    return ends if len(ends) > 3 else steps  # growth needs four steps

@@ -88,6 +88,31 @@ def test_a_step_of_two_optimizers_grows_once_not_at_each_optimizer():
     assert (line.bytes_per_step, line.steps_grown, len(samples)) == (50 * 400 * 4, 4, 6)
 
 
+@pytest.mark.parametrize("turns", [3, 6])
+def test_steps_of_a_discriminator_in_a_loop_belong_to_the_step_of_the_generator(turns):
+    makes, judges = nn.Linear(8, 400), nn.Linear(400, 1)
+    first = paddle.optimizer.Adam(parameters=makes.parameters())
+    second = paddle.optimizer.Adam(parameters=judges.parameters())
+    samples = []
+    with paddle_lab.memory() as trace:
+        for _ in range(turns):
+            for _judge in range(3):
+                made = makes(paddle.rand([50, 8]))
+                samples.append(made.detach() + 0)
+                judges(samples[-1]).mean().backward()
+                second.step()
+                second.clear_grad()
+            judges(makes(paddle.rand([50, 8]))).mean().backward()
+            first.step()
+            first.clear_grad()
+    (line,) = trace.memory.growth()
+    # Three iterations are too few to compare, so each optimizer's step counts.
+    assert len(trace.record.steps) == (6 if turns == 6 else 12)
+    assert ("; a step is an iteration of a loop" in repr(trace.memory.growth())) is (turns == 6)
+    if turns == 6:
+        assert (line.bytes_per_step, line.steps_grown) == (3 * 50 * 400 * 4, 4)
+
+
 def test_a_training_loop_that_keeps_what_it_computes_grows_at_that_line():
     kept = []
     trace = train(lambda _loss, net: kept.append(net(paddle.rand([16, 64])).detach() + 0))

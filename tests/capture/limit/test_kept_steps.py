@@ -38,7 +38,9 @@ def test_steps_are_spread_over_the_whole_run() -> None:
     assert distances == {16}
     assert len(trace.ops) <= per_step * 10
     (notice, *_) = trace.record.origin.notices
-    assert "8 of 100 training steps, one in 16 and the newest (1, 17, 33, …, 97, 100)." in notice
+    assert (
+        "8 of 100 steps, one in 16 and the newest (1, 17, 33, …, 97, 100); each ends with" in notice
+    )
 
 
 def test_marks_of_the_users_own_end_steps() -> None:
@@ -47,7 +49,7 @@ def test_marks_of_the_users_own_end_steps() -> None:
     per_step = len(whole.ops) // 40
     with paddle_lab.trace(limit=per_step * 10, keep="steps") as trace:
         numbered(40, marks=True)
-    assert "of 20 training steps" in trace.record.origin.notices[0]
+    assert "of 20 steps" in trace.record.origin.notices[0]
     kept = steps_of(trace)
     assert kept[:2] == [2, 3]
     assert kept[-2:] == [40, 41]
