@@ -290,6 +290,13 @@ FEATURES: Final[dict[str, Feature]] = {
         },
         wanted_by="replay",
     ),
+    "program_values": Feature(
+        {
+            "program_names": (f"{_STATIC}.pir_partial_program.RunnableProgram.program_attr"),
+            "eager_mode": "paddle.base.framework._dygraph_guard",
+        },
+        wanted_by="replay",
+    ),
     "loader": Feature(
         {
             "loader_in_process": f"{_LOADER}._DataLoaderIterSingleProcess",

@@ -18,12 +18,15 @@ from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.recorder.program_log import Run
 
+Before = Callable[[Any, Any], Callable[[Any], object]]
+"""Gets a program layer and its arguments before it runs, and returns a function for the result."""
+
 
 class _Running(threading.local):
     """The program layers that ran in the block of :func:`running_layers`, for each thread."""
 
     layers: list[Any] | None = None
-    before: Callable[[Any], object] = bool
+    before: Before = staticmethod(lambda _layer, _given: lambda _result: None)
 
 
 _running = _Running()
@@ -40,10 +43,13 @@ def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
 
     def around(call: Any) -> Callable[..., Any]:
         def run(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if running.layers is not None:
-                running.layers.append(self)
-                running.before(args)
-            return call(self, *args, **kwargs)
+            if running.layers is None:
+                return call(self, *args, **kwargs)
+            running.layers.append(self)
+            ended = running.before(self, args)
+            result = call(self, *args, **kwargs)
+            ended(result)
+            return result
 
         run.__code__ = run.__code__.replace(co_filename=file)
         return run
@@ -52,16 +58,16 @@ def program_layer_patches(_paddle: Any) -> list[AttributePatch]:
 
 
 @contextmanager
-def running_layers(before: Callable[[Any], object] = bool) -> Iterator[list[Any]]:
+def running_layers(before: Before | None = None) -> Iterator[list[Any]]:
     """Collect the program layers that run in one call.
 
     Parameters
     ----------
     before
-        Is called with the arguments of each program layer before it runs.
+        Is called before each program layer runs.
     """
     outer = _running.layers, _running.before
-    _running.layers, _running.before = [], before
+    _running.layers, _running.before = [], before or outer[1]
     try:
         yield _running.layers
     finally:

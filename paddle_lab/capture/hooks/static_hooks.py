@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -40,11 +41,8 @@ def static_patches(
 
     @contextmanager
     def aside(opened: Sequence[_FunctionCall]) -> Iterator[None]:
-        def before(given: Any) -> None:
-            for call in opened:
-                call.note_program(given)
-
         ALLOCATOR_LOG.keep_grad_nodes()
+        before = partial(_begin_program, opened)
         with suspended(), running_layers(before) as layers, ExitStack() as around_sot:
             for call in opened:
                 call.layers, call.tells_programs = layers, tells_programs
@@ -74,6 +72,18 @@ def static_patches(
     return patches
 
 
+def _begin_program(
+    opened: Sequence[_FunctionCall], layer: Any, given: Any
+) -> Callable[[Any], None]:
+    noted = [(call, call.begin_program(layer, given)) for call in opened]
+
+    def ended(result: Any) -> None:
+        for call, at in noted:
+            call.end_program(at, result)
+
+    return ended
+
+
 def _can_watch() -> bool:
     return all(map(DOOR.has, ("graph_breaks", "sot_lines", "static_programs")))
 
@@ -100,6 +110,8 @@ class _FunctionCall(_ExecutorCall):
 
     layers: list[Any]
     """The layers whose programs have run."""
+    ran = False
+    """Whether a program was noted that can run again."""
     tells_programs = False
     layer: Any = None
     watched: Watched | None = None
@@ -120,14 +132,20 @@ class _FunctionCall(_ExecutorCall):
             for parameter in layer.parameters():
                 recorder.tensors.key_of(parameter)
             if recorder.call_log is not None:
-                # SOT runs a small graph op by op, without a program that tells what it is given.
-                self.note_program([*layer.parameters(), *layer.buffers()])
+                # Between two programs, and instead of one, ops run that no hook sees.
+                recorder.call_log.note_unseen_ops([*layer.parameters(), *layer.buffers()])
         self.resolved = recorder.begin_op(self.args[1:], self.kwargs)
 
-    def note_program(self, given: Any) -> None:
-        """Note the tensors that a program may write."""
-        if self.recorder.call_log is not None:
-            self.recorder.call_log.note_program(given)
+    def begin_program(self, layer: Any, given: Any) -> int:
+        """Note a program that is about to run. Return its position among the noted calls, or -1."""
+        log = self.recorder.call_log
+        return -1 if log is None else log.begin_program(layer, given, is_sot=self.is_sot)
+
+    def end_program(self, at: int, result: Any) -> None:
+        """Note what a program returned."""
+        if at >= 0 and self.recorder.call_log is not None:
+            self.recorder.call_log.end(-1, at, result)
+            self.ran = True
 
     def end(self) -> None:
         """Record a call that returned."""
@@ -140,6 +158,10 @@ class _FunctionCall(_ExecutorCall):
             self.resolved[0].extend((slot, recorder.tensors.key_of(parameter)))
         values = self.result
         values = list(values.values()) if isinstance(values, dict) else values
+        if self.ran and recorder.call_log is not None:
+            given = self.args[1:], self.kwargs, read
+            at = recorder.call_log.begin_programs(given, len(self.resolved[0]) // 2)
+            self.resolved = *self.resolved[:2], at
         op = recorder.end_op(_NAME, tuple(args), self.resolved, values, *self.times_ns, self.caller)
         # If layers ran but their programs cannot be read, note nothing, not even "no program".
         if runs or (self.tells_programs and not self.layers):

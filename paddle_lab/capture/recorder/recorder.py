@@ -83,8 +83,14 @@ class CallLogging(Protocol):
     def note_gradients(self, key: int | None, returned: Any) -> None:
         """Note what the ``backward`` of a PyLayer returned; ``key`` is that of its op."""
 
-    def note_program(self, given: Any) -> None:
-        """Note that a compiled program is about to run with these inputs and parameters."""
+    def note_unseen_ops(self, tensors: Any) -> None:
+        """Note the tensors that ops may write which no hook sees."""
+
+    def begin_program(self, layer: Any, given: Any, *, is_sot: bool) -> int:
+        """Note a compiled program that is about to run. Return its position, or -1."""
+
+    def begin_programs(self, given: Any, count: int) -> int:
+        """Note a call of ``to_static`` whose programs have run. Return its position, or -1."""
 
 
 @native_twin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import weakref
 from _thread import get_ident
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.replay.backward_log import BackwardCall, BackwardLog, around_set
 from paddle_lab.capture.replay.call_tape import is_valid, new_call_tape, version_of
 from paddle_lab.capture.replay.calls import (
+    PROGRAM,
     PYLAYER,
     WRITE,
     RecordedCall,
@@ -29,8 +31,9 @@ from paddle_lab.capture.replay.calls import (
 from paddle_lab.capture.replay.closure import memory_blocks
 from paddle_lab.capture.replay.held import Held, HeldTensors, span_of
 from paddle_lab.capture.replay.op_rules import is_random, written_by
+from paddle_lab.capture.replay.program_runs import ProgramRun
 from paddle_lab.capture.replay.threads import openmp_threads
-from paddle_lab.capture.rows.cells import VERSION_BITS
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_KEY, VERSION_BITS
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.trace.table import StringPool, TableBuilder
 from paddle_lab.words import Text
@@ -77,6 +80,10 @@ class CallLog(Collector):
         """Whether memory was written without an op since :meth:`hold_written`."""
         self._pylayers: set[int] = set()
         """The positions of calls of PyLayers."""
+        self._program_calls: set[int] = set()
+        """The positions of calls of ``to_static``."""
+        self._programs: dict[int, ProgramRun] = {}
+        """The programs that ran, by ``id``."""
         self._generator = DOOR.default_cpu_generator()
         self._has_device = bool(paddle.is_compiled_with_cuda())
         self._patches: list[AttributePatch] = [
@@ -129,6 +136,7 @@ class CallLog(Collector):
         self.close()
         self.refused = self.refused or why
         self.tape = new_call_tape(self._paddle, self)
+        self._programs = {}
         self.special, self.backward = {}, BackwardLog(self._paddle, self._recorder, self)
         self.held.by_number.clear()
 
@@ -199,14 +207,16 @@ class CallLog(Collector):
                 for tensor in tensors:
                     if self.tape.numbers.find(tensor) < 0:
                         self.hold(tensor)
-            if at >= 0:
+            if at >= 0 and at not in self._program_calls:
                 self.tape.end(key, at, tensors)
                 return
-            # This is a program. Its results are held when they are read.
-            self.tape.end(key, -1, [])
-            for tensor in tensors:
-                if not tensor.stop_gradient:
+            # What no noted program made is held when it is read.
+            made = [self._known(tensor) for tensor in tensors]
+            for number, tensor in zip(made, tensors, strict=True):
+                if number < 0 and not tensor.stop_gradient:
                     self.tape.numbers.note(tensor, -1)
+            made = [self.tape.take(NO_KEY) if number < 0 else number for number in made]
+            self.tape.results.extend((key, at, 0, len(made), *made))
         except Exception as fault:  # noqa: BLE001
             self.fail(fault)
 
@@ -223,14 +233,78 @@ class CallLog(Collector):
         if self.tape.is_open and key in self.backward.pylayers:
             self.backward.note_passed(self.backward.pylayers[key], returned)
 
-    def note_program(self, given: Any) -> None:
-        """Copy what a compiled program may write without an op, such as running statistics."""
+    def _known(self, tensor: Any) -> int:
+        """Return the number of a tensor that was not written since it got its number, or -1."""
+        packed = self.tape.numbers.find(tensor)
+        is_same = packed >= 0 and packed & LARGEST_VERSION == version_of(tensor)
+        number = packed >> VERSION_BITS
+        return number if is_same and is_valid(self.tape, number) else -1
+
+    def note_unseen_ops(self, tensors: Any) -> None:
+        """Copy what ops that no hook sees may write, such as running statistics."""
         try:
-            for tensor in tensors_in(given, self._type):
+            for tensor in tensors_in(tensors, self._type):
                 if tensor.stop_gradient and tensor.persistable:
                     self.keep_unseen(tensor)
         except Exception as fault:  # noqa: BLE001
             self.fail(fault)
+
+    def begin_program(self, layer: Any, given: Any, *, is_sot: bool) -> int:
+        """Note a compiled program that is about to run. Return its position in the tape, or -1.
+
+        Parameters
+        ----------
+        layer
+            Paddle's layer that runs the program.
+        given
+            The inputs, the parameters, and Paddle's attributes of the program.
+        is_sot
+            Whether SOT compiled the program.
+        """
+        if not self.tape.is_open:
+            return -1
+        try:
+            run = self._program_run(layer, is_sot=is_sot)
+            if run is None:
+                self.note_unseen_ops(given)
+                return -1
+            tensors = *given[0], *given[1]
+            at = self.tape.begin(run, "run_program", tensors, None)
+            special = self.special[at] = Special(without_graph=not self._paddle.is_grad_enabled())
+            self._keep(special, [*run.written(tensors)])
+            if run.is_random:
+                special.random_states = self._random_states()
+        except Exception as fault:  # noqa: BLE001
+            self.fail(fault)
+            return -1
+        return at
+
+    def _program_run(self, layer: Any, *, is_sot: bool) -> ProgramRun | None:
+        with suppress(Exception):  # another version of Paddle: the program does not run again
+            if DOOR.has("program_values"):
+                program = DOOR.program_of(layer)
+                run = self._programs.get(id(program))
+                if run is None:
+                    run = ProgramRun(self._paddle, program, is_sot=is_sot)
+                    self._programs[id(program)] = run
+                return run
+        return None
+
+    def begin_programs(self, given: Any, count: int) -> int:
+        """Note a call of ``to_static`` whose programs have run. Return its position, or -1.
+
+        Parameters
+        ----------
+        given
+            The call's tensors, in the order of the op's inputs.
+        count
+            How many inputs the op has.
+        """
+        tensors = tuple(tensors_in(given, self._type))
+        at = self.begin(PROGRAM, "run_program", tensors, None) if len(tensors) == count else -1
+        if at >= 0:
+            self._program_calls.add(at)
+        return at
 
     def fail(self, fault: Exception) -> None:
         """Give up after a fault while a call was noted; the trace goes on without a replay."""

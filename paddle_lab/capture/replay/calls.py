@@ -16,10 +16,16 @@ BACKWARD = ("run_backward", "run_partial_grad")
 
 PYLAYER: Final[Any] = object()
 """The function of a call of a PyLayer. A replay returns the outputs that the ops inside it made."""
+PROGRAM: Final[Any] = object()
+"""The function of a call of ``to_static``. The programs that it ran are calls of their own."""
 HOOK: Final[Any] = object()
 """The function of a call that put a hook on a tensor."""
 WRITE: Final[Any] = object()
 """The function of a row that says: the memory of a tensor was found to be written without an op."""
+
+
+class Irreplayable(Exception):  # noqa: N818  (a reason, not a fault)
+    """A value cannot be computed again. The message is a sentence for the user."""
 
 
 @dataclass(slots=True)
@@ -128,6 +134,6 @@ def tensors_in(result: Any, tensor_type: type) -> Iterator[Any]:
     """Yield the tensors of an op's result, in order."""
     if isinstance(result, tensor_type):
         yield result
-    elif isinstance(result, (list, tuple)):
-        for one in result:
+    elif isinstance(result, (list, tuple, dict)):
+        for one in result.values() if isinstance(result, dict) else result:
             yield from tensors_in(one, tensor_type)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from paddle_lab.capture.replay.calls import BACKWARD, HOOK, PYLAYER, WRITE, RecordedCall
+from paddle_lab.capture.replay.calls import BACKWARD, HOOK, PROGRAM, PYLAYER, WRITE, RecordedCall
 
 Block = tuple[int, int]
 """A block of memory: its address, and how many earlier blocks had this address."""
-_NO_OPS = (PYLAYER, HOOK, WRITE)
+_NO_OPS = (PYLAYER, PROGRAM, HOOK, WRITE)
 
 
 def memory_blocks(
@@ -77,8 +77,8 @@ def leading_to(
         found: list[RecordedCall] = []
         for call, written in zip(reversed(calls), reversed(writes), strict=True):
             is_last = wanted < 0 and call is calls[-1]
-            # The ops inside a PyLayer are calls of their own. It matters for gradients only.
-            is_skipped = not has_backward and call.function in (PYLAYER, HOOK)
+            # What a PyLayer or to_static ran are calls of their own. It matters for gradients only.
+            is_skipped = not has_backward and call.function in (PYLAYER, PROGRAM, HOOK)
             is_needed = not needed.isdisjoint(call.made) or not reached.isdisjoint(written)
             if not is_last and (is_skipped or not is_needed):
                 continue

@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -21,12 +20,15 @@ from paddle_lab.capture.replay.call_log import CallLog
 from paddle_lab.capture.replay.calls import (
     BACKWARD,
     HOOK,
+    PROGRAM,
     PYLAYER,
     WRITE,
+    Irreplayable,
     RecordedCall,
     tensors_in,
     thawed,
 )
+from paddle_lab.capture.replay.program_runs import ProgramRun, stand_in
 from paddle_lab.capture.replay.threads import with_threads
 from paddle_lab.capture.rerun.contents import put_back, random_restores
 from paddle_lab.words import say
@@ -37,33 +39,12 @@ PROGRESS = ContextVar[Callable[[int, int], bool]]("progress", default=lambda _do
 """Is told how many of how many calls have run. If it returns false, the replay stops."""
 
 
-class Irreplayable(Exception):  # noqa: N818  (a reason, not a fault)
-    """A value cannot be computed again. The message is a sentence for the user."""
-
-
 def as_array(tensor: Any) -> npt.NDArray[Any]:
     """Return a tensor's values; bfloat16 as float32."""
     if "bfloat16" in str(tensor.dtype):
         tensor = tensor.detach().astype("float32")
     array: npt.NDArray[Any] = np.array(tensor.detach().numpy())
     return array
-
-
-@cache
-def stand_in(paddle: Any) -> Any:
-    """Return a PyLayer that takes the place of another, in the graph alone."""
-
-    class StandIn(paddle.autograd.PyLayer):  # type: ignore[misc]
-        @staticmethod
-        def forward(context: Any, made: Any, *_inputs: Any) -> Any:
-            context.passed, outputs = made
-            return tuple(outputs())
-
-        @staticmethod
-        def backward(context: Any, *_gradients: Any) -> Any:
-            return context.passed()
-
-    return StandIn
 
 
 class Player:
@@ -158,7 +139,7 @@ class Player:
         """Run one call again."""
         if call.function is None:
             return None
-        if call.function in (PYLAYER, HOOK, WRITE):
+        if call.function in (PYLAYER, PROGRAM, HOOK, WRITE):
             self._play_without_op(call)
             return None
         if call.name in BACKWARD:
@@ -220,7 +201,7 @@ class Player:
     def _stand_in(self, call: RecordedCall) -> None:
         """Pass on the gradients that a PyLayer or a hook returned, without its code."""
 
-        def passed() -> Any:
+        def passed(*_gradients: Any) -> Any:
             later = (row for row in call.passed if row.at > self._playing)
             row = next(later, None)
             if row is None:
@@ -249,7 +230,8 @@ class Player:
         was_enabled = self._paddle.is_grad_enabled()
         active, SINKS.active = SINKS.active, ()
         try:
-            with HOOKS.suspended(), with_threads(self._paddle, self._log.threads):
+            threads = with_threads(self._paddle, self._log.threads)
+            with HOOKS.suspended(), threads:
                 yield
         except (Irreplayable, KeyboardInterrupt):
             raise
@@ -259,6 +241,9 @@ class Player:
             SINKS.active = active
             DOOR.set_grad_enabled(was_enabled)
             put_back(restores)
+            for call in self._calls:
+                if isinstance(call.function, ProgramRun):
+                    call.function.runners.clear()
 
     def _mixed_precision(self, amp: Any) -> AbstractContextManager[Any]:
         level, dtype, allowed, blocked = amp
