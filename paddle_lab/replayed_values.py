@@ -38,7 +38,7 @@ def replayed_value(record: Record, replay: Replay | None, op: int, output: int) 
         raise IndexError(op)
     if replay is None:
         raise ReplayError(say("replay.again"))
-    from paddle_lab.capture.replay.player import Irreplayable
+    from paddle_lab.capture.replay.calls import Irreplayable
 
     try:
         array, compared = replay.value(op, output)
@@ -77,7 +77,7 @@ def replayed_gradient(
         op = int(uses["op"][reading[0]])
         of_op = np.flatnonzero((uses["op"] == op) & (uses["role"] == _INPUT))
         tensor = of_op.tolist().index(reading[0])
-    from paddle_lab.capture.replay.player import Irreplayable
+    from paddle_lab.capture.replay.calls import Irreplayable
 
     try:
         array = replay.gradient(call, op, tensor, is_leaf=is_leaf)

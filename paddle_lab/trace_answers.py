@@ -293,7 +293,7 @@ class TraceAnswers:
         ------
         ReplayError
             If the gradient cannot be computed. The message is the reason. Gradients that depend on
-            a compiled program, or on a graph from before the trace, cannot be computed.
+            a graph from before the trace cannot be computed.
         IndexError
             If there is no such node or output.
         """

@@ -55,7 +55,7 @@ class ValueAnswers:
         except ReplayError as reason:
             return {"error": str(reason)}, []
         except IndexError:  # an op inside a compiled program: only the picture has it
-            return {"error": say("replay.outside")}, []
+            return {"error": say("replay.inside")}, []
         self.kept = {key: kept for key, kept in self.kept.items() if {*key} <= {*subjects}}
         if question.get("file"):
             return _file(*values[0])

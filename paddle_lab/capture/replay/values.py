@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -18,13 +17,11 @@ from paddle_lab.capture.replay.call_tape import is_valid, version_of
 from paddle_lab.capture.replay.calls import PROGRAM, Irreplayable, RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Player, as_array
-from paddle_lab.capture.replay.program_runs import Place, ProgramRun
+from paddle_lab.capture.replay.program_runs import ProgramRun
 from paddle_lab.capture.rerun.fill import BYTES, filled
 from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_VERSION, VERSION_BITS
 from paddle_lab.words import Text, say
 
-_INSIDE = -2
-"""Stands for the number of a value inside a program."""
 _MOST_COMPARED = 4
 _MOST_COMPARED_BYTES = 1 << 24
 _LEAST_TOLD_BYTES = 10**6
@@ -89,21 +86,11 @@ class Replay:
         calls = leading_to(calls, log.tape.storage_of, number)
         if call.function is PROGRAM and not any(number in one.made for one in calls):
             raise Irreplayable(say("replay.outside"))
-        return self._value(calls, number, self._comparable(call), is_whole=output == 0)
-
-    def _value(
-        self,
-        calls: list[RecordedCall],
-        number: int,
-        comparable: list[tuple[Any, int]],
-        *,
-        is_whole: bool,
-    ) -> tuple[Array, int]:
-        log = self.log
+        comparable = self._comparable(call)
         keep = {number, *(number for _, number in comparable)}
         player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
-            if is_whole and not any(map(_may_leave_unwritten, calls)):
+            if output == 0 and not any(map(_may_leave_unwritten, calls)):
                 array = self._run(player, number, keep)
             else:
                 # An op may leave a part of an output unwritten. Then two runs differ.
@@ -160,7 +147,7 @@ class Replay:
             raise Irreplayable(say("replay.not_dense"))
         return as_array(tensor)
 
-    def gradient(self, call: int, op: int, tensor: int, is_leaf: bool) -> Array:  # noqa: FBT001
+    def gradient(self, call: int, op: int, tensor: int, *, is_leaf: bool) -> Array:
         """Return the gradient that a grad node gets in a backward call.
 
         Parameters
@@ -189,11 +176,15 @@ class Replay:
         numbers = made_by.reads if is_leaf else made_by.made
         if not 0 <= tensor < len(numbers):
             raise IndexError(say("replay.no_output", n=len(numbers)))
+        before = log.calls_before(log.backward.calls[call])
         wanted = {numbers[tensor]}
-        for one in log.calls_before(log.backward.calls[call]):
+        for one in before:
             if one.special.replaces in wanted:
                 wanted.update(one.made)
-        calls = self._backward_calls(call)
+        calls = leading_to(before, log.tape.storage_of, -1)
+        read = {number for one in calls if one.builds_graph for number in one.reads}
+        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
+            raise Irreplayable(say("replay.boundary"))
         player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
             found = player.gradients(wanted, None if is_leaf else key)
@@ -201,16 +192,6 @@ class Replay:
             raise Irreplayable(say("replay.no_gradient"))
         gradient: Array = found[-1]
         return gradient
-
-    def _backward_calls(self, call: int) -> list[RecordedCall]:
-        """Return the calls that lead to a backward call, and this call."""
-        log = self.log
-        before = log.calls_before(log.backward.calls[call])
-        calls = leading_to(before, log.tape.storage_of, -1)
-        read = {number for one in calls if one.builds_graph for number in one.reads}
-        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
-            raise Irreplayable(say("replay.boundary"))
-        return calls
 
     def _check(self) -> None:
         if os.getpid() != self._process:  # Paddle's threads do not exist in a forked process
