@@ -72,12 +72,12 @@ class TensorFacts(OpFacts):
 
     def before(self, tensor: int) -> Iterator[int]:
         """Yield a tensor and those that it was computed from, up to parameters."""
+        return walk([tensor], self.inputs_before)
 
-        def inputs(one: int) -> list[int]:
-            is_made = self.tensor_kind(one) != PARAMETER
-            return list(self.inputs(self.producer(one))) if is_made else []
-
-        return walk([tensor], inputs)
+    def inputs_before(self, tensor: int) -> list[int]:
+        """Return the tensors that a tensor was computed from; none for a parameter."""
+        is_made = self.tensor_kind(tensor) != PARAMETER
+        return list(self.inputs(self.producer(tensor))) if is_made else []
 
     @cached_property
     def living(self) -> frozenset[int]:

@@ -299,14 +299,19 @@ class Training:
     def reads_gradients(self) -> bool:
         """Whether an op outside of optimizer steps used a gradient.
 
-        A gradient that no step used counts as data, so data with a parameter's shape counts too.
+        A gradient that no step used counts as data, so data with a parameter's shape counts too,
+        unless it is whole numbers, or an op read it whose result went through backward.
         """
         facts, uses = self.facts, self.facts.record.uses
         kinds = {EXTERNAL: self.parameter_shapes, GRADIENT: None}
+        is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
         pairs = zip(uses["op"].tolist(), uses["tensor"].tolist(), strict=True)
         return any(
             facts.phase(op) != OPTIMIZER
-            and (wanted is None or facts.shape(tensor) in wanted)
+            and (wanted is None or (
+                not is_used[op] and facts.shape(tensor) in wanted
+                and facts.dtype(tensor).startswith(("float", "bfloat"))
+            ))
             for op, tensor in pairs if op >= 0 and tensor >= 0
             and (wanted := kinds.get(facts.tensor_kind(tensor), set())) != set()
         )  # fmt: skip

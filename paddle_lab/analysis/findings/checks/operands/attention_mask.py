@@ -22,7 +22,8 @@ from paddle_lab.analysis.findings.checks.operands.tokens import tokens_before
 from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _MASKING = frozenset(("add", "subtract", "where", "masked_fill"))
-_STEPS = frozenset(("cast", "expand", "unsqueeze", "multiply", "scale", "subtract", "reshape"))
+_MOVING = frozenset(("cast", "expand", "unsqueeze", "reshape"))
+_STEPS = _MOVING | {"multiply", "scale", "subtract"}
 _NOT = frozenset(("logical_not", "bitwise_not"))
 _COMPARED = _STEPS | {"equal", "not_equal", "less_than", "greater_than"}
 _NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
@@ -46,7 +47,9 @@ def find(facts: Facts) -> Iterator[Found]:
             way = list(_way_back(facts, mask))
             shapes = [facts.shape(tensor) for tensor, _ in way]
             narrow[op] = keys > (1,) and any(s[-1:] == (1,) and prod(s) > 1 for s in shapes)
-            if _keeps_one_token(training, way, keeps):
+            is_added = facts.op_name(op) == "add"  # zeros and ones hide nothing: see mask_added.py
+            is_plain = is_added and all(facts.op_name(one) in _MOVING for _, one in way[:-1])
+            if not is_plain and _keeps_one_token(training, way, keeps):
                 yield warning("attention-mask.inverted", facts.place(op), op)
             seen = training.glance(way[-1][0])
             is_same = seen is not None and seen.elements > 1 and seen.smallest == seen.largest

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from math import inf
 
 from paddle_lab.analysis.findings.facts.training import Glance, Training
-from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, Found, warning
+from paddle_lab.analysis.findings.parts import PARAMETER, Check, Facts, Found, walk, warning
 from paddle_lab.analysis.source.stacks import stack_of
 
 _RANGES = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, inf)}
@@ -75,13 +75,17 @@ def _reach(training: Training, op: int, output: int, target: Glance) -> Iterator
 def _moving(training: Training) -> Iterator[Found]:
     """Yield targets that the same parameters make as the prediction, with gradients."""
     facts = training.facts
+
+    def before(one: int) -> list[int]:  # not through a choice, such as argmax
+        return [each for each in facts.inputs_before(one) if facts.needs_grad(each)]
+
     for op in training.forward_ops("subtract", "huber_loss"):
         readers = facts.consumers(facts.outputs(op)[0])
         if facts.op_name(op) == "subtract" and not any(map(training.takes_size, readers)):
             continue
         moving = [one for one in facts.inputs(op) if _is_bootstrapped(training, one)]
         leaves = [
-            {one for one in facts.before(side) if facts.tensor_kind(one) == PARAMETER}
+            {one for one in walk([side], before) if facts.tensor_kind(one) == PARAMETER}
             for side in facts.inputs(op)
         ]
         if len(moving) == 1 and len(leaves) == 2 and leaves[0] & leaves[1]:
