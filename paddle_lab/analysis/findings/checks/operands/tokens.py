@@ -86,16 +86,29 @@ def _taken(facts: Facts, tensor: int) -> tuple[int, str]:
 
 
 def has_padding(training: Training, loss: int) -> bool:
-    """Tell whether a mean of losses contains those of the padding, which is token 0."""
+    """Tell whether a mean of losses contains those of the padding, which is token 0.
+
+    The labels are the tokens that an embedding reads, or others of its vocabulary: then the loss
+    has a class for each token, and rows end with more zeros than an end of the sentence has.
+    """
     facts = training.facts
-    labels = training.origin(facts.inputs(loss)[1])
+    labels, classes = training.origin(facts.inputs(loss)[1]), facts.shape(facts.inputs(loss)[0])
     seen = training.glance(labels)
     readers = training.readers(facts.outputs(loss)[-1])
     is_mean = all(facts.op_name(one) in {"mean", "mean_all"} for one in readers)
     if seen is None or seen.zeros * 20 < seen.elements or not is_mean:
         return False
-    return training.attribute(loss, "ignore_index") != "0" and any(
-        training.attribute(one, "padding_idx") == "0"
-        and training.origin(facts.inputs(one)[0]) == labels
-        for one in training.forward_ops("embedding")
-    )
+    if training.attribute(loss, "ignore_index") == "0":
+        return False
+    for one in training.forward_ops("embedding"):
+        source, table = (*map(training.origin, facts.inputs(one)[:2]),)
+        tokens = training.glance(source)
+        is_other = facts.shape(source) == facts.shape(labels) and len(facts.shape(labels)) == 2
+        is_shifted = (
+            is_other and tokens is not None and facts.shape(table)[:1] == classes[-1:]
+            and seen.zeros > facts.shape(labels)[0] and tokens.zeros * 20 >= tokens.elements
+        )  # fmt: skip
+        is_padded = training.attribute(one, "padding_idx") == "0"
+        if is_padded and (source == labels or is_shifted):
+            return True
+    return False
