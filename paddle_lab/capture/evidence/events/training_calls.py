@@ -6,8 +6,6 @@ checks. For each line, at most 64 calls of a function are recorded.
 
 from __future__ import annotations
 
-import dis
-import inspect
 import sys
 import weakref
 from collections import Counter
@@ -17,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
+from paddle_lab.capture.evidence.events.constant_seeds import item_seed, worker_seed
 from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.search import with_subclasses
@@ -24,7 +23,7 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import NO_KEY
 
 _MOST_OF_A_LINE = 64
-_SEEDING = frozenset(("np", "numpy", "random", "paddle", "seed"))
+_LENGTH, _LENGTHS = "schedule_length", ("T_max", "decay_steps")
 _Details = Callable[[Recorder, Call], tuple[str, Any] | None]
 """Returns what the checks need to know about a call, and the tensor concerned or ``None``."""
 
@@ -50,7 +49,7 @@ def training_call_patches(paddle: Any) -> list[AttributePatch]:
         (paddle.nn.LayerList, "__init__"): _repeated,
         (paddle.nn.Sequential, "__init__"): _repeated,
         (paddle.nn.initializer.Initializer, "__call__"): _initialised,
-        (schedule, "__init__"): _identity,
+        (schedule, "__init__"): _schedule,
         (paddle, "seed"): _first,
         (paddle.io.DataLoader, "__iter__"): _loader,
         (np.random, "seed"): _first,
@@ -126,6 +125,15 @@ def _identity(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     return f"{type(one).__name__} {recorder.events.number_of(one)}", None
 
 
+def _schedule(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+    told, own = _identity(recorder, call), vars(call.args[0])
+    for name in _LENGTHS:
+        if told is not None and isinstance(own.get(name), int):
+            detail = f"{_LENGTH} {own[name]} {told[0]}"
+            recorder.events.note("called", call.frame, detail=detail)
+    return told
+
+
 def _scheduler(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     # Paddle's own code steps a new scheduler once, and steps schedulers inside other schedulers.
     is_own = call.frame.f_globals.get("__name__") == "paddle.optimizer.lr"
@@ -144,29 +152,17 @@ def _loader(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     number = recorder.events.number_of(loader)
     sampler = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
     function: Any = getattr(loader, "worker_init_fn", None)
-    seeding = _constant_seed(function) if getattr(loader, "num_workers", 0) > 1 else -1
+    seeding = worker_seed(function) if getattr(loader, "num_workers", 0) > 1 else -1
     if seeding >= 0:
         places = [(function.__code__, seeding)]
         recorder.events.note("called", call.frame, detail="worker_init_fn", places=places)
+    seeded = item_seed(getattr(loader, "dataset", None))
+    if seeded is not None:
+        recorder.events.note("called", call.frame, detail="item_seed", places=[seeded])
     try:
         return f"{number} {len(loader)} {type(sampler).__name__}", None
     except Exception:  # noqa: BLE001  (an iterable data set has no length)
         return f"{number} 0 None", None
-
-
-def _constant_seed(function: Any) -> int:
-    """Return where a worker function sets a seed that all workers share, as an offset, or -1."""
-    code = getattr(function, "__code__", None)
-    if code is None or not code.co_argcount:
-        return -1
-    variables = inspect.getclosurevars(function)
-    others = [one for one in code.co_names if one not in _SEEDING]
-    constants = {**variables.globals, **variables.nonlocals}
-    steps = list(dis.get_instructions(code))
-    is_used = any(code.co_varnames[0] in one.argrepr.split(", ") for one in steps)
-    if is_used or not all(isinstance(constants.get(one), int) for one in others):
-        return -1
-    return next((one.offset for one in steps if one.argval == "seed"), -1)
 
 
 def _parameter(layer: Any) -> Any:

@@ -4,8 +4,9 @@ Contract: initial weights expect features with a mean near 0 and a deviation nea
 1998, Glorot and Bengio 2010). Pixels are divided by 255.
 
 The check reports data with a root mean square of at least 30 that goes straight into a trained
-layer, if no norm follows this layer. It also reports ``//`` and casts that turn nearly
-all data to zero.
+layer, if no norm follows this layer, and data whose whole range is at most 0.01. It also reports
+``//`` and casts that turn nearly all data to zero, and a division by 255 of data that is at most 1
+already.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ from collections.abc import Iterator
 
 from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import PARAMETER, Facts
+from paddle_lab.analysis.findings.facts.training import Glance
 from paddle_lab.analysis.findings.parts import AFFINE, PASSING, Found, Training, warning
 
 _LARGE = 30.0
+_NARROW = 0.01
 _FEWEST = 16
+_MANY = 64
+_PIXELS = {127, 128, 255, 256}
 _SUMS = {"add", "bias_add"}
 
 
@@ -25,7 +30,8 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines at which data that is far too large enters a net."""
     training = facts.answer(Training)
     yield from _rounded_down(training)
-    if not any(seen.root_mean_square >= _LARGE for seen in training.glances.values()):
+    yield from _divided_again(training)
+    if not any(_scale(seen) for seen in training.glances.values()):
         return
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
     said: set[int] = set()
@@ -33,16 +39,40 @@ def find(facts: Facts) -> Iterator[Found]:
         pair = facts.inputs(op)
         if not is_used[op] or PARAMETER not in map(facts.tensor_kind, pair[1:4]):
             continue
-        source = training.origin(pair[0])
-        seen = training.glance(source)
-        if seen is None or seen.root_mean_square < _LARGE or seen.elements < _FEWEST:
+        seen = training.glance(training.origin(pair[0]))
+        kind = "" if seen is None else _scale(seen)
+        if seen is None or not kind:
             continue
         if not _is_normalised(training, op) and facts.stack(op) not in said:
             said.add(facts.stack(op))
-            kind = "pixels" if seen.smallest >= 0 and 64 < seen.largest <= 255 else "found"
             low, high = f"{seen.smallest:.4g}", f"{seen.largest:.4g}"
             place = facts.model_place(op)
             yield warning(f"input-scale.{kind}", place, op, smallest=low, largest=high)
+
+
+def _scale(seen: Glance) -> str:
+    """Return what data of such a scale is called in a finding; ``""`` for a usual scale."""
+    if seen.elements >= _MANY and 0 < seen.largest - seen.smallest <= _NARROW:
+        return "narrow"
+    if seen.root_mean_square < _LARGE or seen.elements < _FEWEST:
+        return ""
+    return "pixels" if seen.smallest >= 0 and 64 < seen.largest <= 255 else "found"
+
+
+def _divided_again(training: Training) -> Iterator[Found]:
+    """Yield the lines that divide by 255 what is at most 1 already."""
+    facts = training.facts
+    by_stack: dict[int, list[tuple[int, float]]] = {}
+    for op in training.forward_ops("scale", "divide", "multiply"):
+        factor = facts.factor(op)
+        seen = training.glance(training.origin(facts.inputs(op)[0])) if factor != 1 else None
+        if seen is not None and seen.elements >= _MANY and round(1 / factor) in _PIXELS:
+            by_stack.setdefault(facts.stack(op), []).append((op, seen.largest))
+    for ops in by_stack.values():
+        largest = max(largest for _, largest in ops)
+        if 0 < largest <= 1 and "int" not in facts.dtype(facts.inputs(ops[0][0])[0]):
+            op = ops[0][0]
+            yield warning("input-scale.again", facts.place(op), op, largest=f"{largest:.4g}")
 
 
 def _rounded_down(training: Training) -> Iterator[Found]:

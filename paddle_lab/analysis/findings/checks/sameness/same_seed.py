@@ -5,8 +5,8 @@ random batches again.
 
 The check reports a line that set the same seed at least three times, with one training step in
 between, if the steps used random numbers. It also reports a ``worker_init_fn`` that sets the same
-seed in each worker of a loader. It does not report different seeds, or a seed before each
-whole run.
+seed in each worker of a loader, and a ``__getitem__`` that draws the same numbers for each item of
+a training loader. It does not report different seeds, or a seed before each whole run.
 
 Members of an ensemble start from different weights (Lakshminarayanan et al. 2017), and so do twin
 critics. The check reports two optimizers whose steps alternate and whose nets read the same data,
@@ -33,6 +33,7 @@ def find(facts: Facts) -> Iterator[Found]:
     training = facts.answer(Training)
     for call in training.called("worker_init_fn")[:1]:
         yield warning("same-seed.workers", training.place(call), -1)
+    yield from _items(training)
     yield from _equal_nets(training)
     seeds: dict[tuple[Place, str], list[Called]] = {}
     for call in training.called("seed", "default_rng"):
@@ -54,6 +55,19 @@ def find(facts: Facts) -> Iterator[Found]:
         is_global = calls[0].name == "seed"  # another generator may be for something else
         if has_steps and ((is_global and has_random) or _repeats(training, spans)):
             yield warning("same-seed.found", place, -1, n=len(calls), seed=seed)
+
+
+def _items(training: Training) -> Iterator[Found]:
+    """Yield the line of a data set that draws the same numbers for each item that is learnt."""
+    facts = training.facts
+    starts = [call.event.ops_before for call in training.called("DataLoader.__iter__")]
+    learnt = [facts.ops_before(call) for call in facts.user_backward_calls]
+    for call in training.called("item_seed"):
+        begin = call.event.ops_before
+        end = next((at for at in starts if at > begin), facts.op_count)
+        if any(begin < at <= end for at in learnt):
+            yield warning("same-seed.items", training.place(call), -1)
+            return
 
 
 def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
