@@ -62,6 +62,10 @@ class OptimizerLog:
             seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer, len(self._seen))
         return seen
 
+    def others(self, seen: SeenOptimizer) -> list[SeenOptimizer]:
+        """Return the other optimizers that the trace has seen."""
+        return [one for one in self._seen.values() if one is not seen]
+
     def note_step(self, optimizer: Any) -> None:
         """Count a step, and read the optimizer's parameters."""
         seen = self.entry(optimizer)

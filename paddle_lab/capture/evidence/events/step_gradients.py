@@ -1,8 +1,11 @@
-"""Finds optimizer steps that use gradients that an earlier step has already used.
+"""Finds optimizer steps that use gradients that an earlier step has used, or left for others.
 
 The gradients that a step uses are remembered. If such a gradient still exists and is not zero when
 the next backward begins, this backward adds to it, and the next step uses the sum. To keep this
 cheap, only a few of the smallest parameters of each optimizer are checked.
+
+The gradients of other optimizers' parameters that exist at a step are remembered in the same way:
+the backward call was for this step, and its gradients remain for the next step of the others.
 """
 
 from __future__ import annotations
@@ -19,14 +22,16 @@ from paddle_lab.capture.evidence.values.statistics import statistics_of
 from paddle_lab.capture.recorder.tensors import TensorPool
 
 _MOST_WATCHED = 3
-_LOST = "lost_setting"
+_LOST, _FOREIGN = "lost_setting", "foreign_gradient"
 
 
 class _Used:
-    """A parameter whose gradient a step has used."""
+    """A parameter whose gradient existed at a step."""
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter: Any, optimizer: int) -> None:
         self.reference = weakref.ref(parameter)
+        self.optimizer = optimizer
+        """The number of the optimizer that stepped."""
         self.is_added_to = False
         """Whether a backward has begun while the used gradient still existed."""
 
@@ -51,16 +56,24 @@ class StepGradients:
     def note_step(self, optimizer: Any) -> None:
         """Check for stale gradients, before a call of ``step`` changes anything."""
         self._note_lost_settings(optimizer)
-        watched = self._watched(optimizer)
+        seen, watched = self._optimizers.entry(optimizer), self._watched(optimizer)
         stale = [parameter for parameter in watched if self._is_stale(parameter)]
-        if stale:
+        makers = {self._used[id(parameter)].optimizer: parameter for parameter in stale}
+        if seen.number in makers:
             self._events.note(
                 "stale_gradient",
                 _getframe(),
-                tensor=self._tensors.key_of(stale[0]),
+                tensor=self._tensors.key_of(makers[seen.number]),
                 detail=type(optimizer).__name__,
             )
-        self._used |= {id(parameter): _Used(parameter) for parameter in watched}
+        for maker in makers.keys() - {seen.number}:
+            detail = f"{_FOREIGN} {seen.number} {maker}"
+            self._events.note("called", _getframe(), detail=detail)
+        self._used |= {id(parameter): _Used(parameter, seen.number) for parameter in watched}
+        for other in self._optimizers.others(seen):
+            for parameter in (reference() for reference in other.watched):
+                if parameter is not None:
+                    self._used.setdefault(id(parameter), _Used(parameter, seen.number))
 
     def _note_lost_settings(self, optimizer: Any) -> None:
         seen = self._optimizers.entry(optimizer)
