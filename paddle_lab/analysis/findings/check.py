@@ -18,6 +18,7 @@ Evidence = Literal["events", "values", "gradients", "rerun", "cuda"]
 tensor; ``gradients`` examines every gradient; ``rerun`` runs the code a second time;
 ``cuda`` waits for the GPU after every op.
 """
+_OF_WHOLE_RUNS = frozenset(("steps", "sameness", "modes", "hooks"))
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,9 @@ class Check:
     needs: tuple[Evidence, ...] = ("events",)
     consequence_of: tuple[str, ...] = ()
     """If a check of one of these kinds finds an error, this check's error is its consequence."""
-    holds_on: tuple[Keep, ...] = KEEPS
-    """The parts of a long run that a limited trace may keep without false alarms of the check."""
+    holds_on: tuple[Keep, ...] | None = None
+    """The parts of a long run that a limited trace may keep without false alarms of the check. By
+    default all; none for checks of groups that are about the whole run."""
     most: int = 20
     """How many findings are kept, because one mistake may be found at every op."""
 
@@ -45,6 +47,8 @@ class Check:
         if not self.kind:
             name = self.find.__module__.rpartition(".")[2].replace("_", "-")
             object.__setattr__(self, "kind", name)
+        if self.holds_on is None:
+            object.__setattr__(self, "holds_on", () if self.group in _OF_WHOLE_RUNS else KEEPS)
 
     @property
     def group(self) -> str:

@@ -14,7 +14,7 @@ from paddle_lab.analysis.findings.registry import checks, depth
 from paddle_lab.trace.record import Record
 from paddle_lab.trace.schema import FINDING_TABLES, MARK_ROLES, SEVERITIES
 from paddle_lab.trace.table import StringPool, TableBuilder
-from paddle_lab.words import language, say
+from paddle_lab.words import Text, language, say
 
 _IGNORE = re.compile(r"# paddle-lab: ignore(?:\[(?P<kinds>[^\]]*)\])?")
 
@@ -48,8 +48,10 @@ def _run(check: Check, facts: Facts) -> list[Finding]:
         return []
     distinct: dict[tuple[str, int, str], Finding] = {}
     for one in found:
-        finding = _finding(check, one)
-        distinct.setdefault((finding.file, finding.line, finding.message), finding)
+        finding, text = _finding(check, one), one.message
+        is_alike = one.severity == "warning"  # except for its numbers
+        told = text.key if is_alike and isinstance(text, Text) else finding.message
+        distinct.setdefault((finding.file, finding.line, told), finding)
     wanted = [one for one in distinct.values() if not _is_ignored(one)]
     return sorted(wanted, key=_rank)[: check.most]
 

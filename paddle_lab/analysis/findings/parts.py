@@ -28,6 +28,7 @@ from paddle_lab.analysis.findings.finding import (
     found,
     warning,
 )
+from paddle_lab.trace.limit import KEEPS
 
 __all__ = [
     "ACTIVATION",
@@ -35,6 +36,7 @@ __all__ = [
     "BUFFER",
     "FORWARD",
     "GRADIENT",
+    "KEEPS",
     "LOSSES",
     "OPTIMIZER",
     "PARAMETER",

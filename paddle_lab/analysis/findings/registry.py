@@ -92,7 +92,7 @@ def needing_more_than(kept: str, kinds: Iterable[str]) -> list[str]:
         The part of the ops that a limited trace kept: see
         :data:`paddle_lab.trace.limit.Keep`.
     """
-    return [check.kind for check in _known(kinds) if kept not in check.holds_on]
+    return [check.kind for check in _known(kinds) if kept not in (check.holds_on or ())]
 
 
 def _known(kinds: Iterable[str]) -> Iterator[Check]:

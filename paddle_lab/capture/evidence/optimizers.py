@@ -51,20 +51,17 @@ class OptimizerLog:
 
     def __init__(self, tensors: TensorPool, backward_calls: Sequence[Any]) -> None:
         self._tensors, self._backward_calls = tensors, backward_calls
-        self._seen: dict[int, SeenOptimizer] = {}
+        self.seen: dict[int, SeenOptimizer] = {}
+        """The entries of the optimizers."""
 
     def entry(self, optimizer: Any) -> SeenOptimizer:
         """Return the entry of an optimizer. Its parameters are read in a step, or at the end."""
-        seen = self._seen.get(id(optimizer))
+        seen = self.seen.get(id(optimizer))
         if seen is None or seen.reference() is not optimizer:
             if seen is not None:
-                self._seen[-1 - len(self._seen)] = seen  # a new optimizer is at this address now
-            seen = self._seen[id(optimizer)] = SeenOptimizer(optimizer, len(self._seen))
+                self.seen[-1 - len(self.seen)] = seen  # a new optimizer is at this address now
+            seen = self.seen[id(optimizer)] = SeenOptimizer(optimizer, len(self.seen))
         return seen
-
-    def others(self, seen: SeenOptimizer) -> list[SeenOptimizer]:
-        """Return the other optimizers that the trace has seen."""
-        return [one for one in self._seen.values() if one is not seen]
 
     def note_step(self, optimizer: Any) -> None:
         """Count a step, and read the optimizer's parameters."""
@@ -77,13 +74,13 @@ class OptimizerLog:
 
     def tensors(self) -> list[int]:
         """Return the rows of all parameters."""
-        return [row for seen in self._seen.values() for row in seen.parameters]
+        return [row for seen in self.seen.values() for row in seen.parameters]
 
     def add_rows(
         self, builders: dict[str, TableBuilder], strings: StringPool, keys: RecordKeys
     ) -> None:
         """Fill ``optimizers`` and ``optimizer_parameters``."""
-        for seen in self._seen.values():
+        for seen in self.seen.values():
             if seen.reference() is None and not seen.steps:
                 continue
             key = builders["optimizers"].append(strings[seen.class_name], seen.steps)
@@ -92,13 +89,13 @@ class OptimizerLog:
 
     def finish(self, paddle: Any) -> None:
         """Find the optimizers that are alive at the end of the trace, before tables are built."""
-        if not self._seen and self._backward_calls and self._has_met_parameters():
+        if not self.seen and self._backward_calls and self._has_met_parameters():
             # Only a part of a training loop may be traced. Then the optimizer is older than the
             # trace.
             kinds = with_subclasses(paddle.optimizer.Optimizer)
             for optimizer in instances_among(gc.get_objects(), kinds):
                 self.entry(optimizer)
-        for seen in self._seen.values():
+        for seen in self.seen.values():
             optimizer = seen.reference()
             if optimizer is not None and not seen.parameters:
                 seen.parameters = self._rows(parameters_of(optimizer))

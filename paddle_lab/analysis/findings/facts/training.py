@@ -185,6 +185,10 @@ class Training:
             found.setdefault(step, []).append((self.facts.first_value(tensor), *rest))
         return found
 
+    def examined(self, number: int) -> set[int]:
+        """Return the examined parameters of an optimizer."""
+        return {row[0] for step in self.steps_of[number] for row in self.looked.get(step.row, ())}
+
     @cached_property
     def backward_scopes(self) -> dict[int, int]:
         """For each backward call, by its number: the first scope inside it."""
@@ -352,6 +356,12 @@ class Training:
         maker = self.facts.producer(self.facts.inputs(op)[0]) if self.facts.inputs(op) else -1
         is_size = self.facts.op_name(op) in {"square", "abs", "pow"}
         return is_size and maker >= 0 and self.facts.op_name(maker) == "subtract"
+
+    def compares(self, op: int) -> bool:
+        """Tell whether an op is a loss, or a difference whose size is taken."""
+        if self.facts.op_name(op) != "subtract":
+            return self.facts.op_name(op) in LOSSES
+        return any(map(self.takes_size, self.facts.consumers(self.facts.outputs(op)[0])))
 
     def reached_losses(self, tensor: int) -> list[int]:
         """Return the loss ops that use a tensor, directly or through a limited number of ops."""

@@ -4,8 +4,8 @@ The gradients that a step uses are remembered. If such a gradient still exists a
 the next backward begins, this backward adds to it, and the next step uses the sum. To keep this
 cheap, only a few of the smallest parameters of each optimizer are checked.
 
-The gradients of other optimizers' parameters that exist at a step are remembered in the same way:
-the backward call was for this step, and its gradients remain for the next step of the others.
+Gradients of other optimizers' parameters are remembered too: a backward call made them for this
+step, and they remain for the next step of the others.
 """
 
 from __future__ import annotations
@@ -66,11 +66,10 @@ class StepGradients:
                 tensor=self._tensors.key_of(makers[seen.number]),
                 detail=type(optimizer).__name__,
             )
-        for maker in makers.keys() - {seen.number}:
-            detail = f"{_FOREIGN} {seen.number} {maker}"
-            self._events.note("called", _getframe(), detail=detail)
+        for one in makers.keys() - {seen.number}:
+            self._events.note("called", _getframe(), detail=f"{_FOREIGN} {seen.number} {one}")
         self._used |= {id(parameter): _Used(parameter, seen.number) for parameter in watched}
-        for other in self._optimizers.others(seen):
+        for other in list(self._optimizers.seen.values()):
             for parameter in (reference() for reference in other.watched):
                 if parameter is not None:
                     self._used.setdefault(id(parameter), _Used(parameter, seen.number))

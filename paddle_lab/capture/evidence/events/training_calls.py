@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lab.capture.door import DOOR
-from paddle_lab.capture.evidence.events.constant_seeds import item_seed, worker_seed
+from paddle_lab.capture.evidence.events.constant_seeds import constant_seed, item_seed
 from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.search import with_subclasses
@@ -23,7 +23,7 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.rows.cells import NO_KEY
 
 _MOST_OF_A_LINE = 64
-_LENGTH, _LENGTHS = "schedule_length", ("T_max", "decay_steps")
+_LENGTH, _LENGTHS = "schedule_length", {"T_max", "decay_steps"}
 _Details = Callable[[Recorder, Call], tuple[str, Any] | None]
 """Returns what the checks need to know about a call, and the tensor concerned or ``None``."""
 
@@ -120,17 +120,15 @@ def _shuffled(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     return f"{len(given)} {given.dtype.kind} {recorder.events.number_of(given)}", None
 
 
-def _identity(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+def _identity(recorder: Recorder, call: Call) -> tuple[str, Any]:
     one = call.args[0]
     return f"{type(one).__name__} {recorder.events.number_of(one)}", None
 
 
-def _schedule(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
+def _schedule(recorder: Recorder, call: Call) -> tuple[str, Any]:
     told, own = _identity(recorder, call), vars(call.args[0])
-    for name in _LENGTHS:
-        if told is not None and isinstance(own.get(name), int):
-            detail = f"{_LENGTH} {own[name]} {told[0]}"
-            recorder.events.note("called", call.frame, detail=detail)
+    for name in _LENGTHS & own.keys():
+        recorder.events.note("called", call.frame, detail=f"{_LENGTH} {own[name]} {told[0]}")
     return told
 
 
@@ -151,14 +149,12 @@ def _loader(recorder: Recorder, call: Call) -> tuple[str, Any] | None:
     loader = call.args[0]
     number = recorder.events.number_of(loader)
     sampler = getattr(getattr(loader, "batch_sampler", None), "sampler", None)
-    function: Any = getattr(loader, "worker_init_fn", None)
-    seeding = worker_seed(function) if getattr(loader, "num_workers", 0) > 1 else -1
-    if seeding >= 0:
-        places = [(function.__code__, seeding)]
-        recorder.events.note("called", call.frame, detail="worker_init_fn", places=places)
-    seeded = item_seed(getattr(loader, "dataset", None))
-    if seeded is not None:
-        recorder.events.note("called", call.frame, detail="item_seed", places=[seeded])
+    function = getattr(loader, "worker_init_fn", None)
+    worker = constant_seed(function) if getattr(loader, "num_workers", 0) > 1 else None
+    item = item_seed(getattr(loader, "dataset", None))
+    for name, place in (("worker_init_fn", worker), ("item_seed", item)):
+        if place is not None:
+            recorder.events.note("called", call.frame, detail=name, places=[place])
     try:
         return f"{number} {len(loader)} {type(sampler).__name__}", None
     except Exception:  # noqa: BLE001  (an iterable data set has no length)

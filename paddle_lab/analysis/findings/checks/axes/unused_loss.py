@@ -67,11 +67,9 @@ def find(facts: Facts) -> Iterator[Found]:
 def _terms(training: Training, calls: list[int]) -> Iterator[Found]:
     """Yield sums that backward calls began at, if a term has no gradient or is in them twice."""
     facts = training.facts
-    said: set[int] = set()
     for root in (facts.op_of_node(node) for call in calls for node in facts.roots(call)):
-        if root < 0 or facts.stack(root) in said:
+        if root < 0:
             continue
-        said.add(facts.stack(root))
         ops = [op for op in walk([root], lambda op: _summed(facts, op)) if _is_linear(facts, op)]
         terms = [one for op in ops for one in facts.inputs(op)]
         if any(terms.count(one) > 1 for one in terms if facts.needs_grad(one)):

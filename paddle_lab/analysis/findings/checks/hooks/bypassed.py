@@ -104,7 +104,6 @@ def _lost_hooks(training: Training) -> Iterator[Found]:
     facts = training.facts
     made = [one for one in facts.events("created") if one.detail == "parameter"]
     reached = facts.leaves_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
-    said: set[Place] = set()
     for call in training.called("register_hook"):
         old, place = facts.first_value(call.event.tensor), training.place(call)
         late = [
@@ -113,14 +112,9 @@ def _lost_hooks(training: Training) -> Iterator[Found]:
             and facts.shape(one.tensor) == facts.shape(old)
         ]  # fmt: skip
         is_read = any(op >= call.event.ops_before for op in training.readings(old))
-        if late and old not in reached and not is_read and place not in said:
-            said.add(place)
+        if late and old not in reached and not is_read:
             new = facts.place_of_stack(late[0].stack)
             yield warning("bypassed.lost", place, -1, name=facts.tensor_name(old), made=new)
 
 
-CHECK = Check(
-    find=find,
-    example="layer.register_forward_post_hook(hook)\ny = layer.forward(x)",
-    holds_on=(),
-)
+CHECK = Check(find, example="layer.register_forward_post_hook(hook)\ny = layer.forward(x)")

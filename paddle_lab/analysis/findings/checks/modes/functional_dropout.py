@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
+from paddle_lab.analysis.findings.parts import KEEPS, Check, Facts, Found, Training, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -32,4 +32,4 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("functional-dropout.found", place, op, layer=layer)
 
 
-CHECK = Check(find, example="x = F.dropout(x, 0.5)  # without training=self.training")
+CHECK = Check(find, example="x = F.dropout(x, 0.5)  # without training=…", holds_on=KEEPS)

@@ -38,8 +38,4 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("thawed.spectral", place, ops[0])
 
 
-CHECK = Check(
-    find=find,
-    example="net.backbone.eval()\nfor epoch in range(9):\n    net.train()",
-    holds_on=(),
-)
+CHECK = Check(find, example="net.backbone.eval()\nfor epoch in range(9):\n    net.train()")

@@ -70,8 +70,4 @@ def _eval_place(training: Training, op: int) -> Place | None:
     return training.place(last) if last is not None and last.detail[-1] == "0" else None
 
 
-CHECK = Check(
-    find=find,
-    example="validate(net)  # calls net.eval()\nloss = F.cross_entropy(net(x), y)",
-    holds_on=(),
-)
+CHECK = Check(find, example="validate(net)  # calls net.eval()\nloss = F.cross_entropy(net(x), y)")

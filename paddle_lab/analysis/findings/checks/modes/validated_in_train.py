@@ -131,5 +131,4 @@ def _is_judged(training: Training, op: int, root: int, is_used: Mask, *, by_read
 CHECK = Check(
     find=find,
     example="with paddle.no_grad():\n    accuracy = (net(x).argmax(1) == y)  # without net.eval()",
-    holds_on=(),
 )

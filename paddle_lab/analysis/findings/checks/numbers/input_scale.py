@@ -30,11 +30,9 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines at which data that is far too large enters a net."""
     training = facts.answer(Training)
     yield from _rounded_down(training)
-    yield from _divided_again(training)
     if not any(_scale(seen) for seen in training.glances.values()):
         return
     is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
-    said: set[int] = set()
     for op in training.forward_ops("rnn", *AFFINE):
         pair = facts.inputs(op)
         if not is_used[op] or PARAMETER not in map(facts.tensor_kind, pair[1:4]):
@@ -43,8 +41,7 @@ def find(facts: Facts) -> Iterator[Found]:
         kind = "" if seen is None else _scale(seen)
         if seen is None or not kind:
             continue
-        if not _is_normalised(training, op) and facts.stack(op) not in said:
-            said.add(facts.stack(op))
+        if not _is_normalised(training, op):
             low, high = f"{seen.smallest:.4g}", f"{seen.largest:.4g}"
             place = facts.model_place(op)
             yield warning(f"input-scale.{kind}", place, op, smallest=low, largest=high)
@@ -59,32 +56,21 @@ def _scale(seen: Glance) -> str:
     return "pixels" if seen.smallest >= 0 and 64 < seen.largest <= 255 else "found"
 
 
-def _divided_again(training: Training) -> Iterator[Found]:
-    """Yield the lines that divide by 255 what is at most 1 already."""
-    facts = training.facts
-    by_stack: dict[int, list[tuple[int, float]]] = {}
-    for op in training.forward_ops("scale", "divide", "multiply"):
-        factor = facts.factor(op)
-        seen = training.glance(training.origin(facts.inputs(op)[0])) if factor != 1 else None
-        if seen is not None and seen.elements >= _MANY and round(1 / factor) in _PIXELS:
-            by_stack.setdefault(facts.stack(op), []).append((op, seen.largest))
-    for ops in by_stack.values():
-        largest = max(largest for _, largest in ops)
-        if 0 < largest <= 1 and "int" not in facts.dtype(facts.inputs(ops[0][0])[0]):
-            op = ops[0][0]
-            yield warning("input-scale.again", facts.place(op), op, largest=f"{largest:.4g}")
-
-
 def _rounded_down(training: Training) -> Iterator[Found]:
-    """Yield the lines that round nearly all data down to zero."""
+    """Yield the lines that round nearly all data down to zero, or that divide it again."""
     facts = training.facts
+    for op in training.forward_ops("scale", "divide", "multiply"):
+        factor, source = facts.factor(op), training.origin(facts.inputs(op)[0])
+        seen = training.glance(source) if factor and round(1 / factor) in _PIXELS else None
+        is_small = seen is not None and seen.elements >= _MANY and 0 < seen.largest <= 1
+        if is_small and "float" in facts.dtype(source):
+            yield warning("input-scale.again", facts.place(op), op)
     for op in training.forward_ops("floor_divide"):
         seen = training.glance(training.origin(facts.inputs(op)[0]))
         number = facts.attributes(op).strip()
         if seen is not None and number.isdigit() and 0 < seen.largest < 2 * int(number):
             yield warning("input-scale.floor", facts.place(op), op, number=number,
                           largest=f"{seen.largest:.4g}")  # fmt: skip
-    said: set[int] = set()
     for op in training.forward_ops("cast"):
         source, factor = training.origin(facts.inputs(op)[0]), 1.0
         maker = facts.producer(source)
@@ -96,8 +82,7 @@ def _rounded_down(training: Training) -> Iterator[Found]:
             continue
         is_part = not seen.is_whole or factor != 1
         is_lost = is_part and seen.smallest * factor > -1 and 0 < seen.largest * factor < 1
-        if is_lost and facts.stack(op) not in said:
-            said.add(facts.stack(op))
+        if is_lost:
             yield warning("input-scale.cast", facts.place(op), op, dtype=to,
                           largest=f"{seen.largest * factor:.4g}")  # fmt: skip
 

@@ -150,7 +150,7 @@ def kind_of(training: Training, tensor: int, factors: int = 8) -> tuple[str, int
     inputs = facts.inputs(op) if op >= 0 else []
     if name == "add" and training.origin_op(inputs[0]) >= 0:
         maker = training.origin_op(inputs[0])
-        is_layer = any(facts.path(one) for one in facts.inputs(maker))
+        is_layer = any(facts.path(training.origin(one)) for one in facts.inputs(maker))
         return ("logits" if facts.op_name(maker) in AFFINE and is_layer else ""), op
     if name == "divide" and len(inputs) == 2:
         above, below = map(training.origin_op, inputs)

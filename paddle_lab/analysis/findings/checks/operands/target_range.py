@@ -42,31 +42,25 @@ def find(facts: Facts) -> Iterator[Found]:
     yield from _soft(training)
     yield from _signs(training)
     yield from _moving(training)
-    said: set[int] = set()
     for op in training.forward_ops("subtract", "huber_loss"):
         pair = facts.inputs(op)
         if len(pair) != 2 or facts.shape(pair[0])[:-1] != facts.shape(pair[1])[:-1]:
             continue
         for output, other in (pair, pair[::-1]):
             target = training.glance(training.origin(other)) or training.computed(other)
-            if target is None or not training.is_fed(output) or facts.stack(op) in said:
-                continue
-            for one in _reach(training, op, output, target):
-                said.add(facts.stack(op))
-                yield one
+            if target is not None and training.is_fed(output):
+                yield from _reach(training, op, output, target)
 
 
 def _reach(training: Training, op: int, output: int, target: Glance) -> Iterator[Found]:
     """Yield a loss whose output cannot reach its target."""
     facts, maker, numbers = training.facts, training.origin_op(output), _numbers(target)
     name = facts.op_name(maker).rstrip("_") if maker >= 0 else ""
-    readers = facts.consumers(facts.outputs(op)[0])
-    is_loss = facts.op_name(op) != "subtract" or any(map(training.takes_size, readers))
     if name in _RANGES:
         low, high = _RANGES[name]
         room = (high - low) / 2
         if name == "relu":  # half as low as targets are large: no rounding and no outlier
-            room = target.root_mean_square / 2 if is_loss else inf
+            room = target.root_mean_square / 2 if training.compares(op) else inf
         if target.largest > high + room or target.smallest < low - room:
             yield warning("target-range.output", facts.place(op), op, made=name,
                           low=f"{low:g}", high=f"{high:g}", **numbers)  # fmt: skip
@@ -80,8 +74,7 @@ def _moving(training: Training) -> Iterator[Found]:
         return [each for each in facts.inputs_before(one) if facts.needs_grad(each)]
 
     for op in training.forward_ops("subtract", "huber_loss"):
-        readers = facts.consumers(facts.outputs(op)[0])
-        if facts.op_name(op) == "subtract" and not any(map(training.takes_size, readers)):
+        if not training.compares(op):
             continue
         moving = [one for one in facts.inputs(op) if _is_bootstrapped(training, one)]
         leaves = [
@@ -107,15 +100,13 @@ def _is_bootstrapped(training: Training, tensor: int) -> bool:
 def _signs(training: Training) -> Iterator[Found]:
     """Yield losses of pairs that take labels of -1 and 1, and got 0 and 1."""
     facts = training.facts
-    said: set[str] = set()
     for tensor, seen in training.glances.items():
         if not seen.is_whole or (seen.smallest, seen.largest) != (0, 1):
             continue
         for op in training.readers(tensor):
             frames = stack_of(facts.record, facts.stack(op))
             names = {one.function for one in frames if one.kind == "paddle"} & _OF_SIGNS
-            for name in names - said:
-                said.add(name)
+            for name in names:
                 yield warning("target-range.signs", facts.place(op), op, loss=name)
 
 

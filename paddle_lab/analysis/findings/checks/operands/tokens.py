@@ -101,14 +101,13 @@ def has_padding(training: Training, loss: int) -> bool:
     if training.attribute(loss, "ignore_index") == "0":
         return False
     for one in training.forward_ops("embedding"):
-        source, table = (*map(training.origin, facts.inputs(one)[:2]),)
-        tokens = training.glance(source)
-        is_other = facts.shape(source) == facts.shape(labels) and len(facts.shape(labels)) == 2
-        is_shifted = (
-            is_other and tokens is not None and facts.shape(table)[:1] == classes[-1:]
-            and seen.zeros > facts.shape(labels)[0] and tokens.zeros * 20 >= tokens.elements
-        )  # fmt: skip
+        source, table = map(training.origin, facts.inputs(one)[:2])
         is_padded = training.attribute(one, "padding_idx") == "0"
-        if is_padded and (source == labels or is_shifted):
+        if is_padded and source == labels:
+            return True
+        tokens, shape = training.glance(source), facts.shape(labels)
+        has_some = tokens is not None and tokens.zeros * 20 >= tokens.elements
+        is_of_tokens = facts.shape(source) == shape and facts.shape(table)[:1] == classes[-1:]
+        if is_padded and has_some and is_of_tokens and len(shape) == 2 and seen.zeros > shape[0]:
             return True
     return False

@@ -55,4 +55,4 @@ def _is_trained(training: Training, op: int) -> bool:
     return bool(firsts) and firsts[0] < op <= firsts[-1]
 
 
-CHECK = Check(find, example="best = net.state_dict()\n…\nnet.set_state_dict(best)", holds_on=())
+CHECK = Check(find, example="best = net.state_dict()\n…\nnet.set_state_dict(best)")

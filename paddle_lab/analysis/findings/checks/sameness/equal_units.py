@@ -45,8 +45,4 @@ def _made_by(training: Training, tensor: int) -> Place:
     return place if place.line else training.step_place(training.steps[0])
 
 
-CHECK = Check(
-    find=find,
-    example="nn.Linear(64, 64, weight_attr=nn.initializer.Constant(0.1))",
-    holds_on=(),
-)
+CHECK = Check(find, example="nn.Linear(64, 64, weight_attr=nn.initializer.Constant(0.1))")

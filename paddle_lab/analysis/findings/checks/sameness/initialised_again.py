@@ -72,4 +72,4 @@ def _outermost_place(training: Training, call: Called) -> Place:
     return training.place(call)
 
 
-CHECK = Check(find, example="for epoch in range(10):\n    net.apply(init_weights)", holds_on=())
+CHECK = Check(find, example="for epoch in range(10):\n    net.apply(init_weights)")

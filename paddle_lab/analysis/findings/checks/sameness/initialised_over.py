@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from paddle_lab.analysis.findings.parts import Called, Check, Facts, Found, Place, Training, warning
+from paddle_lab.analysis.findings.parts import Called, Check, Facts, Found, Training, warning
 
 _MOST_PLACES = 3
 
@@ -30,7 +30,6 @@ def find(facts: Facts) -> Iterator[Found]:
         is_own = call.event.row < created.get(tensor, -1)
         if tensor >= 0 and not is_own:
             calls.setdefault(tensor, []).append(call)
-    said: set[Place] = set()
     several = ((tensor, every) for tensor, every in calls.items() if len(every) > 1)
     for tensor, every in several:
         used = (op for op in training.readings(tensor) if training.layers_around(op))
@@ -41,18 +40,14 @@ def find(facts: Facts) -> Iterator[Found]:
         for (one, other), (line, next_line) in zip(pairwise(own), pairwise(lines), strict=True):
             is_zero = one.detail == ["Constant", "0.0"] and other.detail != one.detail
             is_weight = len(facts.shape(tensor)) > 1
-            if is_zero and is_weight and line and next_line and line[0] not in said:
-                said.add(line[0])
+            if is_zero and is_weight and line and next_line:
                 yield warning("initialised-over.zero", line[0], -1, name=name, other=next_line[0])
         if len(set(map(tuple, lines))) >= _MOST_PLACES and len({line[0] for line in lines}) == 1:
             place = next((one for one in lines[0] if one not in lines[-1]), lines[0][0])
-            if place not in said:
-                said.add(place)
-                yield warning("initialised-over.found", place, -1, name=name, n=len(lines))
+            yield warning("initialised-over.found", place, -1, name=name, n=len(lines))
 
 
 CHECK = Check(
     find=find,
     example="nn.initializer.Constant(0.0)(block.out.weight)\nnet.apply(init_weights)",
-    holds_on=(),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
+from paddle_lab.analysis.findings.parts import KEEPS, Check, Facts, Found, Training, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -19,4 +19,4 @@ def find(facts: Facts) -> Iterator[Found]:
         yield warning("repeated-layer.found", training.place(call), -1, name=name, n=int(times))
 
 
-CHECK = Check(find, example="nn.Sequential(*[nn.Linear(64, 64)] * 6)")
+CHECK = Check(find, example="nn.Sequential(*[nn.Linear(64, 64)] * 6)", holds_on=KEEPS)

@@ -114,4 +114,4 @@ def _is_mixed(training: Training, noise: int, times: int) -> bool:
     return sum(is_added) >= times and all(len(facts.inputs(one)) == 2 for one in scaled)
 
 
-CHECK = Check(find, example="for step in range(1000):\n    x, y = next(iter(loader))", holds_on=())
+CHECK = Check(find, example="for step in range(1000):\n    x, y = next(iter(loader))")

@@ -31,9 +31,7 @@ _RANDOM = frozenset(
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that set the same seed again."""
     training = facts.answer(Training)
-    for call in training.called("worker_init_fn")[:1]:
-        yield warning("same-seed.workers", training.place(call), -1)
-    yield from _items(training)
+    yield from _in_loaders(training)
     yield from _equal_nets(training)
     seeds: dict[tuple[Place, str], list[Called]] = {}
     for call in training.called("seed", "default_rng"):
@@ -57,17 +55,16 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("same-seed.found", place, -1, n=len(calls), seed=seed)
 
 
-def _items(training: Training) -> Iterator[Found]:
-    """Yield the line of a data set that draws the same numbers for each item that is learnt."""
+def _in_loaders(training: Training) -> Iterator[Found]:
+    """Yield the lines that draw the same numbers in each worker, or for each item to learn."""
     facts = training.facts
     starts = [call.event.ops_before for call in training.called("DataLoader.__iter__")]
     learnt = [facts.ops_before(call) for call in facts.user_backward_calls]
-    for call in training.called("item_seed"):
-        begin = call.event.ops_before
+    for call in training.called("worker_init_fn", "item_seed"):
+        begin, key = call.event.ops_before, "workers" if call.name[0] == "w" else "items"
         end = next((at for at in starts if at > begin), facts.op_count)
-        if any(begin < at <= end for at in learnt):
-            yield warning("same-seed.items", training.place(call), -1)
-            return
+        if key == "workers" or any(begin < at <= end for at in learnt):
+            yield warning(f"same-seed.{key}", training.place(call))
 
 
 def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
@@ -90,9 +87,8 @@ def _equal_nets(training: Training) -> Iterator[Found]:
         is_changed = len(steps) >= _FEWEST and any(changed for _, _, changed, *_ in looks)
         first = seen.setdefault(key, number) if is_changed else number
         tensors = {row[0] for row in looks}
-        other = training.steps_of[first]
-        own = {row[0] for step in other for row in training.looked.get(step.row, ())}
-        is_beside = first != number and steps[0].scope < other[-1].scope
+        own = training.examined(first)
+        is_beside = first != number and steps[0].scope < training.steps_of[first][-1].scope
         if not is_beside or tensors & own or not _data(training, own) & _data(training, tensors):
             continue
         places = [training.creation_place(min(one)) for one in (tensors, own)]
@@ -110,4 +106,4 @@ def _data(training: Training, parameters: set[int]) -> set[int]:
     return {tensor for tensor in read if not training.is_fed(tensor)}
 
 
-CHECK = Check(find, example="for x, y in loader:\n    paddle.seed(0)", holds_on=())
+CHECK = Check(find, example="for x, y in loader:\n    paddle.seed(0)")

@@ -54,8 +54,4 @@ def _base(facts: Facts, tensor: int) -> int:
     return base if base >= 0 and facts.tensor_kind(base) == PARAMETER else first
 
 
-CHECK = Check(
-    find=find,
-    example="for a, p in zip(ema, net.parameters()):\n    a = 0.99 * a + 0.01 * p",
-    holds_on=(),
-)
+CHECK = Check(find, example="for a, p in zip(ema, net.parameters()):\n    a = 0.99 * a + 0.01 * p")

@@ -67,8 +67,4 @@ def _is_vain(training: Training, call: Called) -> bool:
     return last <= max((end for end in ends if end <= at), default=-1)
 
 
-CHECK = Check(
-    find=find,
-    example="clip = nn.ClipGradByNorm(1.0)  # and Adam(…) without grad_clip=clip",
-    holds_on=(),
-)
+CHECK = Check(find, example="clip = nn.ClipGradByNorm(1.0)  # and Adam(…) without grad_clip=clip")

@@ -14,56 +14,36 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-import numpy as np
-
-from paddle_lab.analysis.findings.gradients.trained import Trained
 from paddle_lab.analysis.findings.parts import Check, Facts, Found, Step, Training, warning
 
 
 def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines of losses whose gradients another optimizer's step used."""
-    training, said = facts.answer(Training), set[int]()
+    training = facts.answer(Training)
     calls = [call for call in facts.user_backward_calls if not facts.is_paddle_grad(call)]
     begins = [facts.ops_before(call) for call in calls]
-    steps = sorted((step.first_op, step) for step in training.steps if step.first_op >= 0)
-    by_call: list[list[Step]] = [[] for _ in range(len(calls) + 1)]
-    for first, step in steps:
-        by_call[bisect_right(begins, first)].append(step)
+    after: dict[int, list[Step]] = {}  # the steps after each backward call
+    for step in training.steps:
+        after.setdefault(bisect_right(begins, step.first_op) - 1, []).append(step)
     for event in training.called("foreign_gradient"):
-        number, maker = map(int, event.detail)
-        own = next((step for at, step in steps if at >= event.event.ops_before), None)
-        at = -1 if own is None else bisect_right(begins, own.first_op)
-        before = next((one for one in range(at - 1, 0, -1) if by_call[one]), 0)
-        if own is None or own.number != number or not before:
+        at = bisect_right(begins, event.event.ops_before) - 1
+        before = max((one for one in after if -1 < one < at), default=-1)
+        users = [{str(step.number) for step in after.get(one, ())} for one in (at, before)]
+        if before < 0 or users != [{one} for one in event.detail]:
             continue
-        users = [{step.number for step in by_call[one]} for one in (before, at)]
-        call, last = calls[before - 1], calls[at - 1]
-        stacks = facts.record.backward_calls["stack"][[call, last]].tolist()
-        if users != [{maker}, {number}] or stacks[0] == stacks[1] or stacks[0] in said:
+        last, call = calls[at], calls[before]
+        added, left = (facts.leaves_of_nodes(facts.nodes_of_calls([one])) for one in (last, call))
+        held, others = (training.examined(int(one)) for one in event.detail)
+        reached = added & held
+        stacks = facts.record.backward_calls["stack"][[call, last]]
+        if stacks[0] == stacks[1] or not reached or reached - left:
             continue
-        left, added = (facts.leaves_of_nodes(facts.nodes_of_calls([one])) for one in (call, last))
-        held, others = _held(training, number), _held(training, maker)
-        if not added & held or added & held - left:
-            continue
-        said.add(stacks[0])
-        root = next((facts.op_of_node(node) for node in facts.roots(call)), -1)
+        root = facts.op_of_node(facts.roots(call)[0])
         is_through = bool(added & others) and root >= 0  # detach, rather than clear later
-        place = facts.place(root) if is_through else training.step_place(own)
-        values = {"backward": facts.place_of_call(call), "step": training.step_place(own)}
-        key = "through" if is_through else "left"
-        yield warning(f"foreign-gradients.{key}", place, own.first_op, **values)
+        step, own = after[at][0], training.step_place(after[at][0])
+        place, key = (facts.place(root), "through") if is_through else (own, "left")
+        values = {"step": own, "backward": facts.place_of_call(call)}
+        yield warning(f"foreign-gradients.{key}", place, step.first_op, **values)
 
 
-def _held(training: Training, number: int) -> set[int]:
-    """Return the parameters of the optimizer with a number."""
-    facts = training.facts
-    stepped = np.flatnonzero(facts.record.optimizers["steps"] > 0).tolist()
-    row = dict(zip(sorted(training.steps_of), stepped, strict=False)).get(number)
-    return {one for one, rows in facts.answer(Trained).holders.items() if row in rows}
-
-
-CHECK = Check(
-    find=find,
-    example="loss = bce(critic(generator(z)), zeros)  # without detach(), before opt_critic.step()",
-    holds_on=(),
-)
+CHECK = Check(find, example="bce(critic(generator(z)), zeros).backward()  # without detach()")

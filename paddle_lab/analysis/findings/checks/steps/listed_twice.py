@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
+from paddle_lab.analysis.findings.parts import KEEPS, Check, Facts, Found, Training, warning
 from paddle_lab.words import listing
 
 
@@ -35,4 +35,4 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("listed-twice.found", place, -1, n=len(twice), names=listing(names[:4]))
 
 
-CHECK = Check(find, example="opt = SGD(0.1, parameters=net.parameters() + net.head.parameters())")
+CHECK = Check(find, example="SGD(parameters=a.parameters() + a.parameters())", holds_on=KEEPS)

@@ -89,5 +89,4 @@ CHECK = Check(
     find=find,
     example="opt = Adam(parameters=net.parameters())\nnet.head = nn.Linear(64, 10)",
     consequence_of=("gradient-cut",),
-    holds_on=(),
 )

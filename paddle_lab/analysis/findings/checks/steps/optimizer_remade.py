@@ -41,5 +41,4 @@ def find(facts: Facts) -> Iterator[Found]:
 CHECK = Check(
     find=find,
     example="for x, y in loader:\n    opt = Adam(1e-3, parameters=net.parameters())",
-    holds_on=(),
 )

@@ -53,5 +53,4 @@ def _why(training: Training, number: int, schedule: str) -> tuple[str, Place]:
 CHECK = Check(
     find=find,
     example="warmup = LinearWarmup(1e-3, 100, 0.0, 1e-3)  # and warmup.step() is never called",
-    holds_on=(),
 )

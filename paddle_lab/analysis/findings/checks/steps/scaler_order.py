@@ -58,5 +58,4 @@ def _by_hand(training: Training) -> Iterator[Found]:
 CHECK = Check(
     find=find,
     example="scaler.scale(loss).backward()\nclip_grad_norm_(parameters, 1.0)\nscaler.step(opt)",
-    holds_on=(),
 )

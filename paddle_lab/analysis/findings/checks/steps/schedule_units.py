@@ -12,9 +12,8 @@ may see a part of the training, and does not report training in a single loop.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 
-from paddle_lab.analysis.findings.parts import Check, Facts, Found, Step, Training, warning
+from paddle_lab.analysis.findings.parts import Check, Facts, Found, Training, warning
 
 _FEWEST = 2
 
@@ -23,35 +22,22 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield the lines that made such a schedule."""
     training = facts.answer(Training)
     for call in training.called("schedule_length"):
-        length, *schedule = int(call.detail[0]), *call.detail[1:]
-        own = [step for step in training.steps if _runs(step, " ".join(schedule))]
-        epochs = _epochs(training, own) if len({step.number for step in own}) == 1 else []
-        if len(epochs) < _FEWEST or min(map(len, epochs)) < _FEWEST:
+        length, names = call.detail[0], (" ".join(call.detail[1:]), "LinearWarmup ")
+        own = [step for step in training.steps if step.schedule.startswith(names)]
+        turns = [tuple(training.turns_around(step.scope)) for step in own]
+        is_nested = min(map(len, turns), default=0) >= _FEWEST
+        if not is_nested or not any(step.rate for step in own[-_FEWEST:]):  # or see rate_zero.py
             continue
-        if not any(step.rate for step in own[-_FEWEST:]):  # the check ``rate-zero`` reports this
-            continue
-        changes = [len({step.rate for step in epoch}) > 1 for epoch in epochs]
-        names = {"schedule": schedule[0], "length": length, "n": len(own), "epochs": len(epochs)}
-        key = "epochs" if length == len(epochs) else "steps" if length == len(own) else ""
-        if (key == "epochs" and changes[0]) or (key == "steps" and not any(changes)):
-            yield warning(f"schedule-units.{key}", training.place(call), own[0].first_op, **names)
+        rates: dict[tuple[int, int], list[float]] = {}
+        for step, around in zip(own, turns, strict=True):
+            rates.setdefault(around[-1], []).append(step.rate)
+        if min(map(len, [rates, *rates.values()])) < _FEWEST or len(own) != len({*turns}):
+            continue  # or several optimizers have the schedule
+        is_moved = [len(set(epoch)) > 1 for epoch in rates.values()]
+        key = {str(len(own)): "steps", str(len(rates)): "epochs"}.get(length, "")
+        if (key == "epochs" and is_moved[0]) or (key == "steps" and not any(is_moved)):
+            yield warning(f"schedule-units.{key}", training.place(call), -1, n=len(own),
+                          schedule=call.detail[1], length=length, epochs=len(rates))  # fmt: skip
 
 
-def _runs(step: Step, schedule: str) -> bool:
-    """Tell whether a step had a rate of this schedule, which a warm-up may contain."""
-    return step.schedule == schedule or step.schedule.startswith("LinearWarmup ")
-
-
-def _epochs(training: Training, steps: list[Step]) -> list[list[Step]]:
-    """Return the steps of each iteration of the outermost loop; none for a single loop."""
-    turns = {step.row: training.turns_around(step.scope) for step in steps}
-    if not turns or min(map(len, turns.values())) < _FEWEST:
-        return []
-    return [list(group) for _, group in groupby(steps, key=lambda step: turns[step.row][-1])]
-
-
-CHECK = Check(
-    find=find,
-    example="CosineAnnealingDecay(0.1, T_max=epochs)  # and step() after each batch",
-    holds_on=(),
-)
+CHECK = Check(find, example="CosineAnnealingDecay(0.1, epochs)  # and step() after each batch")

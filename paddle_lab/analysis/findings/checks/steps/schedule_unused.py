@@ -75,8 +75,4 @@ def _not_attached(training: Training, call: Called, attached: set[str]) -> Itera
                   schedule=call.detail[0], made=training.place(call))  # fmt: skip
 
 
-CHECK = Check(
-    find=find,
-    example="opt = Adam(schedule.get_lr(), parameters=net.parameters())",
-    holds_on=(),
-)
+CHECK = Check(find, example="opt = Adam(schedule.get_lr(), parameters=net.parameters())")

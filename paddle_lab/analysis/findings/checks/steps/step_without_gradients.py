@@ -129,4 +129,4 @@ def _comes_first(training: Training, steps: list[Step], calls: list[int]) -> boo
     return steps[0].scope < first
 
 
-CHECK = Check(find, example="loss.backward()\nopt.clear_grad()\nopt.step()", holds_on=())
+CHECK = Check(find, example="loss.backward()\nopt.clear_grad()\nopt.step()")

@@ -31,4 +31,4 @@ def find(facts: Facts) -> Iterator[Found]:
                 yield warning("stepped-twice.found", place, found[0].first_op, n=len(found))
 
 
-CHECK = Check(find, example="opt.step()\nopt.minimize(loss)", holds_on=())
+CHECK = Check(find, example="opt.step()\nopt.minimize(loss)")

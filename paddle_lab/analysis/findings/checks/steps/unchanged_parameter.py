@@ -42,8 +42,4 @@ def find(facts: Facts) -> Iterator[Found]:
                           made=training.made_at(number))  # fmt: skip
 
 
-CHECK = Check(
-    find=find,
-    example="nn.Linear(8, 8, weight_attr=paddle.ParamAttr(learning_rate=0.0))",
-    holds_on=(),
-)
+CHECK = Check(find, example="nn.Linear(8, 8, weight_attr=paddle.ParamAttr(learning_rate=0.0))")
