@@ -11,9 +11,8 @@ from typing import Any
 
 _GENERATORS = frozenset(("seed", "RandomState", "default_rng", "Random"))
 _DRAWS = frozenset(
-    ("normal", "randn", "rand", "uniform", "random_sample", "randint", "integers",
-     "standard_normal", "beta", "gauss", "randrange", "poisson", "binomial")
-)  # fmt: skip
+    ("normal", "randn", "rand", "uniform", "randint", "integers", "standard_normal", "gauss")
+)
 _BETWEEN = frozenset(("PUSH_NULL", "PRECALL", "CACHE", "EXTENDED_ARG", "KW_NAMES", "NOP"))
 
 
@@ -30,6 +29,9 @@ def constant_seed(function: Any) -> tuple[CodeType, int] | None:
     if code is None or _GENERATORS.isdisjoint(code.co_names):
         return None
     steps = [one for one in dis.get_instructions(code) if one.opname not in _BETWEEN]
+    read = {name for one in steps for name in one.argrepr.split(", ")}
+    if code.co_argcount == 1 and code.co_varnames[0] in read:
+        return None  # a worker's number
     for step, given, *rest in zip(*(steps[at:] for at in range(4)), strict=False):
         is_own = given.argval == "self" and rest[0].opname == "LOAD_ATTR"
         is_outside = given.opname in {"LOAD_GLOBAL", "LOAD_DEREF"}

@@ -1,12 +1,11 @@
-"""Data went into a layer at a far larger scale than the layer's weights are made for.
+"""Data went into a layer at another scale than the layer's weights are made for.
 
 Contract: initial weights expect features with a mean near 0 and a deviation near 1 (LeCun et al.
 1998, Glorot and Bengio 2010). Pixels are divided by 255.
 
 The check reports data with a root mean square of at least 30 that goes straight into a trained
 layer, if no norm follows this layer, and data whose whole range is at most 0.01. It also reports
-``//`` and casts that turn nearly all data to zero, and a division by 255 of data that is at most 1
-already.
+``//`` and casts that turn nearly all data to zero, and pixels of at most 1 that are divided by 255.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _SUMS = {"add", "bias_add"}
 
 
 def find(facts: Facts) -> Iterator[Found]:
-    """Yield the lines at which data that is far too large enters a net."""
+    """Yield the lines at which data of another scale enters a net."""
     training = facts.answer(Training)
     yield from _rounded_down(training)
     if not any(_scale(seen) for seen in training.glances.values()):

@@ -88,8 +88,8 @@ def _taken(facts: Facts, tensor: int) -> tuple[int, str]:
 def has_padding(training: Training, loss: int) -> bool:
     """Tell whether a mean of losses contains those of the padding, which is token 0.
 
-    The labels are the tokens that an embedding reads, or others of its vocabulary: then the loss
-    has a class for each token, and rows end with more zeros than an end of the sentence has.
+    Labels are tokens that an embedding reads, or others of its vocabulary: then each token is a
+    class, and rows have more zeros than an end of the sentence needs.
     """
     facts = training.facts
     labels, classes = training.origin(facts.inputs(loss)[1]), facts.shape(facts.inputs(loss)[0])
