@@ -115,7 +115,4 @@ def _layer_reader(training: Training, op: int) -> str:
     return ""
 
 
-CHECK = Check(
-    find=find,
-    example="y, _ = nn.LSTM(8, 16)(x.transpose([1, 0, 2]))  # x is [batch, time, 8]",
-)
+CHECK = Check(find, example="y, _ = nn.LSTM(8, 16)(x.transpose([1, 0, 2]))  # of [batch, time, 8]")

@@ -46,7 +46,4 @@ def _are_columns(training: Training, index: int, columns: int) -> bool:
     return name in {"argmax", "multinomial"} and scores[-1:] == (columns,)
 
 
-CHECK = Check(
-    find=find,
-    example="value = paddle.gather(q_values, actions)  # q_values are [batch, actions]",
-)
+CHECK = Check(find, example="v = paddle.gather(q_values, actions)  # q_values are [batch, actions]")

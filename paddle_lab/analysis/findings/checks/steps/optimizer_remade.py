@@ -38,7 +38,4 @@ def find(facts: Facts) -> Iterator[Found]:
             yield warning("optimizer-remade.found", place, -1, n=len(same))
 
 
-CHECK = Check(
-    find=find,
-    example="for x, y in loader:\n    opt = Adam(1e-3, parameters=net.parameters())",
-)
+CHECK = Check(find, example="for x, y in loader:\n    opt = Adam(parameters=net.parameters())")
