@@ -49,6 +49,9 @@ describe.skipIf(!hasBrowser)("less room in a browser", { timeout: 30_000 }, () =
       const { x, width } = (await one.boundingBox())!;
       expect(x + width).toBeLessThanOrEqual(row.x + row.width);
     }
+    await page.getByRole("button", { name: "More" }).click();
+    const message = (await page.locator(".pdl-banner-row > code").boundingBox())!;
+    expect(message.width).toBeGreaterThan(0.85 * row.width);
   });
 
   test("below the picture the panel is as high as what it says, up to half", async () => {
