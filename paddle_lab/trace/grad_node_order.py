@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
 
-from paddle_lab.trace.trees import Keys, rows_by
+import numpy as np
+import numpy.typing as npt
+
+from paddle_lab.trace.trees import Keys, Rows, csr
 
 NO_NODE = -1
 LEAF_NAME = "GradNodeAccumulation"
@@ -31,10 +35,16 @@ class GradNodeOrder:
 
     def __init__(self, names: Sequence[str], sources: Keys, targets: Keys) -> None:
         self._names = names
-        self._following = rows_by(sources, targets, len(names))
+        self._starts, order = csr(sources, len(names))
+        self._targets = targets[order]
+        starts, all_targets = self._starts.tolist(), self._targets.tolist()
+        self._following: Rows = lambda node: all_targets[starts[node] : starts[node + 1]]
         """The nodes to which each node passes gradients."""
-        self._matched: dict[object, list[int]] = {}
-        """Results of earlier matches: for each kind of call, positions among the reached nodes."""
+        furthest = np.maximum.accumulate(np.append(NO_NODE, self._targets))[self._starts]
+        self._borders = np.flatnonzero(furthest < np.arange(len(names) + 1))
+        """Where no earlier node passes gradients to a later one: between the walks of two calls."""
+        self._matched: dict[object, npt.NDArray[Any]] = {}
+        """Results of earlier matches, for each kind of call; see :meth:`match`."""
 
     def match(
         self, roots: Sequence[int], runs: Sequence[str], *, wanted: Sequence[int] | None = None
@@ -51,32 +61,26 @@ class GradNodeOrder:
             The nodes whose incoming gradients ``paddle.grad`` returns. Only the nodes on the way to
             them run. ``None`` if all nodes run.
         """
-        shape, at = self._shape(roots)
-        asked = None if wanted is None else tuple(at.get(node, NO_NODE) for node in wanted)
+        if not roots:
+            return [NO_NODE] * len(runs)
+        after = np.searchsorted(self._borders, (min(roots), max(roots)), side="right")
+        first, last = int(self._borders[after[0] - 1]), int(self._borders[after[1]])
         # In a training loop, each call has an equal graph of other nodes. So results are cached.
-        kind = shape, tuple(runs), asked
+        # Nodes before ``first`` lead only to nodes before ``first``, so they are part of the key.
+        starts = self._starts[first : last + 1]
+        kind = (
+            tuple(self._names[first:last]),
+            (starts - starts[0]).tobytes(),
+            _placed(self._targets[starts[0] : starts[-1]], first).tobytes(),
+            _placed(roots, first).tobytes(),
+            None if wanted is None else _placed(wanted, first).tobytes(),
+            tuple(runs),
+        )
         if kind not in self._matched:
-            found = self._match(roots, runs, wanted)
-            self._matched[kind] = [at.get(node, NO_NODE) for node in found]
-        nodes = [*at, NO_NODE]
-        return [nodes[position] for position in self._matched[kind]]
-
-    def _shape(self, roots: Sequence[int]) -> tuple[tuple[object, ...], dict[int, int]]:
-        """Return the shape of the graph below the roots, and the position of each node in it.
-
-        The shape contains positions instead of nodes. So equal graphs have equal shapes.
-        """
-        at = {node: position for position, node in enumerate(dict.fromkeys(roots))}
-        nodes = list(at)
-        shape: list[object] = list(map(at.get, roots))
-        for node in nodes:  # the list grows in this loop: first found, first visited
-            shape.append(self._names[node])
-            for target in self._following(node):
-                if target not in at:
-                    at[target] = len(nodes)
-                    nodes.append(target)
-                shape.append(at[target])
-        return tuple(shape), at
+            self._matched[kind] = _placed(self._match(roots, runs, wanted), first)
+        found = self._matched[kind]
+        nodes: list[int] = np.where(found < 0, -2 - found, found + first).tolist()
+        return nodes
 
     def _match(
         self, roots: Sequence[int], runs: Sequence[str], wanted: Sequence[int] | None
@@ -163,3 +167,9 @@ class GradNodeOrder:
                     pending.append(target)
                 degrees[target] += 1
         return degrees
+
+
+def _placed(nodes: Sequence[int] | Keys, first: int) -> npt.NDArray[Any]:
+    """Return positions after the node ``first``; for an earlier node -2 minus the node."""
+    numbers = np.asarray(nodes, np.int64)
+    return np.where(numbers < first, -2 - numbers, numbers - first)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -226,3 +228,37 @@ def test_a_graph_ten_thousand_nodes_deep_is_matched():
     depth = 10_000
     order = GradNodeOrder(["Tanh"] * depth, np.arange(depth - 1), np.arange(1, depth))
     assert order.match([0], ["Tanh"] * depth) == list(range(depth))
+
+
+def walks(random):
+    """Return a record of many backward calls with small graphs: names, edges and roots."""
+    names, edges, calls = [], [], []
+    size, kinds = random.randint(2, 4), random.sample(["Add", "Relu", LEAF_NAME], 2)
+    for _ in range(30):
+        begin = len(names)
+        names += random.choices(kinds, [3, 1], k=size)
+        for _ in range(size - 1):
+            source, target = sorted(random.choices(range(size), k=2))
+            if source < target:
+                edges.append((begin + source, begin + target))
+            elif begin and random.random() < 0.1:  # a node of an earlier call
+                edges.append((begin + source, random.randrange(begin)))
+        calls.append([begin + random.choice([0, 0, 1]), begin + random.choice([0, 0, 1])])
+    return names, np.array(edges, np.int32).reshape(-1, 2).T, calls
+
+
+def test_calls_with_equal_graphs_are_matched_as_if_each_were_the_first():
+    random, calls, kinds = Random(3), 0, 0
+    for _ in range(400):
+        names, edges, roots_of_calls = walks(random)
+        order = GradNodeOrder(names, *edges)
+        for roots in roots_of_calls:
+            wanted = random.choice([None, [min(roots)], [roots[0]]])
+            ran = random.choice([None, wanted])
+            runs = [names[node] for node in order.replay(roots, wanted=ran)]
+            if random.random() < 0.3:
+                random.shuffle(runs)
+            alone = GradNodeOrder(names, *edges).match(roots, runs, wanted=wanted)
+            assert order.match(roots, runs, wanted=wanted) == alone
+        calls, kinds = calls + len(roots_of_calls), kinds + len(order._matched)
+    assert kinds < 0.95 * calls
