@@ -84,8 +84,6 @@ class MemoryCapture:
         self.python_threads: set[int] = set()
         """Ids of the threads that ran Python when the trace began or ended."""
         self._storages = StorageNotes(recorder.tensors)
-        self.met = self._storages.met
-        """Storages of tensors that no op of the trace made, noted when the trace first saw them."""
         self.living: list[Storage] = []
         """Storages of the tensors that were alive when the trace ended."""
         self.living_gradients: list[Storage] = []
@@ -100,6 +98,11 @@ class MemoryCapture:
         self._is_stopped = False
         self._most_held = 2 * self.most_blocks + _LEAST_SURPLUS
         """How many blocks may be held before some are forgotten."""
+
+    @property
+    def met(self) -> list[Storage]:
+        """Storages of tensors that no op of the trace made, noted when the trace first saw them."""
+        return self._storages.met
 
     @property
     def start_ns(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import compress
 from operator import itemgetter
 from time import perf_counter_ns
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.memory.log.events import CPU
+from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.recorder.layers import LayerPool
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import TensorPool
-from paddle_lab.capture.rows.cells import NO_KEY
+from paddle_lab.capture.rows.cells import NO_KEY, STORAGE_CELLS
+from paddle_lab.capture.rows.tape import Tape, cells_of
 
 if TYPE_CHECKING:
     from paddle_lab.capture.limit.kept_ops import KeptOps
@@ -47,17 +50,28 @@ class StorageNotes:
     """
 
     def __init__(self, pool: TensorPool) -> None:
-        self.met: list[Storage] = []
         self._pool = pool
+        self._rows = Tape()
+        self._met: list[Storage] = []
+        self._listener = self._note if pool.reads_place else partial(note_storage, self._rows)
+
+    @property
+    def met(self) -> list[Storage]:
+        """The storages that were noted so far."""
+        end = len(self._rows)
+        rows = cells_of(self._rows, 0, end).reshape(-1, STORAGE_CELLS)
+        self._rows.replace(end, b"")
+        self._met += (Storage(*row, CPU) for row in rows.tolist())
+        return self._met
 
     def open(self) -> None:
         """Begin to note storages."""
-        self._pool.meeting_listeners.append(self._note)
+        self._pool.meeting_listeners.append(self._listener)
 
     def close(self) -> None:
         """Stop noting storages."""
-        if self._note in self._pool.meeting_listeners:
-            self._pool.meeting_listeners.remove(self._note)
+        if self._listener in self._pool.meeting_listeners:
+            self._pool.meeting_listeners.remove(self._listener)
 
     def living(self) -> tuple[list[Storage], list[Storage]]:
         """Return the storages of all tensors of the trace that are still alive.
@@ -89,7 +103,7 @@ class StorageNotes:
     def _note(self, tensor: Any, key: int) -> None:
         storage = self._storage(tensor, key)
         if storage is not None:
-            self.met.append(storage)
+            self._met.append(storage)
 
     def _storage(self, tensor: Any, key: int) -> Storage | None:
         base = _address(tensor)
@@ -97,6 +111,22 @@ class StorageNotes:
             return None
         place = str(tensor.place) if self._pool.reads_place else CPU
         return Storage(key, base, DOOR.storage_bytes(tensor), perf_counter_ns(), place)
+
+
+@native_twin
+def note_storage(rows: Tape, tensor: Any, key: int) -> None:
+    """Add the row of a tensor's storage in the host's memory, if the tensor has one block.
+
+    Parameters
+    ----------
+    rows
+        Rows of :class:`StorageCell`.
+    tensor, key
+        The tensor, and the recorder's key of its row.
+    """
+    address = _address(tensor)
+    if address:
+        rows.extend((key, address, DOOR.storage_bytes(tensor), perf_counter_ns()))
 
 
 def storage_address(tensor: Any) -> int:

@@ -2,6 +2,8 @@
 #include "native.h"
 
 PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
+PyObject *note_storage(PyObject *module, PyObject *const *args,
+                       Py_ssize_t given);                                        /* tensor_properties.c */
 PyObject *find_bindings(PyObject *module, PyObject *args);                       /* search.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
 
@@ -22,6 +24,8 @@ PyObject *flight_leave(PyObject *module, PyObject *number);
 static PyMethodDef functions[] = {
     {"listen_for", listen_for, METH_VARARGS,
      "Let one recorder, or None, own the fast path while it is all that listens."},
+    {"note_storage", (PyCFunction)(void (*)(void))note_storage, METH_FASTCALL,
+     "Note where a tensor is stored."},
     {"scan", (PyCFunction)(void (*)(void))scan_array, METH_FASTCALL,
      "Tell what is in an array of floats."},
     {"bindings", find_bindings, METH_VARARGS, "Return where namespaces bind some objects."},

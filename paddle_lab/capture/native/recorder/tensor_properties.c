@@ -5,6 +5,7 @@
  * descriptor, it is read by its name.
  */
 #include "../native.h"
+#include <string.h>
 
 typedef struct {
     const char *name;
@@ -30,6 +31,8 @@ static Method is_dense = {"is_dense", NULL, NULL};
 static Method is_dist = {"is_dist", NULL, NULL};
 static Method data_ptr = {"data_ptr", NULL, NULL};
 static Method offset = {"_offset", NULL, NULL};
+static Method storage_bytes = {"_holder_size", NULL, NULL};
+static PyTypeObject *found_type; /* only compared */
 static PyObject *no_args;
 
 /* The last dtype, its key, and the owner of this key. Paddle has one object for each dtype. */
@@ -76,7 +79,9 @@ int properties_find(PyTypeObject *tensor_type) {
             return -1;
         }
     }
-    Method *methods[] = {&version, &is_initialized, &is_dense, &is_dist, &data_ptr, &offset};
+    found_type = tensor_type;
+    Method *methods[] = {&version,  &is_initialized, &is_dense,     &is_dist,
+                         &data_ptr, &offset,         &storage_bytes};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (find_method(tensor_type, methods[i]) < 0) {
             return -1;
@@ -146,6 +151,29 @@ int64_t tensor_storage(PyObject *tensor) {
     const int64_t start = taken_integer(call(tensor, &data_ptr));
     const int64_t before = PyErr_Occurred() ? -1 : taken_integer(call(tensor, &offset));
     return PyErr_Occurred() ? -1 : start - before;
+}
+
+/* Note where a tensor is stored: note_storage() of capture/memory/storages.py in C. */
+PyObject *note_storage(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
+    if (count != 3 || !Py_IS_TYPE(args[0], &TapeType) || found_type == NULL ||
+        !PyObject_TypeCheck(args[1], found_type)) {
+        return PyErr_Format(PyExc_TypeError, "a tape, a tensor and its row are needed");
+    }
+    PyObject *tensor = args[1];
+    const int is_stored = tensor_is_initialized(tensor) == 1 && tensor_is_dense(tensor) == 1 &&
+                          taken_integer(call(tensor, &data_ptr)) > 0;
+    const int64_t cells[STORAGE_CELLS] = {
+        [STORAGE_TENSOR] = PyLong_AsLongLong(args[2]),
+        [STORAGE_ADDRESS] = is_stored ? tensor_storage(tensor) : 0,
+        [STORAGE_BYTES] = is_stored ? taken_integer(call(tensor, &storage_bytes)) : 0,
+        [STORAGE_TIME] = now_ns(),
+    };
+    int64_t *row = is_stored && !PyErr_Occurred() ? Tape_reserve((Tape *)args[0], STORAGE_CELLS)
+                                                  : NULL;
+    if (row != NULL) {
+        memcpy(row, cells, sizeof cells);
+    }
+    return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
 
 /* Return the number of ``value`` in a dict that numbers values in the order of first use. */
