@@ -25,7 +25,7 @@ from paddle_lab.capture.rows.tape import Tape, cells_of
 
 _MOST_KINDS = 256
 """The most kinds of calls that are remembered."""
-_TENSOR_COLUMNS = [1, 2, 3, 4]  # shape, dtype, place, stop_gradient
+_TENSOR_COLUMNS = slice(1, 5)  # shape, dtype, place, stop_gradient
 
 
 @dataclass
@@ -84,13 +84,11 @@ class FamiliarCalls:
         made = tensors[tensors[:, cells.TensorCell.KIND] == ACTIVATION]
         first = int(nodes[0, 0])
         # Nodes of earlier walks, usually leaves, are identified by their keys.
-        ends, begins = (
-            np.where(keys < first, -1 - keys, keys - first) for keys in (edges[:, 1:3], roots[:, 1])
-        )
-        digest = blake2b(repr((modes, len(made), len(nodes), len(edges))).encode())
-        for column in (made[:, _TENSOR_COLUMNS], nodes[:, 1], ends, begins, edges[:, 3]):
-            digest.update(column.tobytes())
-        return digest.digest()
+        keys = np.concatenate((edges[:, 1], edges[:, 2], roots[:, 1]))
+        keys = np.where(keys < first, -1 - keys, keys - first)
+        counts = repr((modes, len(made), len(nodes), len(edges))).encode()
+        columns = made[:, _TENSOR_COLUMNS], nodes[:, 1], keys, edges[:, 3]
+        return blake2b(b"".join((counts, *(column.tobytes() for column in columns)))).digest()
 
     def is_familiar(self, signature: bytes) -> bool:
         """Return whether a call can be recorded without recording its grad nodes."""
@@ -132,21 +130,24 @@ class FamiliarCalls:
             own = own[events.kind[own] <= FREE]
             times_ns = events.time_ns[own]
             found = np.stack((events.kind[own], events.bytes[own])).tobytes()
+            kind = self._kinds.get(span.signature)
+            if kind is not None and not span.has_runs:
+                if kind.events == found and not span.has_inner:
+                    parts.append(_replayed(kind.runs, times_ns, span))
+                else:
+                    kind.is_banned = True
+                continue
             own_runs = _between_events(
                 runs.chosen(_inside(runs.start_ns, runs.thread, span)), times_ns
             )
-            kind = self._kinds.get(span.signature)
             if kind is None:
                 if len(self._kinds) < _MOST_KINDS:
                     self._kinds[span.signature] = _Kind(found, own_runs, is_banned=span.has_inner)
                 continue
+            columns = zip(vars(kind.runs).values(), vars(own_runs).values(), strict=True)
             is_equal = kind.events == found and not span.has_inner
-            if span.has_runs:
-                columns = zip(vars(kind.runs).values(), vars(own_runs).values(), strict=True)
-                is_equal &= all(np.array_equal(one, other) for one, other in columns)
-                kind.is_confirmed = True
-            elif is_equal:
-                parts.append(_replayed(kind.runs, times_ns, span))
+            is_equal &= all(np.array_equal(one, other) for one, other in columns)
+            kind.is_confirmed = True
             kind.is_banned |= not is_equal
         if len(parts) == 1:
             return runs
