@@ -2,12 +2,13 @@
 #include "native.h"
 
 PyObject *listen_for(PyObject *module, PyObject *args);                          /* owner.c */
-PyObject *note_storage(PyObject *module, PyObject *const *args,
-                       Py_ssize_t given);                                        /* tensor_properties.c */
 PyObject *find_bindings(PyObject *module, PyObject *args);                       /* search.c */
 PyObject *scan_array(PyObject *module, PyObject *const *args, Py_ssize_t given); /* statistics.c */
 
 PyObject *walk_grad_nodes(PyObject *module, PyObject *args, PyObject *keywords); /* grad_walk.c */
+
+/* tensor_properties.c */
+PyObject *note_storage(PyObject *module, PyObject *const *args, Py_ssize_t given);
 
 PyObject *thread_frame(PyObject *module, PyObject *ident); /* thread_frame.c */
 

@@ -168,8 +168,8 @@ PyObject *note_storage(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
         [STORAGE_BYTES] = is_stored ? taken_integer(call(tensor, &storage_bytes)) : 0,
         [STORAGE_TIME] = now_ns(),
     };
-    int64_t *row = is_stored && !PyErr_Occurred() ? Tape_reserve((Tape *)args[0], STORAGE_CELLS)
-                                                  : NULL;
+    int64_t *row =
+        is_stored && !PyErr_Occurred() ? Tape_reserve((Tape *)args[0], STORAGE_CELLS) : NULL;
     if (row != NULL) {
         memcpy(row, cells, sizeof cells);
     }
