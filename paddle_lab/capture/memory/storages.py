@@ -61,7 +61,7 @@ class StorageNotes:
         end = len(self._rows)
         rows = cells_of(self._rows, 0, end).reshape(-1, STORAGE_CELLS)
         self._rows.replace(end, b"")
-        self._met += (Storage(*row, CPU) for row in rows.tolist())
+        self._met += (Storage._make((*row, CPU)) for row in rows.tolist())
         return self._met
 
     def open(self) -> None:
