@@ -30,7 +30,6 @@ _ROWS: Final[dict[str, type[IntEnum]]] = {
     "NODE": cells.NodeCell,
     "EDGE": cells.EdgeCell,
     "ROOT": cells.RootCell,
-    "STORAGE": cells.StorageCell,
 }
 _ENUMERATIONS: Final[dict[str, tuple[str, ...]]] = {
     "TENSOR_KIND": TENSOR_KINDS,

@@ -80,15 +80,16 @@ def add_memory(record: Record, memory: MemoryCapture, keys: RecordKeys) -> None:
 
 def _stored(memory: MemoryCapture, events: AllocatorEvents) -> tuple[Blocks, StoredTensors]:
     """Return all blocks, those from before the trace first, and the tensors stored in them."""
-    for found in (memory.met, memory.living, memory.living_gradients):
+    met = memory.storages.met
+    for found in (met, memory.living, memory.living_gradients):
         found[:] = paddles_own(found, events)
-    storages = [*memory.met, *memory.living, *memory.living_gradients]
+    storages = [*met, *memory.living, *memory.living_gradients]
     blocks, block = add_blocks_from_before(pair_events(events), storages)
-    count = len(memory.met) + len(memory.living)
+    count = len(met) + len(memory.living)
     return blocks, StoredTensors(
         block=block[:count],
         tensor=np.array([storage.tensor for storage in storages[:count]], np.int64),
-        is_alive=np.arange(count) >= len(memory.met),
+        is_alive=np.arange(count) >= len(met),
         gradients=block[count:],
         buffers=memory.buffers,
     )

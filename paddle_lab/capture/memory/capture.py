@@ -83,7 +83,7 @@ class MemoryCapture:
         self.handovers = Handovers(recorder)
         self.python_threads: set[int] = set()
         """Ids of the threads that ran Python when the trace began or ended."""
-        self._storages = StorageNotes(recorder.tensors)
+        self.storages = StorageNotes(recorder.tensors)
         self.living: list[Storage] = []
         """Storages of the tensors that were alive when the trace ended."""
         self.living_gradients: list[Storage] = []
@@ -100,11 +100,6 @@ class MemoryCapture:
         """How many blocks may be held before some are forgotten."""
 
     @property
-    def met(self) -> list[Storage]:
-        """Storages of tensors that no op of the trace made, noted when the trace first saw them."""
-        return self._storages.met
-
-    @property
     def start_ns(self) -> int:
         """When the trace began, on the clock of ``perf_counter_ns``."""
         return self.recorder.start_ns
@@ -118,7 +113,7 @@ class MemoryCapture:
         """Start to record."""
         self.python_threads |= _python_threads()
         if DOOR.has("storages"):
-            self._storages.open()
+            self.storages.open()
         OPEN_CAPTURES.append(self)
         self.recorder.familiar_calls = self._familiar
         if DOOR.has("allocations"):
@@ -126,14 +121,14 @@ class MemoryCapture:
         self.readings += read_places(self._paddle)
         if self._reader is None and DOOR.has("allocations"):
             self.notices.append(memory_notice("no_profiler"))
-            self._storages.close()  # without allocator events, the noted storages have no blocks
+            self.storages.close()  # without allocator events, the noted storages have no blocks
 
     def close(self) -> None:
         """Stop recording and keep the recorded data; a second call does no harm."""
         if self._is_stopped:
             self._is_stopped = False
             self.readings += read_places(self._paddle)
-        self._storages.close()
+        self.storages.close()
         if self in OPEN_CAPTURES:
             OPEN_CAPTURES.remove(self)
         if ALLOCATOR_LOG.keeps_grad_nodes:
@@ -149,9 +144,9 @@ class MemoryCapture:
             name = "profiler_failed" if fault else "stepped_aside"
             self.notices.append(memory_notice(name, seconds, fault=fault))
         if DOOR.has("layer_paths"):
-            self.buffers = self._storages.living_buffers(self.recorder.layers)
+            self.buffers = self.storages.living_buffers(self.recorder.layers)
         if DOOR.has("storages"):
-            self.living, self.living_gradients = self._storages.living()
+            self.living, self.living_gradients = self.storages.living()
 
     def stop(self) -> None:
         """Stop recording; Paddle's counters are still read when the trace ends."""
@@ -163,7 +158,8 @@ class MemoryCapture:
 
     def forget(self, kept: KeptOps, gone: Forgotten) -> None:
         """Forget the tensors and copies of ops that the trace does not keep, but no allocation."""
-        self.met[:] = [storage for storage in self.met if storage.tensor not in gone.tensors]
+        met = self.storages.met
+        met[:] = [storage for storage in met if storage.tensor not in gone.tensors]
         self.handovers.forget(kept)
 
     def settle(self, ops: int) -> int:
@@ -212,11 +208,12 @@ class MemoryCapture:
 
     def _forget_blocks(self) -> None:
         blocks, is_gone = self.held.forget(self.most_blocks, self._windows())
-        address = np.array([storage.address for storage in self.met], np.int64)
-        times_ns = np.array([storage.time_ns for storage in self.met], np.int64)
+        met = self.storages.met
+        address = np.array([storage.address for storage in met], np.int64)
+        times_ns = np.array([storage.time_ns for storage in met], np.int64)
         # A tensor without its block would seem to be older than the trace.
         stays = taken(is_gone, blocks_at(blocks, address, times_ns)) <= 0
-        self.met[:] = compress(self.met, stays)
+        met[:] = compress(met, stays)
         self.backward_spans = self.held.forget_runs(self.backward_spans)
 
     def name_rows(self, keys: RecordKeys, stack_row: Callable[[int], int]) -> None:
@@ -224,7 +221,7 @@ class MemoryCapture:
 
         Storages whose tensor has no row are dropped. Their blocks are known from allocator events.
         """
-        for storages in (self.met, self.living, self.living_gradients):
+        for storages in (self.storages.met, self.living, self.living_gradients):
             tensors = np.array([one.tensor for one in storages], np.int64)
             rows = keys.tensors.rows(tensors)
             if not np.array_equal(rows, tensors):

@@ -16,8 +16,7 @@ from paddle_lab.capture.native import native_twin
 from paddle_lab.capture.recorder.layers import LayerPool
 from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.recorder.tensors import TensorPool
-from paddle_lab.capture.rows.cells import NO_KEY, STORAGE_CELLS
-from paddle_lab.capture.rows.tape import Tape, cells_of
+from paddle_lab.capture.rows.cells import NO_KEY
 
 if TYPE_CHECKING:
     from paddle_lab.capture.limit.kept_ops import KeptOps
@@ -38,6 +37,10 @@ class Storage(NamedTuple):
     """The place's name in allocator events."""
 
 
+_Row = tuple[int, int, int, int]
+"""The fields of a :class:`Storage` without its place."""
+
+
 class StorageNotes:
     """Storages of tensors that no op of the trace made: parameters, data, older tensors.
 
@@ -51,17 +54,16 @@ class StorageNotes:
 
     def __init__(self, pool: TensorPool) -> None:
         self._pool = pool
-        self._rows = Tape()
+        self._rows: list[_Row] = []
         self._met: list[Storage] = []
         self._listener = self._note if pool.reads_place else partial(note_storage, self._rows)
 
     @property
     def met(self) -> list[Storage]:
         """The storages that were noted so far."""
-        end = len(self._rows)
-        rows = cells_of(self._rows, 0, end).reshape(-1, STORAGE_CELLS)
-        self._rows.replace(end, b"")
-        self._met += (Storage._make((*row, CPU)) for row in rows.tolist())
+        end = len(self._rows)  # another thread may add rows
+        self._met += (Storage(*row, CPU) for row in self._rows[:end])
+        del self._rows[:end]
         return self._met
 
     def open(self) -> None:
@@ -114,19 +116,11 @@ class StorageNotes:
 
 
 @native_twin
-def note_storage(rows: Tape, tensor: Any, key: int) -> None:
-    """Add the row of a tensor's storage in the host's memory, if the tensor has one block.
-
-    Parameters
-    ----------
-    rows
-        Rows of :class:`StorageCell`.
-    tensor, key
-        The tensor, and the recorder's key of its row.
-    """
+def note_storage(rows: list[_Row], tensor: Any, key: int) -> None:
+    """Add a storage in the host's memory, without its place, if the tensor has one block."""
     address = _address(tensor)
     if address:
-        rows.extend((key, address, DOOR.storage_bytes(tensor), perf_counter_ns()))
+        rows.append((key, address, DOOR.storage_bytes(tensor), perf_counter_ns()))
 
 
 def storage_address(tensor: Any) -> int:

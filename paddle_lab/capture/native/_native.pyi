@@ -266,8 +266,8 @@ def bindings(
 ) -> list[tuple[dict[str, Any], str, Any]]:
     """Return where namespaces bind some objects: ``capture/hooks/search.py``."""
 
-def note_storage(rows: Tape, tensor: Any, key: int, /) -> None:
-    """Add the row of a tensor's storage: ``capture/memory/storages.py``."""
+def note_storage(rows: list[Any], tensor: Any, key: int, /) -> None:
+    """Add where a tensor is stored: ``capture/memory/storages.py``."""
 
 def frame_variable(frame: FrameType, name: str, default: Any, /) -> Any:
     """Return a variable of a frame: ``capture/turns/turns.py``."""

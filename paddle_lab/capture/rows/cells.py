@@ -100,15 +100,6 @@ class RootCell(IntEnum):
     GRAD_NODE = 1
 
 
-class StorageCell(IntEnum):
-    """Cells of the row of a storage in the host's memory."""
-
-    TENSOR = 0
-    ADDRESS = 1
-    BYTES = 2
-    TIME = 3
-
-
 OP_CELLS: Final = len(OpCell)
 TENSOR_CELLS: Final = len(TensorCell)
 SCOPE_CELLS: Final = len(ScopeCell)
@@ -116,7 +107,6 @@ TURN_CELLS: Final = len(TurnCell)
 NODE_CELLS: Final = len(NodeCell)
 EDGE_CELLS: Final = len(EdgeCell)
 ROOT_CELLS: Final = len(RootCell)
-STORAGE_CELLS: Final = len(StorageCell)
 
 VERSION_BITS: Final = 24
 """A tensor's row and its in-place version share one number, in which the version has these bits."""

@@ -5,7 +5,6 @@
  * descriptor, it is read by its name.
  */
 #include "../native.h"
-#include <string.h>
 
 typedef struct {
     const char *name;
@@ -155,23 +154,23 @@ int64_t tensor_storage(PyObject *tensor) {
 
 /* Note where a tensor is stored: note_storage() of capture/memory/storages.py in C. */
 PyObject *note_storage(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count) {
-    if (count != 3 || !Py_IS_TYPE(args[0], &TapeType) || found_type == NULL ||
+    if (count != 3 || !PyList_Check(args[0]) || found_type == NULL ||
         !PyObject_TypeCheck(args[1], found_type)) {
-        return PyErr_Format(PyExc_TypeError, "a tape, a tensor and its row are needed");
+        return PyErr_Format(PyExc_TypeError, "a list, a tensor and its row are needed");
     }
     PyObject *tensor = args[1];
-    const int is_stored = tensor_is_initialized(tensor) == 1 && tensor_is_dense(tensor) == 1 &&
-                          taken_integer(call(tensor, &data_ptr)) > 0;
-    const int64_t cells[STORAGE_CELLS] = {
-        [STORAGE_TENSOR] = PyLong_AsLongLong(args[2]),
-        [STORAGE_ADDRESS] = is_stored ? tensor_storage(tensor) : 0,
-        [STORAGE_BYTES] = is_stored ? taken_integer(call(tensor, &storage_bytes)) : 0,
-        [STORAGE_TIME] = now_ns(),
-    };
-    int64_t *row =
-        is_stored && !PyErr_Occurred() ? Tape_reserve((Tape *)args[0], STORAGE_CELLS) : NULL;
-    if (row != NULL) {
-        memcpy(row, cells, sizeof cells);
+    if (tensor_is_initialized(tensor) == 1 && tensor_is_dense(tensor) == 1 &&
+        taken_integer(call(tensor, &data_ptr)) > 0) {
+        const long long address = tensor_storage(tensor);
+        PyObject *bytes = address < 0 ? NULL : call(tensor, &storage_bytes);
+        PyObject *row = bytes == NULL
+                            ? NULL
+                            : Py_BuildValue("OLNL", args[2], address, bytes, (long long)now_ns());
+        const int failed = row == NULL || PyList_Append(args[0], row) < 0;
+        Py_XDECREF(row);
+        if (failed) {
+            return NULL;
+        }
     }
     return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
 }
