@@ -357,7 +357,8 @@ class Recording:
             self._trace.comparison = Comparison(self._against, self._trace)
         FLIGHT.enter(self._shown_title)
         try:
-            self._session.open()
+            with collection_paused():
+                self._session.open()
         except BaseException:
             self._session = None
             FLIGHT.leave()

@@ -23,9 +23,11 @@ _SEEDS = range(60)
 def _recorded(seed: int, path: Path) -> Record:
     linear = paddle.nn.Linear(4, 4)
     given = {"x": paddle.ones([2, 4]), "linear": linear, "region": paddle_lab.region}
+    given |= {"paddle": paddle, "__name__": "__main__"}
     code = compile(path.read_text(), str(path), "exec")
     with paddle_lab.trace(check="none") as trace:
-        exec(code, {**given, "paddle": paddle, "__name__": "__main__"})
+        exec(code, given)
+        given.clear()  # closes generators; their ops would crash Paddle when Python exits
     return trace.record
 
 

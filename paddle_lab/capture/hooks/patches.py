@@ -97,10 +97,9 @@ class FunctionPatch:
 
     def sweep(self) -> None:
         """Put originals back also in modules that were imported in the meantime."""
-        originals = {id(made): original for original, made in self._pairs.values()}
-        replacements = [made for _, made in self._pairs.values()]
-        for namespace, name, value in bindings(module_namespaces(), replacements):
-            namespace[name] = originals[id(value)]
+        pairs = self._pairs.values()
+        for namespace, name, value in bindings(module_namespaces(), [made for _, made in pairs]):
+            namespace[name] = next(original for original, made in pairs if made is value)
         self._sites = []
 
 

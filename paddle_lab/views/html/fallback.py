@@ -105,6 +105,8 @@ def _picture(record: Record, room_bytes: int) -> str:
 
 def _costs(record: Record, by: str) -> str:
     """Return a table of the costs of layers or of lines; ``""`` if no op is in one."""
+    if by == "layer" and not len(record.layers):
+        return ""
     table = ranked_table(record, by)
     has_rows = any(row[by] is not None for row in table)
     return _table(say(f"reports.section.{by}s"), table.shown(_COSTS) if has_rows else [])

@@ -104,10 +104,20 @@ class OpFacts:
         found[uses["op"][counts]] = True
         return found
 
+    @cached_property
+    def _ops_of_names(self) -> dict[str, npt.NDArray[np.intp]]:
+        names = self.record.ops["name"]
+        return {
+            self.record.text(code): np.flatnonzero(names == code)
+            for code in np.unique(names).tolist()
+        }
+
     def is_named(self, names: Collection[str]) -> Mask:
         """Return which ops have one of these names, shape ``[ops]``."""
-        codes = [code for code, text in enumerate(self.record.strings) if text in names]
-        found: Mask = np.isin(self.record.ops["name"], codes)
+        found = np.zeros(self.op_count, np.bool_)
+        for name, ops in self._ops_of_names.items():
+            if name in names:
+                found[ops] = True
         return found
 
     def ops_named(self, names: Collection[str]) -> list[int]:
