@@ -127,3 +127,33 @@ def test_a_click_changes_nothing_that_a_program_reads():
     trace.gradient(0)
     assert state() == before
     assert paddle.in_dynamic_mode()
+
+
+def test_runs_hold_nothing_more():
+    layer = paddle.jit.to_static(Normed(), full_graph=True)
+    held = []
+    for count in (2, 6):
+        with paddle_lab.trace(replay=True, check="none") as trace:
+            for _ in range(count):
+                layer(paddle.ones([5, 4]))
+        held.append(len(trace._replay.log.held.by_number))
+    assert held[0] == held[1]
+
+
+def test_a_layer_whose_to_static_is_off():
+    norm = paddle.nn.BatchNorm1D(3)
+    layer = paddle.jit.to_static(paddle.nn.Sequential(norm), full_graph=True)
+    paddle.jit.enable_to_static(False)
+    try:
+        with paddle_lab.trace(replay=True, check="none") as trace:
+            for _ in range(2):
+                _ = norm._mean + 1
+                layer(paddle.rand([5, 3]))
+            _ = norm._mean + 1
+    finally:
+        paddle.jit.enable_to_static(True)
+    log = trace._replay.log
+    rows = [row for row, op in enumerate(trace.ops) if op.name == "add"]
+    values = [trace.value(row).tolist() for row in rows]
+    assert values == [log.outputs[int(log.row_keys[row])][0].tolist() for row in rows]
+    assert values[0] != values[1] != values[2]

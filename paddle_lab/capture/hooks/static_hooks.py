@@ -131,10 +131,14 @@ class _FunctionCall(_ExecutorCall):
             # The program reads its parameters without calling an op that is recorded.
             for parameter in layer.parameters():
                 recorder.tensors.key_of(parameter)
-            if recorder.call_log is not None:
-                # Between two programs, and instead of one, ops run that no hook sees.
-                recorder.call_log.note_unseen_ops([*layer.parameters(), *layer.buffers()])
+            self._note_unseen_ops(have_run=self.is_sot)
         self.resolved = recorder.begin_op(self.args[1:], self.kwargs)
+
+    def _note_unseen_ops(self, *, have_run: bool) -> None:
+        """Note that ops may run that no hook sees: between two programs of SOT, or instead."""
+        if self.layer is not None and self.recorder.call_log is not None:
+            tensors = [*self.layer.parameters(), *self.layer.buffers()]
+            self.recorder.call_log.note_unseen_ops(tensors, have_run=have_run)
 
     def begin_program(self, layer: Any, given: Any) -> int:
         """Note a program that is about to run. Return its position among the noted calls, or -1."""
@@ -150,6 +154,8 @@ class _FunctionCall(_ExecutorCall):
     def end(self) -> None:
         """Record a call that returned."""
         recorder, (_, *args) = self.recorder, self.args
+        if not self.layers:  # to_static is off, for example
+            self._note_unseen_ops(have_run=True)
         runs = runs_of_layers(self.layers)
         read = {id(parameter): parameter for run in runs for parameter in run.parameters}
         # Give each parameter a slot of its own. A grad node takes no hooks if its op takes a list

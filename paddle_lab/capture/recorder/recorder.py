@@ -83,7 +83,7 @@ class CallLogging(Protocol):
     def note_gradients(self, key: int | None, returned: Any) -> None:
         """Note what the ``backward`` of a PyLayer returned; ``key`` is that of its op."""
 
-    def note_unseen_ops(self, tensors: Any) -> None:
+    def note_unseen_ops(self, tensors: Any, *, have_run: bool = True) -> None:
         """Note the tensors that ops may write which no hook sees."""
 
     def begin_program(self, layer: Any, given: Any, *, is_sot: bool) -> int:

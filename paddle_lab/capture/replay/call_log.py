@@ -240,12 +240,18 @@ class CallLog(Collector):
         number = packed >> VERSION_BITS
         return number if is_same and is_valid(self.tape, number) else -1
 
-    def note_unseen_ops(self, tensors: Any) -> None:
-        """Copy what ops that no hook sees may write, such as running statistics."""
+    def note_unseen_ops(self, tensors: Any, *, have_run: bool = True) -> None:
+        """Copy what ops that no hook sees may write, such as running statistics.
+
+        Parameters
+        ----------
+        have_run
+            Whether they are sure to run, so that what was written is held again.
+        """
         try:
             for tensor in tensors_in(tensors, self._type):
                 if tensor.stop_gradient and tensor.persistable:
-                    self.keep_unseen(tensor)
+                    self.keep_unseen(tensor, None if have_run else Special())
         except Exception as fault:  # noqa: BLE001
             self.fail(fault)
 
