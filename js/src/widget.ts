@@ -24,6 +24,10 @@ import { speak } from "./words/say.ts";
 
 type Model = AnyModel<WidgetState & DataTraits & StandInTrait & ViewScript>;
 
+const VIEWS = Symbol.for("paddle-lab.views");
+/** A page never lets go of a module, so it loads each build once, not for each widget. */
+type Page = typeof globalThis & { [VIEWS]?: Map<string, Promise<WidgetViewModule>> };
+
 interface ViewScript {
   /** The packed script of the view, or "". */
   _view_script: string;
@@ -69,38 +73,32 @@ async function show(model: Model, el: HTMLElement, signal: AbortSignal): Promise
 async function loadView(model: Model): Promise<WidgetViewModule> {
   const script = model.get("_view_script");
   if (script) {
-    const offered = offeredView();
-    if (offered?.build !== model.get("_view_build")) {
-      return importScript<WidgetViewModule>(await unpackScript(script));
+    const [offered, build] = [offeredView(), model.get("_view_build")];
+    if (offered?.build !== build) {
+      const page: Page = globalThis;
+      page[VIEWS] ??= new Map();
+      const view = page[VIEWS].get(build) ?? importView(script);
+      page[VIEWS].set(build, view);
+      return view;
     }
     // Change the value only in this page, which saves it. The kernel keeps its own value.
     model.set("_view_script", "");
     return offered.load();
   }
   const offered = await soonOfferedView();
-  if (!offered) {
-    throw new Error(t("no_view"));
-  }
+  if (!offered) throw new Error(t("no_view"));
   return offered.load();
 }
 
 export default { initialize, render };
 
-/**
- * Unpack the script of the view, which is base64 of a zlib stream.
- *
- * @returns the text of the script, whose variable `bundled` has the exports
- */
-async function unpackScript(packed: string): Promise<string> {
-  return new TextDecoder().decode(await inflate(decodeBase64(packed)));
-}
-
-/** Run a script and return its exports. It is loaded from a blob, like widgets. */
-async function importScript<Exports>(script: string): Promise<Exports> {
+/** Run the packed script of the view, base64 of a zlib stream, from a blob, as widgets are loaded. */
+async function importView(packed: string): Promise<WidgetViewModule> {
+  const script = new TextDecoder().decode(await inflate(decodeBase64(packed)));
   const blob = new Blob([`${script}\n;export default bundled;`], { type: "text/javascript" });
   const address = URL.createObjectURL(blob);
   try {
-    const module: { default: Exports } = await import(/* @vite-ignore */ address);
+    const module: { default: WidgetViewModule } = await import(/* @vite-ignore */ address);
     return module.default;
   } finally {
     URL.revokeObjectURL(address);

@@ -110,6 +110,26 @@ def test_a_cell_that_runs_again_leaves_what_its_first_run_left(
     expect(shown).to_have_count(1)
 
 
+def test_a_page_loads_a_view_that_no_plugin_offers_once(lab_page: OpenNotebook) -> None:
+    notebook = opened(lab_page, TRACE)
+    notebook.page.evaluate(
+        """() => {
+          globalThis[Symbol.for("paddle-lab.view")] = { build: "another" };
+          const make = URL.createObjectURL;
+          globalThis.large = 0;
+          URL.createObjectURL = (blob) => {
+            if (blob.type === "text/javascript" && blob.size > 100_000) globalThis.large++;
+            return make.call(URL, blob);
+          };
+        }"""
+    )
+    for _ in range(2):
+        notebook.run_cell(2)
+        expect(notebook.cell(2).locator(".pdl-canvas > canvas")).to_be_visible()
+        notebook.page.wait_for_timeout(_PAUSE_MS)
+    assert notebook.page.evaluate("large") == 1
+
+
 def test_a_cell_that_was_cleared_or_deleted_leaves_the_latest_trace(lab_page: OpenNotebook) -> None:
     notebook = opened(lab_page, TRACE, TRACE, "del _trace")
     for command in ("notebook:clear-cell-output", "notebook:delete-cell"):

@@ -270,6 +270,12 @@ def test_a_forked_process_does_not_wait_for_the_log():
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
+def test_a_thread_that_starts_another_has_its_first_event_before():
+    with paddle_lab.memory():
+        run_in_thread(lambda _: None, None)
+        assert threading.get_native_id() in ALLOCATOR_LOG._introduced
+
+
 def test_a_fault_of_a_new_threads_event_ends_only_the_log(monkeypatch):
     class Fault:
         def end(self):

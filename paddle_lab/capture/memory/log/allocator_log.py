@@ -222,6 +222,7 @@ class AllocatorLog:
                     if self._outermost is not None:
                         self._outermost.signature = b""  # the call is recorded only in part
                     self._cut()
+                self.introduce_thread()
 
     def introduce_thread(self) -> None:
         """Record the calling thread's first event, before its first op.
