@@ -71,10 +71,7 @@ def _wanted(facts: Facts, cuts: GradientCuts) -> list[int]:
 
 
 def _end(facts: Facts, ops: Sequence[int]) -> Place | None:
-    """Return the line whose results are the last that depend on some ops, None for several.
-
-    The line of a loss on which backward was called does not count.
-    """
+    """Return the line of the last results that depend on some ops, None for several or a loss."""
     edges = facts.record.op_edges
     after = rows_by(edges["source"], edges["target"], facts.op_count)
     lasts = [op for op in walk(ops, after) if not after(op)]

@@ -1,35 +1,25 @@
-"""Diffusion: noise and time steps are drawn once, before the loop."""
+"""A variational autoencoder draws its noise once."""
 import paddle
-import paddle.nn.functional as F
 from paddle import nn
 
-paddle.seed(16)
-T = 50
-alpha_bar = paddle.cumprod(1 - paddle.linspace(1e-4, 0.05, T), dim=0)
-
-
-class Net(nn.Layer):
-    def __init__(self):
+class Vae(nn.Layer):
+    def __init__(self, batch):
         super().__init__()
-        self.emb = nn.Embedding(T, 8)
-        self.mlp = nn.Sequential(nn.Linear(10, 64), nn.SiLU(), nn.Linear(64, 2))
+        self.enc, self.dec = nn.Linear(10, 8), nn.Linear(4, 10)
+        self.eps = paddle.randn([batch, 4])  # WRONG
 
-    def forward(self, x, t):
-        return self.mlp(paddle.concat([x, self.emb(t)], axis=1))
+    def forward(self, x):
+        mu, logvar = self.enc(x).chunk(2, axis=-1)
+        z = mu + self.eps * paddle.exp(0.5 * logvar)
+        #= z = mu + paddle.randn(mu.shape) * paddle.exp(0.5 * logvar)
+        kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).sum(-1).mean()
+        return self.dec(z), kl
 
-
-net = Net()
-opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
-noise = paddle.randn([32, 2])  # WRONG
-t = paddle.randint(0, T, [32])  # OR
-for step in range(4):
-    #+ noise = paddle.randn([32, 2])
-    #+ t = paddle.randint(0, T, [32])
-    x0 = paddle.randn([32, 2]) * 0.1 + 1
-    a = alpha_bar[t].unsqueeze(1)
-    xt = a.sqrt() * x0 + (1 - a).sqrt() * noise  # OR
-    loss = F.mse_loss(net(xt, t), noise)  # OR
-    loss.backward()
-    opt.step()
-    opt.clear_grad()
-#+ noise = None
+paddle.seed(3)
+vae = Vae(16)
+opt = paddle.optimizer.Adam(0.01, parameters=vae.parameters())
+for step in range(6):
+    x = paddle.randn([16, 10])
+    out, kl = vae(x)
+    loss = nn.functional.mse_loss(out, x) + 0.1 * kl
+    loss.backward(); opt.step(); opt.clear_grad()

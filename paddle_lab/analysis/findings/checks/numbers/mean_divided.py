@@ -24,7 +24,7 @@ def find(facts: Facts) -> Iterator[Found]:
     """Yield losses that are divided twice."""
     training = facts.answer(Training)
     counts = {len(calls) for calls in training.calls_before_steps} - {0}
-    if not counts or (max(counts) > 1 and len(counts) > 1):
+    if len(counts) != 1:
         return
     parts = counts.pop()
     for call in chain.from_iterable(training.calls_before_steps):

@@ -5,7 +5,8 @@ diffusion model predicts is drawn for each step (Ho et al. 2020).
 
 The check reports a line that started the same loader for each backward call, if the loader has
 several batches and does not shuffle. It does not report a batch that is read once and used again.
-It also reports noise that was drawn once, scaled and added to the data, and predicted in each step.
+It also reports noise that was drawn once, scaled and added to the data, and predicted in each step,
+or multiplied with a trained deviation and added in each step (Kingma and Welling 2014).
 
 Augmentation draws new numbers for each batch. The check reports noise that is made again for each
 batch, with the same values, and that is added to or multiplied with different data of the same
@@ -18,6 +19,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
+from paddle_lab.analysis.findings.facts import PARAMETER
 from paddle_lab.analysis.findings.facts.training import Glance
 from paddle_lab.analysis.findings.parts import Called, Check, Facts, Found, Place, Training, warning
 
@@ -44,18 +46,22 @@ def find(facts: Facts) -> Iterator[Found]:
 
 
 def _noise(training: Training) -> Iterator[Found]:
-    """Yield the lines of noise that was drawn once and that at least three losses predict."""
+    """Yield the lines of noise that was drawn once and that three losses predict or results get."""
     facts = training.facts
-    read: dict[tuple[int, int], list[int]] = {}
-    for op in training.forward_ops("subtract", "huber_loss", "kldiv_loss"):
-        if any(map(facts.needs_grad, facts.outputs(op))):
-            for source in map(training.origin, facts.inputs(op)[:2]):
+    read: dict[tuple[int, int, int], list[int]] = {}
+    ends = [step.first_op for step in training.steps]
+    for op in training.forward_ops("subtract", "huber_loss", "kldiv_loss", "multiply"):
+        pair = facts.inputs(op)[:2]
+        kinds, shapes = set(map(facts.tensor_kind, pair)), set(map(facts.shape, pair))
+        is_fit = len(shapes) < len(pair) and PARAMETER not in kinds
+        if is_fit and any(map(facts.needs_grad, facts.outputs(op))):
+            for source in map(training.origin, pair):
                 maker = facts.producer(source)
                 if maker >= 0 and facts.op_name(maker) == "gaussian":
-                    read.setdefault((source, facts.stack(op)), []).append(op)
-    for (source, _), ops in read.items():
-        maker = facts.producer(source)
-        if len(ops) >= _FEWEST and _is_mixed(training, source, len(ops)):
+                    read.setdefault((source, maker, facts.stack(op)), []).append(op)
+    for (source, maker, _), ops in read.items():
+        times = {bisect_right(ends, op) for op in ops}
+        if len(times) >= _FEWEST and _is_mixed(training, source, len(ops)):
             yield warning("same-batch.noise", facts.place(maker), maker, n=len(ops))
 
 
@@ -74,9 +80,8 @@ def _augmented(training: Training) -> Iterator[Found]:
             values, other = training.glance(source), training.glance(training.origin(data))
             center = 1.0 if facts.op_name(op) == "multiply" else 0.0
             if values and other and _is_noise(values, center):
-                seen.setdefault(facts.stack(op), []).append(
-                    (values.digest, other.digest, source, op)
-                )
+                row = values.digest, other.digest, source, op
+                seen.setdefault(facts.stack(op), []).append(row)
     for rows in seen.values():
         digests, others, sources, ops = map(set, zip(*rows, strict=True))
         if len(digests) == 1 and len(others) == len(sources) == len(ops) >= _FEWEST:
@@ -95,10 +100,7 @@ def _seeding(training: Training, ops: list[int]) -> Place | None:
 
 
 def _is_noise(values: Glance, center: float) -> bool:
-    """Tell whether values spread around a number, without zeros.
-
-    Data that were standardised have a mean of almost exactly 0.
-    """
+    """Tell whether values spread around a number, but not exactly, as standardised data do."""
     deviation = max(values.root_mean_square**2 - values.mean**2, 0.0) ** 0.5
     off = abs(values.mean - center) * values.elements**0.5
     is_random = values.elements >= _LARGE and not values.is_whole and not values.zeros

@@ -47,11 +47,10 @@ def find(facts: Facts) -> Iterator[Found]:
         has_steps = all(
             bisect_left(steps, end) == bisect_left(steps, start) + 1 for start, end in spans
         )
-        has_random = all(
+        has_random = calls[0].name == "seed" and all(  # other generators may be for other things
             bisect_left(random, end) > bisect_left(random, start) for start, end in spans
         )
-        is_global = calls[0].name == "seed"  # another generator may be for something else
-        if has_steps and ((is_global and has_random) or _repeats(training, spans)):
+        if has_steps and (has_random or _repeats(training, spans)):
             yield warning("same-seed.found", place, -1, n=len(calls), seed=seed)
 
 
@@ -70,7 +69,10 @@ def _in_loaders(training: Training) -> Iterator[Found]:
 def _repeats(training: Training, spans: list[tuple[int, int]]) -> bool:
     """Tell whether the ops after each setting of the seed read new tensors with the same data."""
     facts, found = training.facts, list[dict[int, int]]()
+    is_used = facts.ops_of_nodes(facts.nodes_of_calls(facts.user_backward_calls))
     for start, end in spans:
+        if not is_used[next((op for op in range(start, end) if op in facts.fed_ops), 0)]:
+            return False  # what follows the seed is an evaluation
         read = {facts.first_value(one) for op in range(start, end) for one in facts.inputs(op)}
         seen = ((one, training.glance(one)) for one in read)
         found.append({one: at.digest for one, at in seen if at is not None and at.elements > 8})
