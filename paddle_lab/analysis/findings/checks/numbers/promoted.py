@@ -36,7 +36,7 @@ def find(facts: Facts) -> Iterator[Found]:
         if is_data and is_promoted and is_trained and prod(facts.shape(wide)) > 1:
             yield warning("promoted.found", facts.place(op), op, shape=list(facts.shape(wide)))
 
-    yield from {one.place: one for one in _unfit(training)}.values()  # one for each line
+    yield from _unfit(training)
 
 
 def _unfit(training: Training) -> Iterator[Found]:

@@ -56,8 +56,9 @@ def _reach(training: Training, op: int, output: int, target: Glance) -> Iterator
     """Yield a loss whose output cannot reach its target."""
     facts, maker, numbers = training.facts, training.origin_op(output), _numbers(target)
     name = facts.op_name(maker).rstrip("_") if maker >= 0 else ""
-    is_even = len(set(map(facts.shape, facts.inputs(op)))) == 1
-    if name in _RANGES and (is_even or training.compares(op)):
+    if name in _RANGES and (
+        training.compares(op) or len({*map(facts.shape, facts.inputs(op))}) < 2
+    ):
         low, high = _RANGES[name]
         room = (high - low) / 2
         if name == "relu":  # half as low as targets are large: no rounding and no outlier
