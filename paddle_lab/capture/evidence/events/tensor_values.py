@@ -130,8 +130,9 @@ def _overwritten(detail: str) -> Note:
                 else None
             )
             told = f"{detail} {digest_at(*place)}" if place else detail
-            told += " itself" * (source is tensor)
-            key = _note(recorder, "overwritten", call, tensor, told)
+            key = _note(
+                recorder, "overwritten", call, tensor, told + " itself" * (source is tensor)
+            )
             for listener in recorder.tensors.change_listeners:
                 listener(tensor, key)
 

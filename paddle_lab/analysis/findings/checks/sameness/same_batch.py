@@ -49,7 +49,6 @@ def _noise(training: Training) -> Iterator[Found]:
     """Yield the lines of noise that was drawn once and that three losses predict or results get."""
     facts = training.facts
     read: dict[tuple[int, int, int], list[int]] = {}
-    ends = [step.first_op for step in training.steps]
     for op in training.forward_ops("subtract", "huber_loss", "kldiv_loss", "multiply"):
         pair = facts.inputs(op)[:2]
         kinds, shapes = set(map(facts.tensor_kind, pair)), set(map(facts.shape, pair))
@@ -60,7 +59,7 @@ def _noise(training: Training) -> Iterator[Found]:
                 if maker >= 0 and facts.op_name(maker) == "gaussian":
                     read.setdefault((source, maker, facts.stack(op)), []).append(op)
     for (source, maker, _), ops in read.items():
-        times = {bisect_right(ends, op) for op in ops}
+        times = {bisect_right(facts.step_ends, op) for op in ops}
         if len(times) >= _FEWEST and _is_mixed(training, source, len(ops)):
             yield warning("same-batch.noise", facts.place(maker), maker, n=len(ops))
 
