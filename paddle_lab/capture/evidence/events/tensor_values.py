@@ -130,9 +130,8 @@ def _overwritten(detail: str) -> Note:
                 else None
             )
             told = f"{detail} {digest_at(*place)}" if place else detail
-            key = _note(
-                recorder, "overwritten", call, tensor, told + " itself" * (source is tensor)
-            )
+            told += " itself" * (source is tensor)
+            key = _note(recorder, "overwritten", call, tensor, told)
             for listener in recorder.tensors.change_listeners:
                 listener(tensor, key)
 

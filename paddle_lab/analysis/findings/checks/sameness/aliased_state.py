@@ -42,9 +42,8 @@ def find(facts: Facts) -> Iterator[Found]:
             elif _is_trained(training, end):
                 yield warning("aliased-state.itself", training.place(call), -1)
     loads = {training.place(call) for call in training.called("set_state_dict")}
-    for event in facts.events("overwritten"):
-        place, at = facts.place_of_stack(event.stack), event.ops_before
-        is_late = any(-1 < step.first_op < at for step in training.steps)
+    for event in facts.events("overwritten") if facts.step_ends else ():
+        place, is_late = facts.place_of_stack(event.stack), event.ops_before >= facts.step_ends[0]
         if event.detail.endswith(" itself") and is_late and place not in loads:
             yield warning("aliased-state.itself", place, -1)
 
