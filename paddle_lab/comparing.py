@@ -125,14 +125,15 @@ class Comparison(Trace):
             return FindingList(findings_of_b(self.b.findings, self._compared))
         return FindingList(comparison_findings(self.rows, self._compared))
 
-    def value(self, op: Op | int, output: int = 0) -> ReplayedArray:
+    def value(self, op: Op | int, output: int = 0, *, run: int = 0) -> ReplayedArray:
         """Return a value of trace b, or of trace a if the op is only there.
 
         See :meth:`Trace.value`.
         """
         row = op if isinstance(op, int) else op.key
         one, two = int(self._compared.op_a[row]), int(self._compared.op_b[row])
-        return self.b.value(two, output) if two >= 0 else self.a.value(one, output)
+        trace, key = (self.b, two) if two >= 0 else (self.a, one)
+        return trace.value(key, output, run=run)
 
     def gradient(self, node: int, output: int = 0, *, call: int | None = None) -> ReplayedArray:
         """Return a gradient of trace b; see :meth:`Trace.gradient`."""

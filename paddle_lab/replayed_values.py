@@ -32,20 +32,26 @@ class ReplayedArray(np.ndarray[Any, Any]):
         self.check = getattr(source, "check", "")
 
 
-def replayed_value(record: Record, replay: Replay | None, op: int, output: int) -> ReplayedArray:
+def replayed_value(
+    record: Record, replay: Replay | None, op: int, output: int, run: int
+) -> ReplayedArray:
     """Return an op's output, computed again; see :meth:`paddle_lab.Trace.value`."""
-    if not 0 <= op < len(record.ops):
-        raise IndexError(op)
+    inside = _place_inside(record, "ops", op)
+    if inside is None and run:
+        raise IndexError(run)
     if replay is None:
         raise ReplayError(say("replay.again"))
     from paddle_lab.capture.replay.calls import Irreplayable
 
     try:
-        array, compared = replay.value(op, output)
+        if inside is None:
+            array, compared = replay.value(op, output)
+        else:
+            array, compared = replay.inside(inside[0], run, (inside[1], output))
     except Irreplayable as reason:
         raise ReplayError(str(reason)) from None
     found = array.view(ReplayedArray)
-    has_statistics = _agrees(record, op, output, array)
+    has_statistics = inside is None and _agrees(record, op, output, array)
     if compared:
         found.check = say("replay.compared", n=compared)
     else:
@@ -53,23 +59,61 @@ def replayed_value(record: Record, replay: Replay | None, op: int, output: int) 
     return found
 
 
+def _place_inside(record: Record, table: str, key: int) -> tuple[int, int] | None:
+    """Return the compiled program of an op that only pictures have, and the op's place in it.
+
+    A picture has the ops of programs after its own, in the order of the programs.
+    """
+    own, programs = len(record.tables[table]), record.programs
+    if 0 <= key < own:
+        return None
+    at = key - own
+    for number in record.program_texts["program"].tolist() if at >= 0 else ():
+        (row, *_) = np.flatnonzero(programs["program"] == number)
+        count = programs["ops" if table == "ops" else "backward_ops"][row]
+        if table != "ops" and programs["op"][row] not in record.grad_nodes["op"]:
+            count = 0
+        if at < count:
+            return number, at
+        at -= count
+    raise IndexError(key)
+
+
 def replayed_gradient(
     record: Record, replay: Replay | None, node: int, output: int, call: int | None
 ) -> ReplayedArray:
     """Return the gradient that a grad node gets; see :meth:`paddle_lab.Trace.gradient`."""
     nodes, calls = record.grad_nodes, record.backward_members
-    if not 0 <= node < len(nodes):
-        raise IndexError(node)
-    ran = calls["backward_call"][calls["grad_node"] == node].tolist()
+    inside, of = _place_inside(record, "grad_nodes", node), np.array([node])
+    if inside is not None:
+        ran_by = record.programs["op"][record.programs["program"] == inside[0]]
+        of = np.flatnonzero(np.isin(nodes["op"], ran_by))
+    ran = calls["backward_call"][np.isin(calls["grad_node"], of)].tolist()
     if replay is None:
         raise ReplayError(say("replay.again"))
     if call is None and ran:
         call = min(ran)
     if call is None or call not in ran or BACKWARD_KINDS[_kind(record, call)] == "remaining":
         raise ReplayError(say("replay.no_gradient"))
+    from paddle_lab.capture.replay.calls import Irreplayable
+
+    try:
+        if inside is None:
+            array = replay.gradient(call, *_given_to(record, node, output))
+        else:
+            array = replay.gradient_inside(call, inside[0], (inside[1], output))
+    except Irreplayable as reason:
+        raise ReplayError(str(reason)) from None
+    found = array.view(ReplayedArray)
+    found.check = say("replay.unverified")
+    return found
+
+
+def _given_to(record: Record, node: int, output: int) -> tuple[int, int, bool]:
+    """Return the op and the tensor whose gradient a grad node gets, and whether it is a leaf."""
+    nodes, uses, tensor = record.grad_nodes, record.uses, output
     op, leaf = int(nodes["op"][node]), int(nodes["parameter"][node])
     is_leaf = op < 0
-    uses, tensor = record.uses, output
     if is_leaf:
         reading = np.flatnonzero((uses["tensor"] == leaf) & (uses["role"] == _INPUT))
         if leaf < 0 or not len(reading):
@@ -77,15 +121,7 @@ def replayed_gradient(
         op = int(uses["op"][reading[0]])
         of_op = np.flatnonzero((uses["op"] == op) & (uses["role"] == _INPUT))
         tensor = of_op.tolist().index(reading[0])
-    from paddle_lab.capture.replay.calls import Irreplayable
-
-    try:
-        array = replay.gradient(call, op, tensor, is_leaf=is_leaf)
-    except Irreplayable as reason:
-        raise ReplayError(str(reason)) from None
-    found = array.view(ReplayedArray)
-    found.check = say("replay.unverified")
-    return found
+    return op, tensor, is_leaf
 
 
 def _kind(record: Record, call: int) -> int:

@@ -234,7 +234,7 @@ class TraceAnswers:
 
         return regions(self.view_record)
 
-    def value(self, op: Op | int, output: int = 0) -> ReplayedArray:
+    def value(self, op: Op | int, output: int = 0, *, run: int = 0) -> ReplayedArray:
         """Return the value of a tensor that an op returned, by computing it again.
 
         Only the newest trace with ``replay=True`` can compute values. The ops that lead to the
@@ -244,9 +244,12 @@ class TraceAnswers:
         Parameters
         ----------
         op
-            A row of :attr:`ops`, or the key of a row.
+            A row of :attr:`ops`, or the key of a row. An op inside a compiled program has a key in
+            pictures.
         output
             Which of the tensors that the op returned, from 0.
+        run
+            For an op inside a compiled program: which run of the program, from 0.
 
         Returns
         -------
@@ -259,14 +262,14 @@ class TraceAnswers:
         ReplayError
             If the value cannot be computed. The message is the reason.
         IndexError
-            If there is no such op or output.
+            If there is no such op, output or run.
         """
         from paddle_lab.replayed_values import ReplayError, replayed_value
 
         if self._is_opened:
             raise ReplayError(say("replay.saved"))
         key = op if isinstance(op, int) else op.key
-        return replayed_value(self.record, self._replay, key, output)
+        return replayed_value(self.record, self._replay, key, output, run)
 
     def gradient(self, node: int, output: int = 0, *, call: int | None = None) -> ReplayedArray:
         """Return the gradient that a grad node gets in a backward call, by computing it again.

@@ -54,8 +54,6 @@ class ValueAnswers:
             values = [self._value(subject, tell) for subject in subjects]
         except ReplayError as reason:
             return {"error": str(reason)}, []
-        except IndexError:  # an op inside a compiled program: only the picture has it
-            return {"error": say("replay.inside")}, []
         self.kept = {key: kept for key, kept in self.kept.items() if {*key} <= {*subjects}}
         if question.get("file"):
             return _file(*values[0])

@@ -82,3 +82,34 @@ def test_values_are_computed_on_a_click(lab_page: OpenNotebook) -> None:
     other.click(other.op("multiply"))
     other.panel.get_by_role("button", name="Value").click()
     expect(other.panel).to_contain_text(re.compile("holds nothing.*--replay"))
+
+
+COMPILED = """%%paddle_trace --replay -o kept
+@paddle.jit.to_static(full_graph=True)
+def squash(x):
+    hidden = paddle.nn.functional.relu(paddle.matmul(x, x))
+    return (hidden * 3).tanh().mean()
+
+data = paddle.rand([6, 6]) - 0.4
+data.stop_gradient = False
+squash(data).backward()"""
+
+
+def test_values_inside_a_compiled_program(lab_page: OpenNotebook) -> None:
+    notebook = lab_page(notebook_of(SETUP, COMPILED))
+    notebook.run_all()
+    view = GraphView(notebook.cell(1))
+    view.wait_until_drawn()
+    view.click(view.op("relu"))
+    view.panel.get_by_role("button", name="Value").click()
+    expect(view.panel).to_contain_text("[6, 6]")
+    expect(view.panel.locator(".pdl-actions code")).to_have_text(
+        re.compile(r"^kept\.value\(\d+\)$")
+    )
+    notebook.screenshot("computed_value_inside_a_program")
+    view.show("Backward")
+    view.click(view.outline.locator("[data-grad-node]").filter(has_text="relu_grad"))
+    view.panel.get_by_role("button", name="Gradient", exact=True).click()
+    expect(view.panel.locator(".pdl-actions code")).to_have_text(
+        re.compile(r"^kept\.gradient\(\d+\)$")
+    )

@@ -293,6 +293,7 @@ FEATURES: Final[dict[str, Feature]] = {
     "program_values": Feature(
         {
             "program_names": (f"{_STATIC}.pir_partial_program.RunnableProgram.program_attr"),
+            "move_op": f"{_CORE}.pir.Operation.move_before",
             "eager_mode": "paddle.base.framework._dygraph_guard",
         },
         wanted_by="replay",
@@ -332,8 +333,6 @@ FEATURES: Final[dict[str, Feature]] = {
             "assertion": f"{_STATIC}.Assert",
             "static_block": f"{_CORE}.pir.Block",
             "copy_value": f"{_CORE}.pir.Value._clone",
-            "insert_after": f"{_CORE}.pir.set_insertion_point_after",
-            "insert_at_end": f"{_CORE}.pir.reset_insertion_point_to_end",
             "static_function_kind": _AST,
         },
         wanted_by="export",

@@ -60,7 +60,7 @@ def compare(model: Any, inputs: tuple[Any, ...], specification: Any = None) -> C
         If the state cannot be copied.
     """
     paddle = require_paddle()
-    lacking = DOOR.lacking("ops", "export", "static_programs")
+    lacking = DOOR.lacking("ops", "export", "static_programs", "program_values")
     if lacking:
         raise Unrepeatable(say("notices.unchecked.door", names=listing(lacking)))
     told, status = run_aside(

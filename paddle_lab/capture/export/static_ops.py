@@ -6,13 +6,13 @@ import re
 from itertools import islice
 from typing import Any, Final
 
-import numpy as np
-
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.export.causes import user_place
 from paddle_lab.capture.export.eager_ops import OpRun
 from paddle_lab.capture.export.guarded_source import Place
 from paddle_lab.capture.export.stages import Arrays
+from paddle_lab.capture.replay.player import as_array
+from paddle_lab.capture.replay.program_runs import Runner
 
 _LINE: Final = re.compile(r'File "(.*)", line (\d+)')
 _NOT_COMPUTED: Final = (
@@ -33,70 +33,47 @@ class StaticRun:
 
     def __init__(self, paddle: Any, concrete: Any) -> None:
         self._paddle = paddle
-        self._scope = paddle.static.Scope()
-        for tensor, value in zip(*concrete.parameters, strict=True):
-            held = self._scope.var(value.name).get_tensor()
-            try:
-                held._share_data_with(tensor.value().get_tensor())
-            except RuntimeError:  # a buffer without memory, such as the dropout state of an LSTM
-                kind = str(tensor.dtype).rpartition(".")[2]
-                held.set(np.zeros(tensor.shape, kind), paddle.CPUPlace())
+        parameters = zip(*concrete.parameters, strict=True)
+        self._parameters = {value.name: tensor for tensor, value in parameters}
         block = concrete.main_program.global_block()
         self._names = [op.attrs()["name"] for op in block.ops if op.name() == "pd_op.data"]
         self._ops: list[OpRun] = []
         self._counts: list[int] = []
-        self._fetched: list[Any] = []
         # The clone has the same ops. The user's program is not changed.
-        self._program = concrete.main_program.clone()
-        paddle.enable_static()
-        try:
-            ids = [op.id() for op in block.ops]
-            copies = dict(zip(ids, self._program.global_block().ops, strict=True))
-            self._outputs = [
-                copies[of.id()].results()[[one.id for one in of.results()].index(value.id)]
-                for value in paddle.utils.flatten(concrete.outputs)
-                if isinstance(value, DOOR.static_value)
-                for of in (value.get_defining_op(),)
-            ]
-            self._fetch(list(block.ops))
-            self._executor = paddle.static.Executor()
-        finally:
-            paddle.disable_static()
+        self._runner = Runner(paddle, concrete.main_program, [], is_sot=False)
+        originals, copies = [*block.ops], [*self._runner.program.global_block().ops]
+        of_op = dict(zip((op.id() for op in originals), copies, strict=True))
+        outputs = [
+            of_op[of.id()].results()[[one.id for one in of.results()].index(value.id)]
+            for value in paddle.utils.flatten(concrete.outputs)
+            if isinstance(value, DOOR.static_value)
+            for of in (value.get_defining_op(),)
+        ]
+        self._fetch(originals, copies)
+        self._runner.values += outputs
 
-    def _fetch(self, originals: list[Any]) -> None:
+    def _fetch(self, originals: list[Any], copies: list[Any]) -> None:
         """Copy the outputs of every op at once, since a later op may overwrite them."""
-        with self._paddle.static.program_guard(self._program):
-            place = Place("", 0)
-            copies = list(self._program.global_block().ops)
-            for op, original in zip(copies, originals, strict=True):
-                place = _place(original) or place
-                count = None if op.name() == "builtin.split" else 1
-                outputs = op.results()[:count]
-                if op.name() in _NOT_COMPUTED or not outputs:
-                    continue
-                if all(one.is_dense_tensor_type() for one in outputs):
-                    reads = tuple(one.id for one in original.operands_source() if one.initialized())
-                    makes = tuple(one.id for one in original.results())
-                    is_unused = all(one.use_empty() for one in original.results())
-                    self._ops.append(OpRun(op.name(), place, [], "", reads, makes, is_unused))
-                    self._counts.append(len(outputs))
-                    DOOR.insert_after(op)
-                    self._fetched += [self._paddle.assign(one) for one in outputs]
-            DOOR.insert_at_end()
+        place = Place("", 0)
+        for op, original, following in zip(copies, originals, [*copies[1:], None], strict=True):
+            place = _place(original) or place
+            count = None if op.name() == "builtin.split" else 1
+            outputs = op.results()[:count]
+            if op.name() in _NOT_COMPUTED or not outputs:
+                continue
+            if all(one.is_dense_tensor_type() for one in outputs):
+                reads = tuple(one.id for one in original.operands_source() if one.initialized())
+                makes = tuple(one.id for one in original.results())
+                is_unused = all(one.use_empty() for one in original.results())
+                self._ops.append(OpRun(op.name(), place, [], "", reads, makes, is_unused))
+                self._counts.append(len(outputs))
+                for one in outputs:
+                    self._runner.copy(one, following)
 
     def run(self, arrays: Arrays) -> tuple[list[OpRun], Arrays]:
         """Run the program once on inputs. Return its ops in order, and its outputs."""
-        self._paddle.enable_static()
-        try:
-            with self._paddle.static.scope_guard(self._scope):
-                outputs = self._executor.run(
-                    self._program,
-                    feed=dict(zip(self._names, arrays, strict=True)),
-                    fetch_list=[*self._fetched, *self._outputs],
-                )
-        finally:
-            self._paddle.disable_static()
-        made = iter([np.array(output) for output in outputs])
+        inputs = zip(self._names, map(self._paddle.to_tensor, arrays), strict=True)
+        made = iter([as_array(one) for one in self._runner.run(self._parameters | dict(inputs))])
         ops = [
             op._replace(outputs=list(islice(made, count)))
             for op, count in zip(self._ops, self._counts, strict=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 from paddle_lab.capture.recorder.faults import described
 from paddle_lab.capture.stacks.source_texts import Cells
-from paddle_lab.capture.static.live_program import parameter_paths, read_live
+from paddle_lab.capture.static.live_program import ops_in, parameter_paths, read_live
 from paddle_lab.capture.tables.row_keys import RecordKeys
 from paddle_lab.programs.packed import pack
 from paddle_lab.programs.program import computes
@@ -88,6 +88,10 @@ class ProgramLog:
         if len(self.rows) == rows:
             self.rows.append((op, kind, NO_PROGRAM, 0, 0, 0, 0, 0, "", "", ""))
 
+    def number_of(self, program: Any) -> int:
+        """Return the number of a program that ran."""
+        return self._known[id(program)][1] if id(program) in self._known else NO_PROGRAM
+
     def forget(self, ops: frozenset[int]) -> None:
         """Forget the programs of ops that the trace does not keep."""
         self.rows = [row for row in self.rows if row[0] not in ops]
@@ -132,13 +136,5 @@ def counts_of(program: Any) -> Counts:
         names = [op.name() if callable(getattr(op, "name", None)) else op.type for op in ops]
     except Exception:  # noqa: BLE001  (another version's program: its counts are not known)
         return NOTHING
-    computing = sum(computes(name) for name in _names_inside(program.global_block()))
+    computing = sum(computes(str(op.name())) for op in ops_in(program.global_block()))
     return Counts(computing, len(names), names.count(_PARAMETER))
-
-
-def _names_inside(block: Any) -> Iterator[str]:
-    """Yield the names of the ops in a block, and in the blocks inside these ops."""
-    for op in block.ops:
-        yield str(op.name())
-        for inner in op.blocks():
-            yield from _names_inside(inner)

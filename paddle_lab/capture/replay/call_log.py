@@ -148,10 +148,16 @@ class CallLog(Collector):
 
     # -- reading ------------------------------------------------------------------------------
 
-    def calls_to(self, key: int) -> list[RecordedCall]:
+    def runs_of(self, number: int, calls: list[RecordedCall]) -> list[RecordedCall]:
+        """Return those calls that ran a compiled program, by its number in the record."""
+        number_of = self._recorder.programs.number_of
+        runs = [one for one in self._programs.values() if number_of(one.program) == number]
+        return [call for call in calls if call.function in runs]
+
+    def calls_to(self, key: int | None) -> list[RecordedCall]:
         """Return all calls in order, up to the op with a key; empty if there is no such op."""
         found = self._calls(None, key)
-        return found if found and found[-1].key == key else []
+        return found if key is None or (found and found[-1].key == key) else []
 
     def calls_before(self, backward: BackwardCall) -> list[RecordedCall]:
         """Return all calls before a backward call and inside of it, and then this call."""

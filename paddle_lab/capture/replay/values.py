@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -17,11 +18,13 @@ from paddle_lab.capture.replay.call_tape import is_valid, version_of
 from paddle_lab.capture.replay.calls import PROGRAM, Irreplayable, RecordedCall
 from paddle_lab.capture.replay.closure import leading_to
 from paddle_lab.capture.replay.player import Player, as_array
-from paddle_lab.capture.replay.program_runs import ProgramRun
+from paddle_lab.capture.replay.program_runs import Place, ProgramRun
 from paddle_lab.capture.rerun.fill import BYTES, filled
 from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_VERSION, VERSION_BITS
 from paddle_lab.words import Text, say
 
+_INSIDE = -2
+"""Stands for the number of a value inside a program."""
 _MOST_COMPARED = 4
 _MOST_COMPARED_BYTES = 1 << 24
 _LEAST_TOLD_BYTES = 10**6
@@ -86,11 +89,45 @@ class Replay:
         calls = leading_to(calls, log.tape.storage_of, number)
         if call.function is PROGRAM and not any(number in one.made for one in calls):
             raise Irreplayable(say("replay.outside"))
-        comparable = self._comparable(call)
+        return self._value(calls, number, call, is_first=output == 0)
+
+    def inside(self, program: int, run: int, place: Place) -> tuple[Array, int]:
+        """Return a value inside a compiled program, as :meth:`value` returns one of an op.
+
+        Parameters
+        ----------
+        program
+            The program's number in the record.
+        run
+            Which of the program's runs.
+        """
+        self._check()
+        calls = self.log.calls_to(None)
+        runs = self._runs_of(program, calls)
+        if not 0 <= run < len(runs):
+            raise IndexError(run)
+        call = runs[run]
+        calls = leading_to(calls[: calls.index(call) + 1], self.log.tape.storage_of, -1)
+        call.function.inside, call.made = {"forward_program": place}, [*call.made, _INSIDE]
+        return self._value(calls, _INSIDE, call, is_first=place[1] == 0)
+
+    def _runs_of(self, program: int, calls: list[RecordedCall]) -> list[Any]:
+        """Return the calls of one program, and give each a function of its own."""
+        runs = self.log.runs_of(program, calls)
+        if not runs:
+            raise Irreplayable(say("replay.outside"))
+        for call in runs:
+            call.function = copy.copy(call.function)
+        return runs
+
+    def _value(
+        self, calls: list[RecordedCall], number: int, call: RecordedCall, *, is_first: bool
+    ) -> tuple[Array, int]:
+        log, comparable = self.log, self._comparable(call)
         keep = {number, *(number for _, number in comparable)}
         player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
-            if output == 0 and not any(map(_may_leave_unwritten, calls)):
+            if is_first and not any(map(_may_leave_unwritten, calls)):
                 array = self._run(player, number, keep)
             else:
                 # An op may leave a part of an output unwritten. Then two runs differ.
@@ -147,7 +184,7 @@ class Replay:
             raise Irreplayable(say("replay.not_dense"))
         return as_array(tensor)
 
-    def gradient(self, call: int, op: int, tensor: int, *, is_leaf: bool) -> Array:
+    def gradient(self, call: int, op: int, tensor: int, is_leaf: bool) -> Array:  # noqa: FBT001
         """Return the gradient that a grad node gets in a backward call.
 
         Parameters
@@ -176,15 +213,11 @@ class Replay:
         numbers = made_by.reads if is_leaf else made_by.made
         if not 0 <= tensor < len(numbers):
             raise IndexError(say("replay.no_output", n=len(numbers)))
-        before = log.calls_before(log.backward.calls[call])
         wanted = {numbers[tensor]}
-        for one in before:
+        for one in log.calls_before(log.backward.calls[call]):
             if one.special.replaces in wanted:
                 wanted.update(one.made)
-        calls = leading_to(before, log.tape.storage_of, -1)
-        read = {number for one in calls if one.builds_graph for number in one.reads}
-        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
-            raise Irreplayable(say("replay.boundary"))
+        calls = self._calls_to_backward(call)
         player = Player(self._paddle, log, calls)
         with HOOKS.suspended():
             found = player.gradients(wanted, None if is_leaf else key)
@@ -192,6 +225,30 @@ class Replay:
             raise Irreplayable(say("replay.no_gradient"))
         gradient: Array = found[-1]
         return gradient
+
+    def gradient_inside(self, call: int, program: int, place: Place) -> Array:
+        """Return a gradient inside the backward of a compiled program, as :meth:`gradient` does."""
+        self._check()
+        calls, found = self._calls_to_backward(call), list[Any]()
+        for run in self._runs_of(program, calls):
+            run.function.inside, run.function.found = {"backward_program": place}, found
+        player = Player(self._paddle, self.log, calls)
+        with HOOKS.suspended():
+            # Only the last backward call counts. It runs the first run of the program last.
+            player.run((), lambda at: found.clear() if at == len(calls) - 1 else None)
+            if not found:
+                raise Irreplayable(say("replay.no_gradient"))
+            return as_array(found[-1])
+
+    def _calls_to_backward(self, call: int) -> list[RecordedCall]:
+        """Return the calls that lead to a backward call, and this call."""
+        log = self.log
+        calls = log.calls_before(log.backward.calls[call])
+        calls = leading_to(calls, log.tape.storage_of, -1)
+        read = {number for one in calls if one.builds_graph for number in one.reads}
+        if any(held.has_history for n, held in log.held.by_number.items() if n in read):
+            raise Irreplayable(say("replay.boundary"))
+        return calls
 
     def _check(self) -> None:
         if os.getpid() != self._process:  # Paddle's threads do not exist in a forked process

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -50,6 +50,14 @@ def read_live(
     program.gradients = reader.gradients
     program.sources = stacks.sources()
     return program
+
+
+def ops_in(block: Any) -> Iterator[Any]:
+    """Yield the ops of a block. Before an op come the ops of its blocks, as in a record."""
+    for op in block.ops:
+        for inner in op.blocks():
+            yield from ops_in(inner)
+        yield op
 
 
 class _Reader:
