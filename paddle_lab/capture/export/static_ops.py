@@ -34,7 +34,7 @@ class StaticRun:
     def __init__(self, paddle: Any, concrete: Any) -> None:
         self._paddle = paddle
         parameters = zip(*concrete.parameters, strict=True)
-        self._parameters = {value.name: tensor for tensor, value in parameters}
+        self._tensors = {value.name: tensor for tensor, value in parameters}
         block = concrete.main_program.global_block()
         self._names = [op.attrs()["name"] for op in block.ops if op.name() == "pd_op.data"]
         self._ops: list[OpRun] = []
@@ -73,7 +73,7 @@ class StaticRun:
     def run(self, arrays: Arrays) -> tuple[list[OpRun], Arrays]:
         """Run the program once on inputs. Return its ops in order, and its outputs."""
         inputs = zip(self._names, map(self._paddle.to_tensor, arrays), strict=True)
-        made = iter([as_array(one) for one in self._runner.run(self._parameters | dict(inputs))])
+        made = iter([as_array(one) for one in self._runner.run(self._tensors | dict(inputs))])
         ops = [
             op._replace(outputs=list(islice(made, count)))
             for op, count in zip(self._ops, self._counts, strict=True)
