@@ -61,13 +61,15 @@ class UnusedCalls:
         self.unused: list[UnusedCall] = []
         """The others, in order."""
         self._readers, self._carrying = cache(self._find_readers), cache(self._find_carrying)
-        calls = self._calls()
+        calls: dict[tuple[bool, int], list[int]] = {}
+        for call, ops in self._calls().items():
+            if any(map(self._reached, ops)):
+                self.used_ops.append(ops[0])
+            else:
+                calls[call] = ops
         uses = self._uses(out for ops in calls.values() for op in ops for out in self._carrying(op))
         behind: dict[Place, set[int]] = {}
         for (is_layer, key), ops in calls.items():
-            if any(map(self._reached, ops)):
-                self.used_ops.append(ops[0])
-                continue
             starts = [out for op in ops for out in self._carrying(op)]
             use = reduce(or_, (uses[row] for row in starts), Use.NONE)
             if Use.NEEDED in use:

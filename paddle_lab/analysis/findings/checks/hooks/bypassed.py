@@ -22,6 +22,7 @@ from paddle_lab.analysis.findings.check import Check
 from paddle_lab.analysis.findings.facts import FORWARD, Facts
 from paddle_lab.analysis.findings.parts import Called, Found, Place, Training, warning
 from paddle_lab.analysis.source.stacks import stack_of
+from paddle_lab.trace.trees import grouped
 
 
 def find(facts: Facts) -> Iterator[Found]:
@@ -81,22 +82,28 @@ def _overwritten_weights(training: Training) -> Iterator[Found]:
 def _unused_results(training: Training) -> Iterator[Found]:
     """Yield lines of hooks whose results nothing uses, because the hooks do not return them."""
     facts = training.facts
-    ops_of: dict[int, list[int]] = {}
-    kept: set[int] = set()
-    for op in np.flatnonzero(facts.record.ops["phase"] == FORWARD).tolist():
-        if facts.outputs(op) and all(map(training.is_unused, facts.outputs(op))):
-            ops_of.setdefault(facts.stack(op), []).append(op)
-        elif facts.living.intersection(facts.outputs(op)):
-            kept.add(facts.stack(op))
-    for stack, ops in ops_of.items():
-        frames = stack_of(facts.record, stack)
-        hooks = [
-            one for one, by in pairwise(frames) if by.function.endswith("_call_func.<locals>.inner")
-        ]
-        name = hooks[0].function.rsplit(".", 1)[-1] if hooks else "forward"
-        is_users = bool(hooks) and hooks[0].kind == "user" and name != "forward"
-        if is_users and len(ops) > 1 and stack not in kept:
-            yield warning("bypassed.unused", facts.place_of_stack(stack), ops[0], hook=name)
+    forward = np.flatnonzero(facts.record.ops["phase"] == FORWARD)
+    for stack, rows in grouped(facts.record.ops["stack"][forward]).items():
+        name = _users_hook(facts, stack)
+        if name is None:
+            continue
+        ops = forward[rows].tolist()
+        unused = [op for op in ops if facts.outputs(op)
+                  and all(map(training.is_unused, facts.outputs(op)))]  # fmt: skip
+        kept = [op for op in ops if op not in unused
+                and facts.living.intersection(facts.outputs(op))]  # fmt: skip
+        if len(unused) > 1 and not kept:
+            yield warning("bypassed.unused", facts.place_of_stack(stack), unused[0], hook=name)
+
+
+def _users_hook(facts: Facts, stack: int) -> str | None:
+    """Return the name of the user's hook in which a stack is."""
+    frames = stack_of(facts.record, stack)
+    hooks = [
+        one for one, by in pairwise(frames) if by.function.endswith("_call_func.<locals>.inner")
+    ]
+    name = hooks[0].function.rsplit(".", 1)[-1] if hooks else "forward"
+    return name if hooks and hooks[0].kind == "user" and name != "forward" else None
 
 
 def _lost_hooks(training: Training) -> Iterator[Found]:
