@@ -116,6 +116,36 @@ def test_gradients_that_are_added_to_and_cleared():
     assert values(trace) > 20
 
 
+def test_gradients_that_are_cleared_and_then_written_or_not_used():
+    leaves = [paddle.create_parameter([2], "float32") for _ in range(3)]
+    written, unused, replaced = leaves
+    with paddle_lab.trace(replay=True) as trace:
+        for turn in range(4):
+            (written * unused).sum().backward()
+            (written * replaced).sum().backward()
+            older = unused.grad if turn % 2 else None
+            _ = older is None or older * 2
+            for one in leaves:
+                _ = one.grad * 2
+                one.clear_gradient()
+            if turn == 1:
+                written.grad.set_value(np.array([13, 17], np.float32))
+            elif turn == 2:
+                written.grad = paddle.to_tensor([19.0, 23.0])
+            elif turn == 3:
+                with paddle.no_grad():
+                    written.grad.add_(paddle.to_tensor([29.0, 31.0]))
+            _ = written.grad + 1
+            (written * replaced).sum().backward()  # leaves the zeros in the other one
+            _ = [one.grad - 1 for one in leaves], older is None or older + 1
+            replaced.clear_gradient(False)
+            replaced.grad = paddle.to_tensor([37.0, 41.0])
+            _ = replaced.grad + 2
+            replaced.grad = None
+    assert values(trace) == 61
+    assert log_of(trace).held.size_bytes < 150  # no zeros
+
+
 @pytest.mark.parametrize("is_replaced", [True, False])
 def test_gradients_of_zeros_from_before_the_trace(is_replaced):
     layer = paddle.nn.Linear(300, 40)

@@ -21,7 +21,7 @@ from paddle_lab.capture.recorder.recorder import Recorder
 from paddle_lab.capture.replay.call_tape import CallTape, is_valid, version_of
 from paddle_lab.capture.replay.calls import HOOK, Special
 from paddle_lab.capture.replay.held import Held, HeldTensors
-from paddle_lab.capture.rows.cells import NO_KEY, VERSION_BITS
+from paddle_lab.capture.rows.cells import LARGEST_VERSION, NO_KEY, NO_VERSION, VERSION_BITS
 from paddle_lab.capture.rows.object_table import ObjectTable
 
 _NEXT_HOOK: Final = ObjectTable()
@@ -63,8 +63,9 @@ class BackwardCall:
     """How many cells it had when the call returned."""
     length: int
     """How many cells ``tape.calls`` had when the call began."""
-    leaves: list[tuple[Any, int, int, int]] = field(default_factory=list)
-    """While it runs: each leaf, its number, and the number and address of the gradient it had."""
+    leaves: list[tuple[Any, int, int, _Gradient | None]] = field(default_factory=list)
+    """While it runs: each leaf, its number, the address of the gradient it had, and what was noted
+    of it."""
 
 
 @dataclass(slots=True)
@@ -73,6 +74,9 @@ class _Gradient:
     leaf: Any
     version: int | None
     """``None`` after an op wrote the gradient: the next version counts."""
+    is_cleared: bool = False
+    """Whether it consists of zeros that no call in the tape makes yet. The next gradient replaces
+    them."""
 
 
 class BackwardLog:
@@ -119,8 +123,8 @@ class BackwardLog:
             noted("register_void_hook", before=self._note_void_hook),
             noted("run_backward", self._after_backward, before=self._before_backward),
             noted("run_partial_grad", self._after_grad, before=self._before_grad),
-            noted(clearing, self._after_clearing, before=self._before_clearing),
-            AttributePatch(self._paddle.Tensor, "grad", around_set(self._before_clearing)),
+            noted(clearing, before=self._before_clearing),
+            AttributePatch(self._paddle.Tensor, "grad", around_set(self._before_setting)),
         ]
 
     def close(self) -> None:
@@ -150,11 +154,24 @@ class BackwardLog:
         gradient = None if leaf is None else leaf.grad
         if known is None or gradient is None or address_of(gradient) != address:
             return -1
-        tape, version = self._log.tape, version_of(tensor)
+        if gradient.shape != tensor.shape or not self._is_same(known, tensor):
+            return -1
+        if known.is_cleared:
+            self._note_zeros(known, tensor)
+        return known.number
+
+    def _is_same(self, known: _Gradient, gradient: Any) -> bool:
+        version = version_of(gradient)
         if known.version is None:
             known.version = version
-        is_same = known.version == version and gradient.shape == tensor.shape
-        return known.number if is_same and is_valid(tape, known.number) else -1
+        return known.version == version and is_valid(self._log.tape, known.number)
+
+    def _note_zeros(self, known: _Gradient, gradient: Any) -> None:
+        known.is_cleared = False
+        zeros = self._paddle.zeros
+        at = self._log.begin(zeros, "zeros", (gradient.shape, gradient.dtype), None)
+        if at >= 0:
+            self._log.tape.results.extend((-1, at, 0, 1, known.number))
 
     def note_write(self, tensor: Any) -> None:
         """Note that an op is about to write a tensor, which may be a leaf's gradient."""
@@ -168,25 +185,29 @@ class BackwardLog:
         if held.tensor is not None and not tensor.stop_gradient and _was_hooked(tensor):
             self._watch(tensor)
 
-    def _take(self, leaf: Any, gradient: Any) -> int:
-        address, is_dense = address_of(gradient), DOOR.is_dense(gradient)
-        storage = address - DOOR.storage_offset(gradient) if is_dense else NO_KEY
+    def _take(self, leaf: Any, gradient: Any, address: int, *, is_cleared: bool = False) -> int:
+        storage, version = NO_KEY, NO_VERSION
+        if DOOR.is_dense(gradient):
+            storage = address - DOOR.storage_offset(gradient)
+            version = DOOR.inplace_version(gradient) & LARGEST_VERSION
         number = self._log.tape.take(storage)
-        self._gradients[address] = _Gradient(number, weakref.ref(leaf), version_of(gradient))
+        self._gradients[address] = _Gradient(number, weakref.ref(leaf), version, is_cleared)
         return number
 
-    def _before_clearing(self, recorder: Recorder, call: Call) -> None:
-        if recorder is self._recorder and call.args[0].grad is not None:
-            self._log.keep_unseen(call.args[0].grad)
+    def _before_setting(self, recorder: Recorder, call: Call) -> None:
+        if recorder is self._recorder and (gradient := call.args[0].grad) is not None:
+            self._log.keep_unseen(gradient)
 
-    def _after_clearing(self, recorder: Recorder, call: Call) -> None:
-        leaf = call.args[0]
-        gradient = leaf.grad if recorder is self._recorder and self._repeats else None
-        if gradient is not None and address_of(gradient):
-            zeros = self._paddle.zeros
-            at = self._log.begin(zeros, "zeros", (gradient.shape, gradient.dtype), None)
-            if at >= 0:
-                self._log.tape.results.extend((-1, at, 0, 1, self._take(leaf, gradient)))
+    def _before_clearing(self, recorder: Recorder, call: Call) -> None:
+        leaf, *set_to_zero = call.args
+        gradient = leaf.grad if recorder is self._recorder else None
+        if gradient is None:
+            return
+        self._log.keep_unseen(gradient)
+        # It may also be told to release the memory. Some rows of an embedding have other zeros.
+        is_filled = not call.kwargs and set_to_zero in ([], [True]) and DOOR.is_dense(gradient)
+        if is_filled and self._repeats and (address := address_of(gradient)):
+            self._take(leaf, gradient, address, is_cleared=True)
 
     # -- backward calls -----------------------------------------------------------------------
 
@@ -194,27 +215,33 @@ class BackwardLog:
         if recorder is not self._recorder:
             return
         self._log.hold_written()
-        leaves = [
-            (tensor, packed >> VERSION_BITS, tensor.grad)
-            for tensor, packed in self._log.tape.numbers.living()
-            if packed >= 0 and not tensor.stop_gradient and tensor.is_leaf
-        ]
-        known = [-1 if gradient is None else self.find(gradient) for *_, gradient in leaves]
-        older = [one[2] for one, number in zip(leaves, known, strict=True) if number < 0]
+        leaves = []
+        for leaf, packed in self._log.tape.numbers.living():
+            if packed >= 0 and not leaf.stop_gradient and leaf.is_leaf:
+                gradient, address, known = leaf.grad, 0, None
+                if gradient is not None:
+                    address = address_of(gradient)
+                    # From now on, other values may be there.
+                    known = self._gradients.pop(address, None)
+                    if known and (known.leaf() is not leaf or not self._is_same(known, gradient)):
+                        known = None
+                leaves.append((leaf, packed >> VERSION_BITS, gradient, address, known))
         # The next gradient replaces one that was cleared. It is added to all others.
-        are_cleared = all(one is None or _begins_with_zeros(one) for one in older)
-        before = []
-        for (leaf, number, gradient), found in zip(leaves, known, strict=True):
-            earlier, address = found, 0
-            if gradient is not None:
-                is_dense = DOOR.is_dense(gradient)
-                if found < 0 and self._repeats and not are_cleared:
+        older = [one[2] for one in leaves if one[2] is not None and one[4] is None]
+        is_held = self._repeats and not all(map(_begins_with_zeros, older))
+        noted_leaves = []
+        for leaf, number, gradient, address, known in leaves:
+            before, earlier = address, known
+            if gradient is not None and not (known is not None and known.is_cleared):
+                if not DOOR.is_dense(gradient):
+                    before = _ROWS
+                if known is None and is_held:
                     # Hooks on the gradient itself do not matter.
-                    earlier = self._log.hold(self._detached(gradient) if is_dense else gradient)
+                    old = gradient if before == _ROWS else self._detached(gradient)
+                    earlier = _Gradient(self._log.hold(old), weakref.ref(leaf), None)
                 self._log.keep_unseen(gradient)
-                address = address_of(gradient) if is_dense else _ROWS
-            before.append((leaf, number, earlier, address))
-        self._begun("run_backward", call).leaves = before
+            noted_leaves.append((leaf, number, before, earlier))
+        self._begun("run_backward", call).leaves = noted_leaves
 
     def _after_backward(self, recorder: Recorder, _call: Call) -> None:
         if recorder is not self._recorder:
@@ -226,17 +253,21 @@ class BackwardLog:
             return
         special = self._log.special.setdefault(call.at, Special())
         made = []
-        for leaf, number, earlier, before in leaves:
+        for leaf, number, before, known in leaves:
             gradient = leaf.grad
             if gradient is not None and (address := address_of(gradient)):
-                is_added = before in (_ROWS, address)
-                if is_added and earlier < 0:  # its values are lost
-                    self._repeats = False
-                    self._gradients.clear()
-                    return
-                made.append(self._take(leaf, gradient))
+                earlier = -1
+                if before in (_ROWS, address):  # the new gradient was added, or there is none
+                    if known is None:  # its values are lost
+                        self._repeats = False
+                        self._gradients.clear()
+                        return
+                    if known.is_cleared:
+                        self._note_zeros(known, gradient)
+                    earlier = known.number
+                made.append(self._take(leaf, gradient, address))
                 special.leaves.append(number)
-                special.earlier.append(earlier if is_added else -1)
+                special.earlier.append(earlier)
         tape.results.extend((-1, call.at, 1, len(made), *made))
 
     def _before_grad(self, recorder: Recorder, call: Call) -> None:

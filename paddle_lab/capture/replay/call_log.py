@@ -29,7 +29,7 @@ from paddle_lab.capture.replay.calls import (
     tensors_in,
 )
 from paddle_lab.capture.replay.closure import memory_blocks
-from paddle_lab.capture.replay.held import Held, HeldTensors, span_of
+from paddle_lab.capture.replay.held import Held, HeldTensors
 from paddle_lab.capture.replay.op_rules import is_random, written_by
 from paddle_lab.capture.replay.program_runs import ProgramRun
 from paddle_lab.capture.replay.threads import openmp_threads
@@ -411,8 +411,8 @@ class CallLog(Collector):
         """Copy values that are about to be overwritten, without an op or by an op of the trace."""
         if not self.tape.is_open or not DOOR.is_initialized(tensor) or not DOOR.is_dense(tensor):
             return
-        storage, start, size_bytes = span_of(tensor)
-        are_others = self.held.keep_before_write(storage, start, size_bytes, own)
+        storage = tensor.data_ptr() - DOOR.storage_offset(tensor)
+        are_others = self.held.keep_before_write(tensor, storage, own)
         if special is not None:
             special.writes.append(storage)
             self.backward.note_write(tensor)

@@ -97,13 +97,12 @@ class HeldTensors:
         self._sharing.setdefault(storage, []).append(held)
         return storage, held
 
-    def keep_before_write(
-        self, storage: int, start: int, size_bytes: int, own: Held | None
-    ) -> bool:
+    def keep_before_write(self, tensor: Any, storage: int, own: Held | None) -> bool:
         """Copy the values that a write will change. Tell whether any of them are not ``own``."""
         sharing = self._sharing.get(storage)
         if not sharing:
             return False
+        _, start, size_bytes = span_of(tensor)
         met = [held for held in sharing if held.meets(start, size_bytes)]
         for held in met:
             self._copy(held)
