@@ -10,7 +10,7 @@ from typing import Any
 from paddle_lab.capture.evidence.events.noting import Call, noted
 from paddle_lab.capture.hooks.patches import AttributePatch
 from paddle_lab.capture.hooks.recorded_calls import OpenCall, recording
-from paddle_lab.capture.hooks.search import with_subclasses
+from paddle_lab.capture.hooks.search import with_own_init, with_subclasses
 from paddle_lab.capture.native import NATIVE
 from paddle_lab.capture.recorder.recorder import OPTIMIZER_STEP, Recorder
 from paddle_lab.capture.recorder.thread_state import OPTIMIZER
@@ -29,8 +29,9 @@ def layer_patches(paddle: Any) -> list[AttributePatch]:
 
 
 def optimizer_patches(paddle: Any) -> list[AttributePatch]:
-    """Return the patch that notes new optimizers. Their ``step`` methods have separate hooks."""
-    return [noted((paddle.optimizer.Optimizer, "__init__"), _note_optimizer)]
+    """Return the patches that note new optimizers. Their ``step`` methods have separate hooks."""
+    kinds = with_own_init(paddle.optimizer.Optimizer)
+    return [noted((kind, "__init__"), _note_optimizer) for kind in kinds]
 
 
 def _note_optimizer(recorder: Recorder, call: Call) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from itertools import compress
 from types import ModuleType
@@ -51,3 +52,19 @@ def with_subclasses(root: type) -> list[type]:
         subclasses: list[type] = kind.__subclasses__()
         found += [subclass for subclass in subclasses if subclass not in found]
     return found
+
+
+def with_own_init(root: type) -> list[type]:
+    """Return a class, and the subclasses in its package that do not call its ``__init__``.
+
+    In Paddle 3.3, ``AdamW`` is the only such optimizer.
+    """
+    package = root.__module__.rpartition(".")[0] + "."
+    found = [kind for kind in with_subclasses(root) if "__init__" in vars(kind)]
+    codes = (getattr(inspect.unwrap(vars(kind)["__init__"]), "__code__", None) for kind in found)
+    return [
+        kind
+        for kind, code in zip(found, codes, strict=True)
+        if kind is root or (kind.__module__.startswith(package)
+                            and code is not None and "__init__" not in code.co_names)
+    ]  # fmt: skip

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from paddle_lab.capture.door import DOOR
 from paddle_lab.capture.hooks.patches import AttributePatch
-from paddle_lab.capture.hooks.search import with_subclasses
+from paddle_lab.capture.hooks.search import with_own_init, with_subclasses
 from paddle_lab.capture.ranks.collective_hooks import CollectiveHooks
 from paddle_lab.capture.ranks.digests import digest_of
 from paddle_lab.capture.ranks.event_file import EventFile
@@ -65,7 +65,10 @@ class DataParallelHooks(PatchSet):
         super().__init__(
             AttributePatch(paddle.DataParallel, "forward", self._around_forward),
             DOOR.patch("run_backward", self._around_backward),
-            AttributePatch(optimizer, "__init__", self._around_init),
+            *(
+                AttributePatch(kind, "__init__", self._around_init)
+                for kind in with_own_init(optimizer)
+            ),
             *(
                 AttributePatch(kind, "step", self._around_step)
                 for kind in with_subclasses(optimizer)

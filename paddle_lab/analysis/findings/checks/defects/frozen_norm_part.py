@@ -1,8 +1,8 @@
 """Known defects of Paddle: wrong or missing gradients if a part of a norm is frozen.
 
 Paddle 3.3 has both defects on the CPU; a test fails once Paddle is repaired. If the scale of
-``layer_norm`` is frozen, the gradient of the input ignores the scale. If the scale or the bias of
-``batch_norm`` is frozen or absent, the other one gets no gradient.
+``layer_norm`` is frozen or a buffer, the gradient of the input ignores the scale. If the scale or
+the bias of ``batch_norm`` is frozen or absent, the other one gets no gradient.
 
 The check does not report a frozen scale of ones in ``layer_norm``, because it changes nothing.
 """
@@ -31,8 +31,9 @@ def find(facts: Facts) -> Iterator[Found]:
         if "gpu" in place.lower():
             continue
         if facts.op_name(op) == "layer_norm":
-            is_frozen = facts.first_value(given.get(1, given[0])) in frozen
-            if is_frozen and facts.needs_grad(given[0]) and not _is_ones(facts, given[1]):
+            scale = given.get(1, given[0])
+            is_frozen = facts.first_value(scale) in frozen or not facts.needs_grad(scale)
+            if is_frozen and facts.needs_grad(given[0]) and not _is_ones(facts, scale):
                 yield warning("frozen-norm-part.scale", facts.place(op), op)
         else:
             parts = [given[slot] for slot in (_SCALE, _BIAS) if slot in given]
