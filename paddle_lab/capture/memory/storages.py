@@ -56,7 +56,9 @@ class StorageNotes:
         self._pool = pool
         self._rows: list[_Row] = []
         self._met: list[Storage] = []
-        self._listener = self._note if pool.reads_place else partial(note_storage, self._rows)
+        # The native part finds the methods of tensors when ops are recorded.
+        is_plain = DOOR.has("ops") and not pool.reads_place
+        self._listener = partial(note_storage, self._rows) if is_plain else self._note
 
     @property
     def met(self) -> list[Storage]:
