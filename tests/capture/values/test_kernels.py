@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from threading import Thread
 from time import perf_counter
 
-import gc
 import numpy as np
 import paddle
 import pytest
