@@ -357,8 +357,7 @@ class Recording:
             self._trace.comparison = Comparison(self._against, self._trace)
         FLIGHT.enter(self._shown_title)
         try:
-            with collection_paused():
-                self._session.open()
+            self._session.open()
         except BaseException:
             self._session = None
             FLIGHT.leave()
