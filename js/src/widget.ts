@@ -77,8 +77,10 @@ async function loadView(model: Model): Promise<WidgetViewModule> {
     if (offered?.build !== build) {
       const page: Page = globalThis;
       page[VIEWS] ??= new Map();
-      const view = page[VIEWS].get(build) ?? importView(script);
-      page[VIEWS].set(build, view);
+      const views = page[VIEWS];
+      const view = views.get(build) ?? importView(script);
+      views.set(build, view);
+      view.catch(() => views.delete(build)); // the next widget tries again
       return view;
     }
     // Change the value only in this page, which saves it. The kernel keeps its own value.
